@@ -1,0 +1,3 @@
+"""Private answers from sensitive tables."""
+
+__version__ = "0.1.0"

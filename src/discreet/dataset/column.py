@@ -1,0 +1,85 @@
+"""Columns: what is public about one column of a private table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+from discreet.errors import InvalidArgument
+from discreet.privacy import Bounds, Keys
+
+
+class Kind(StrEnum):
+    """The kinds of values discreet computes with; every engine type is read as one of them."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it can be added up."""
+        return self in {Kind.INTEGER, Kind.REAL}
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it lies on the calendar."""
+        return self in {Kind.DATE, Kind.TIMESTAMP}
+
+
+_KEY_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN, date: Kind.DATE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What is public about one column.
+
+    Args:
+        name: as the source spells it.
+        kind: what its values are read as.
+        bounds: the values it may hold; numbers and times only. Enforced when the column is scanned.
+        keys: the public list of its values. Enforced when the column is scanned: what isn't listed is NULL.
+        nullable: whether NULLs may occur.
+
+    Raises:
+        InvalidArgument: both bounds and keys, or either doesn't fit the kind.
+
+    Examples:
+        >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
+        age integer in [0, 110]
+    """
+
+    name: str
+    kind: Kind
+    bounds: Bounds | None = None
+    keys: Keys | None = None
+    nullable: bool = True
+
+    def __post_init__(self) -> None:
+        """Check that the declaration fits the kind."""
+        if self.bounds is not None and self.keys is not None:
+            raise InvalidArgument(f"column {self.name!r} has bounds and keys; keys already say what it may hold")
+        if self.bounds is not None:
+            self._check_bounds(self.bounds)
+        if self.keys is not None:
+            kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
+            if kinds - {self.kind}:
+                raise InvalidArgument(f"the keys of column {self.name!r} aren't {self.kind} values, as the column is")
+
+    def _check_bounds(self, bounds: Bounds) -> None:
+        """Refuse bounds of another kind than the column's."""
+        if bounds.is_time:
+            ends = Kind.TIMESTAMP if isinstance(bounds.lo, datetime) else Kind.DATE
+            if ends is not self.kind:
+                raise InvalidArgument(f"column {self.name!r} is {self.kind}; its bounds are {ends}s")
+        elif not self.kind.is_number:
+            raise InvalidArgument(f"column {self.name!r} is {self.kind}; bounds in numbers don't fit it")
+
+    def __str__(self) -> str:
+        """The column in words."""
+        declared = f" in {self.bounds}" if self.bounds else f" of {self.keys}" if self.keys else ""
+        return f"{self.name} {self.kind}{declared}"

@@ -1,0 +1,1 @@
+"""Engines: they run the exact part of a plan, and know nothing of privacy's price."""

@@ -1,0 +1,247 @@
+"""Every error discreet raises, in one tree.
+
+    DiscreetError
+    ├── InvalidArgument          a number, name or shape handed to a function is wrong
+    ├── ConfigError              discreet.toml can't be read as a configuration
+    ├── SourceError
+    │   ├── SourceMissing        the file, table or database isn't there
+    │   ├── SourceUnsupported    it is there, but nothing here can read it
+    │   └── SchemaMismatch       it lacks a declared column, or the column has another type
+    ├── QueryError               the question is refused; nothing was charged
+    │   ├── SqlSyntax            it isn't SQL
+    │   ├── NotOneSelect         two statements, DDL, or anything that isn't a single SELECT
+    │   ├── UnknownTable
+    │   ├── UnknownColumn
+    │   ├── UnknownFunction
+    │   ├── TypeMismatch         a function was given kinds of values it doesn't take
+    │   ├── UngroupedColumn      a row's own value would be released
+    │   ├── UnboundedColumn      a sum whose size no declaration limits
+    │   ├── DeltaRequired        groups aren't public and no δ was given to select them
+    │   ├── TooManyGroups        the public keys multiply to more groups than can be answered
+    │   └── Unsupported          SQL that discreet can't bound
+    ├── BudgetError              the question is understood but can't be paid for; nothing was charged
+    │   ├── BudgetExhausted
+    │   ├── LossNotAccepted      the account can't hold a loss of this kind
+    │   └── AccuracyUnreachable  no cost within the budget reaches the asked accuracy
+    ├── LedgerError              the account can't be used; no data was touched
+    │   ├── LedgerMissing
+    │   ├── LedgerUnavailable    read-only, full, locked or unreachable
+    │   ├── LedgerVersion        written by another version
+    │   └── LedgerCorrupt        its hash chain or a recomputed loss doesn't hold
+    └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
+
+Messages hold public facts only (the question, the schema, the budget), never a value of a row. All but
+`QuestionFailed` are raised before the data is touched; that one has a single constant text, because anything
+else it could say might depend on a person.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DiscreetError(Exception):
+    """The root: catch it to catch all of discreet's errors.
+
+    Attributes:
+        code: stable name of the kind of error, for programs.
+        message: what is wrong, in public facts only.
+        hint: what to do about it; may be empty.
+        place: where, as a one-based `(line, column)` of the question or file; None if it has no place.
+    """
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "", place: tuple[int, int] | None = None) -> None:
+        """Keep the parts apart, so that a screen, an API and a log can each lay them out."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.place = place
+
+    def __str__(self) -> str:
+        """One line: place, message, hint."""
+        where = f"line {self.place[0]}, column {self.place[1]}: " if self.place else ""
+        return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
+
+    def to_dict(self) -> dict[str, object]:
+        """The error as JSON-ready data, for APIs and `--format json`."""
+        return {"code": self.code, "message": self.message, "hint": self.hint, "place": self.place}
+
+
+class InvalidArgument(DiscreetError, ValueError):
+    """A number, name or shape handed to a function is wrong."""
+
+    code = "invalid_argument"
+
+
+class ConfigError(DiscreetError):
+    """discreet.toml can't be read as a configuration; the message names the key."""
+
+    code = "config"
+
+
+class SourceError(DiscreetError):
+    """The private table can't be used; found out before any question is charged."""
+
+    code = "source"
+
+
+class SourceMissing(SourceError, FileNotFoundError):
+    """The file, table or database isn't there."""
+
+    code = "source_missing"
+
+
+class SourceUnsupported(SourceError):
+    """The source is there, but nothing here can read it."""
+
+    code = "source_unsupported"
+
+
+class SchemaMismatch(SourceError):
+    """The source lacks a declared column, or the column has another type."""
+
+    code = "schema_mismatch"
+
+
+class QueryError(DiscreetError):
+    """The question is refused at plan time; nothing was charged."""
+
+    code = "query"
+
+
+class SqlSyntax(QueryError):
+    """The question isn't SQL."""
+
+    code = "sql_syntax"
+
+
+class NotOneSelect(QueryError):
+    """Two statements, DDL, or anything else that isn't a single SELECT."""
+
+    code = "not_one_select"
+
+
+class UnknownTable(QueryError):
+    """The question names a table that isn't protected here."""
+
+    code = "unknown_table"
+
+
+class UnknownColumn(QueryError):
+    """The question names a column the table doesn't declare."""
+
+    code = "unknown_column"
+
+
+class UnknownFunction(QueryError):
+    """The question calls a function that isn't in the table of allowed functions."""
+
+    code = "unknown_function"
+
+
+class TypeMismatch(QueryError):
+    """A function was given kinds of values it doesn't take."""
+
+    code = "type_mismatch"
+
+
+class UngroupedColumn(QueryError):
+    """A row's own value would be released: the column is neither grouped nor aggregated."""
+
+    code = "ungrouped_column"
+
+
+class UnboundedColumn(QueryError):
+    """A sum whose size no declaration limits, or arithmetic that could overflow."""
+
+    code = "unbounded_column"
+
+
+class DeltaRequired(QueryError):
+    """The groups aren't public, and no δ was given to select them privately."""
+
+    code = "delta_required"
+
+
+class TooManyGroups(QueryError):
+    """The public keys multiply to more groups than can be answered."""
+
+    code = "too_many_groups"
+
+
+class Unsupported(QueryError):
+    """SQL that discreet can't bound, or doesn't do."""
+
+    code = "unsupported"
+
+
+class BudgetError(DiscreetError):
+    """The question is understood but can't be paid for; nothing was charged."""
+
+    code = "budget"
+
+
+class BudgetExhausted(BudgetError):
+    """The question would overspend the budget."""
+
+    code = "budget_exhausted"
+
+
+class LossNotAccepted(BudgetError):
+    """The account can't hold a loss of this kind (zCDP against a pure budget, say)."""
+
+    code = "loss_not_accepted"
+
+
+class AccuracyUnreachable(BudgetError):
+    """No cost within the budget reaches the asked accuracy."""
+
+    code = "accuracy_unreachable"
+
+
+class LedgerError(DiscreetError):
+    """The account can't be used; no data was touched."""
+
+    code = "ledger"
+
+
+class LedgerMissing(LedgerError, FileNotFoundError):
+    """The ledger isn't where the configuration says; a fresh one would forget what was spent."""
+
+    code = "ledger_missing"
+
+
+class LedgerUnavailable(LedgerError):
+    """The ledger is read-only, full, locked or unreachable."""
+
+    code = "ledger_unavailable"
+
+
+class LedgerVersion(LedgerError):
+    """The ledger was written by another version of discreet."""
+
+    code = "ledger_version"
+
+
+class LedgerCorrupt(LedgerError):
+    """The ledger's hash chain, or a recomputed loss, doesn't hold."""
+
+    code = "ledger_corrupt"
+
+
+class QuestionFailed(DiscreetError):
+    """Something went wrong after the data was touched.
+
+    One constant text: whatever else it could say might depend on a person. What was reserved stays spent.
+    """
+
+    code = "question_failed"
+
+    def __init__(self) -> None:
+        """Take nothing, so that nothing can be said."""
+        super().__init__(
+            "the question could not be answered; what was reserved for it stays spent",
+            hint="the custodian finds the reservation in `discreet history`",
+        )

@@ -1,0 +1,35 @@
+"""The words of differential privacy: units, neighbours, bounds, keys, limits, sensitivities, losses, events."""
+
+from discreet.privacy.adjacency import ADD_REMOVE, SUBSTITUTION, Adjacency
+from discreet.privacy.bounds import Bounds, BoundValue
+from discreet.privacy.budget import Budget
+from discreet.privacy.events import ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
+from discreet.privacy.keys import Keys, KeyValue
+from discreet.privacy.limits import Limits
+from discreet.privacy.losses import ZCDP, ApproxDP, Loss, PureDP
+from discreet.privacy.sensitivity import Sensitivity
+from discreet.privacy.unit import Period, Unit
+
+__all__ = [
+    "ADD_REMOVE",
+    "SUBSTITUTION",
+    "ZCDP",
+    "Adjacency",
+    "ApproxDP",
+    "BoundValue",
+    "Bounds",
+    "Budget",
+    "ComposedEvent",
+    "Event",
+    "GaussianEvent",
+    "KeyValue",
+    "Keys",
+    "LaplaceEvent",
+    "Limits",
+    "Loss",
+    "Period",
+    "PureDP",
+    "SelectionEvent",
+    "Sensitivity",
+    "Unit",
+]

@@ -1,0 +1,27 @@
+"""Which pairs of tables are neighbours."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Adjacency(StrEnum):
+    """How two neighbouring tables differ.
+
+    A guarantee under substitution follows from one under add-remove at twice the loss, and not the reverse, so
+    certificates always name the relation.
+
+    Examples:
+        >>> Adjacency("add_remove") is ADD_REMOVE
+        True
+    """
+
+    ADD_REMOVE = "add_remove"
+    """One has all rows of one unit more than the other ("unbounded" in some texts)."""
+
+    SUBSTITUTION = "substitution"
+    """The rows of one unit are replaced by rows of one other ("bounded")."""
+
+
+ADD_REMOVE = Adjacency.ADD_REMOVE
+SUBSTITUTION = Adjacency.SUBSTITUTION

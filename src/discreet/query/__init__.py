@@ -1,0 +1,1 @@
+"""From a question to a plan, by public facts alone."""

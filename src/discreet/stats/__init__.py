@@ -1,0 +1,1 @@
+"""Exact intervals and tests, shared by audits, plots and the test suite."""
