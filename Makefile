@@ -1,0 +1,48 @@
+# Every command of the project. `make` alone lists them.
+
+VENV ?= .venv
+BIN  := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check docs bench soak refresh clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
+
+demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memory
+	@$(BIN)/discreet demo
+
+test: check docs ## everything that must hold before a change is taken
+	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
+
+check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ."; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+	@out=$$($(BIN)/lint-imports 2>&1) || { echo "$$out"; exit 1; }
+
+docs: $(VENV)/dev.stamp ## the documentation, into site/; a broken link or reference fails
+	@NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --quiet --strict
+
+refresh: $(VENV)/dev.stamp ## rewrite the generated parts of docs/ (help texts)
+	@PYTHONPATH=tests $(BIN)/python -m support.generated
+
+bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the same run
+	@for script in bench/*.py; do echo "── $$script"; $(BIN)/python $$script $(ARGS) || exit 1; done
+
+soak: $(VENV)/dev.stamp ## heavy statistical and scale runs, then the long benchmarks; hours
+	@$(BIN)/pytest -q -n 2 --dist worksteal -m soak $(ARGS)
+	@for script in bench/*.py; do echo "── $$script"; DISCREET_BENCH=long $(BIN)/python $$script || exit 1; done
+
+clean: ## remove what the other commands made, the virtual environment too
+	@rm -rf $(VENV) site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+# A stamp says that the environment was made from the present pyproject.toml, so that it isn't made again.
+$(VENV)/base.stamp: pyproject.toml
+	@.ci/venv $(VENV)
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml
+	@.ci/venv $(VENV) '[dev]'
+	@touch $@ $(VENV)/base.stamp

@@ -1,0 +1,22 @@
+"""What all tests share: how Hypothesis runs, and where the larger tables for trials lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No deadline: cores are shared and a slow example isn't a wrong one. Never derandomised: new examples each run.
+settings.register_profile("discreet", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("discreet")
+
+
+@pytest.fixture(scope="session")
+def trial_data() -> Path:
+    """The folder of tables too large or too foreign to keep in the project: DISCREET_DATA, or `../shared/data`."""
+    folder = Path(os.environ.get("DISCREET_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the tables for trials aren't here; DISCREET_DATA names their folder")
+    return folder

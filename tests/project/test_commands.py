@@ -1,0 +1,102 @@
+"""The same commands everywhere: Makefile, `.ci/run`, the workflow, and a machine with nothing but Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.project import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+TARGETS = ("demo", "test", "check", "bench", "docs", "soak", "clean", "help")
+
+
+def run(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program and keep what it says."""
+    return subprocess.run(
+        arguments, cwd=folder, env={**os.environ, **environment}, check=False, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_makefile_has_the_command(target: str) -> None:
+    """Each command is a target, never mistaken for a file, and listed with what it does."""
+    assert re.search(rf"^{target}:.*## \w", MAKEFILE, re.MULTILINE)
+    assert re.search(rf"^\.PHONY:.*\b{target}\b", MAKEFILE, re.MULTILINE)
+
+
+def test_make_alone_lists_the_commands() -> None:
+    """Somebody who types `make` learns what there is, and nothing is done."""
+    listed = run("make", folder=ROOT).stdout
+    assert [target for target in TARGETS if f"make {target} " not in listed] == []
+
+
+def test_continuous_integration_runs_make_test() -> None:
+    """`.ci/run` can be executed, and all it does is `make test`."""
+    script = ROOT / ".ci" / "run"
+    code = [line for line in script.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    assert os.access(script, os.X_OK)
+    assert code[-1] == "exec make test"
+    assert len(code) == 3
+
+
+def test_the_workflow_runs_the_same() -> None:
+    """Its only step of its own is `.ci/run`; it may only read; actions are pinned by hash; oldest and newest Python."""
+    assert re.findall(r"^\s+- run: (.*)$", WORKFLOW, re.MULTILINE) == [".ci/run"]
+    assert "\npermissions: {}\n" in WORKFLOW
+    assert re.findall(r"^ {6}(\w+): (\w+)$", WORKFLOW, re.MULTILINE).count(("contents", "read")) == 1
+    assert "write" not in WORKFLOW
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in re.findall(r"uses: (.*)", WORKFLOW))
+    assert '["3.11", "3.x"]' in WORKFLOW
+
+
+def test_soak_is_left_out_of_the_everyday_test() -> None:
+    """Soak runs only where it is asked for, as `make soak` does."""
+    assert '"-m", "not soak"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "-m" not in MAKEFILE.partition("\ntest: ")[2].partition("\n\n")[0]
+    assert "-m soak" in MAKEFILE.partition("\nsoak: ")[2].partition("\n\n")[0]
+
+
+def test_an_old_python_is_refused_in_words(tmp_path: Path) -> None:
+    """With no Python new enough, the maker of environments says so and how to go on, and leaves nothing behind."""
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.8.1" && exit 0\nexit 1\n', encoding="utf-8")
+    old.chmod(0o755)
+    made = run(str(ROOT / ".ci" / "venv"), ".venv", folder=tmp_path, PYTHON=str(old))
+    assert made.returncode != 0
+    assert "needs Python 3.11 or newer" in made.stderr
+    assert "3.8.1" in made.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_a_missing_venv_module_is_explained(tmp_path: Path) -> None:
+    """With a Python that can't make environments, the maker says what to install, and leaves nothing behind."""
+    crippled = tmp_path / "python3"
+    broken = '[ "$1 $2" = "-m venv" ] && mkdir -p .venv && exit 1\n[ "$1" = -m ] && exit 1\n'
+    crippled.write_text(f'#!/bin/sh\n{broken}exec {sys.executable} "$@"\n', encoding="utf-8")
+    crippled.chmod(0o755)
+    made = run(str(ROOT / ".ci" / "venv"), ".venv", folder=tmp_path, PYTHON=str(crippled))
+    assert made.returncode != 0
+    assert "venv module is missing" in made.stderr
+    assert "python3-venv" in made.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_an_environment_is_made_once(tmp_path: Path) -> None:
+    """A stamp as new as pyproject.toml keeps make from installing again; a changed pyproject.toml installs anew."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / ".venv").mkdir()
+    for stamp in ("base.stamp", "dev.stamp"):
+        (tmp_path / ".venv" / stamp).touch()
+    assert ".ci/venv" not in run("make", "--dry-run", "demo", "test", folder=tmp_path).stdout
+    later = (tmp_path / ".venv" / "base.stamp").stat().st_mtime + 10
+    os.utime(tmp_path / "pyproject.toml", (later, later))
+    assert ".ci/venv" in run("make", "--dry-run", "demo", folder=tmp_path).stdout

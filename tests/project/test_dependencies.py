@@ -1,0 +1,93 @@
+"""At run time discreet needs what it declares, and declares no more strictly than it must."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from support.project import ROOT, name, python_files
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = {extra: needs for extra, needs in PROJECT["optional-dependencies"].items() if extra != "dev"}
+
+BROUGHT = {"pandas", "polars"}
+"""Libraries whose tables are taken and given where the user has them; imported only then."""
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The distributions that requirements name."""
+    return {re.split(r"[\[<>=!~; ]", requirement)[0].lower() for requirement in requirements}
+
+
+DECLARED = names([*PROJECT["dependencies"], *(need for needs in EXTRAS.values() for need in needs)])
+
+
+def imported(source: str) -> set[str]:
+    """The outermost names of the packages that a source imports, its own and Python's left out."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {item.name.partition(".")[0] for item in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found - {"discreet"} - sys.stdlib_module_names
+
+
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """Which distributions provide each package here."""
+    return packages_distributions()
+
+
+def providers(package: str) -> set[str]:
+    """The distributions that provide a package; itself if none is known."""
+    return {distribution.lower() for distribution in installed().get(package, [package])}
+
+
+def undeclared(source: str) -> set[str]:
+    """The packages a source imports that no run-time dependency provides."""
+    return {package for package in imported(source) - BROUGHT if not providers(package) & DECLARED}
+
+
+@pytest.mark.parametrize("path", python_files("src"), ids=name)
+def test_every_import_is_declared(path: Path) -> None:
+    """Each package that the code imports is a run-time dependency or belongs to an extra."""
+    assert undeclared(path.read_text(encoding="utf-8")) == set()
+
+
+def test_an_undeclared_import_is_noticed() -> None:
+    """A library that only the tests need is seen where production code imports it."""
+    assert undeclared("import scipy.stats\nfrom hypothesis import given") == {"scipy", "hypothesis"}
+    assert undeclared("import numpy as np\nimport os\nfrom discreet import errors") == set()
+
+
+def test_no_dependency_is_pinned() -> None:
+    """Each requirement has a lower bound and nothing else: others' versions are not ours to choose."""
+    needs = [*PROJECT["dependencies"], *(need for extra in PROJECT["optional-dependencies"].values() for need in extra)]
+    assert [need for need in needs if not re.fullmatch(r"[\w-]+(\[[\w,]+\])?>=[\d.]+", need)] == []
+
+
+def test_every_dependency_is_used() -> None:
+    """No requirement is there that the code doesn't import, directly or, as with pyarrow, through Ibis as well."""
+    used = {package for path in python_files("src") for package in imported(path.read_text(encoding="utf-8"))}
+    distributions = {provider for package in used for provider in providers(package)}
+    assert names(PROJECT["dependencies"]) - distributions == set()
+
+
+def test_extras_are_what_users_are_told() -> None:
+    """The extras are the ones the documentation names."""
+    assert set(EXTRAS) == {"server", "plot", "spark", "postgres"}
+
+
+def test_the_code_knows_its_version() -> None:
+    """The version is written once, in the package."""
+    assert "version" in PROJECT["dynamic"]
+    assert "version" not in PROJECT

@@ -1,0 +1,80 @@
+"""The page on SQL is the whole language: every example on it can be planned, and together they use every function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import sqlglot
+
+import discreet as dp
+from discreet.query import ir
+from discreet.query.functions import FUNCTIONS
+from discreet.query.spellings import SPELLINGS
+from support.pages import blocks
+from support.project import DOCS
+from support.tables import synthetic_census
+
+PAGE = (DOCS / "reference" / "sql.md").read_text(encoding="utf-8")
+
+ELSEWHERE = {"RawString", "DateTrunc"}
+"""What other dialects make of spellings that the page shows as DuckDB has them."""
+
+
+def examples() -> list[str]:
+    """The expressions in the first column of the tables of functions.
+
+    `'year'` alone, after "also", stands for the expression before it with that text in the place of its first one.
+    """
+    found: list[str] = []
+    for row in re.findall(r"^\| (`.*?`) \|", PAGE[PAGE.index("## Functions") :], re.MULTILINE):
+        whole = ""
+        for part in re.findall(r"`([^`]+)`", row):
+            whole = whole if re.fullmatch(r"'\w+'", part) else part
+            found.append(part if whole == part else re.sub(r"'\w+'", part, whole, count=1))
+    return found
+
+
+def questions() -> list[str]:
+    """The questions on the page that aren't there to be refused, and one about each example."""
+    asked = [block.text for block in blocks(PAGE) if block.language == "sql" and not block.mark]
+    return [*asked, *(f"SELECT COUNT(*) AS n FROM census WHERE ({one}) IS NOT NULL" for one in examples())]
+
+
+def functions(expr: ir.Expr) -> Iterator[str]:
+    """The names of the functions in an expression."""
+    if isinstance(expr, ir.Call):
+        yield expr.function.name
+        for arg in expr.args:
+            yield from functions(arg)
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Protected]:
+    """The synthetic census, declared."""
+    with synthetic_census(tmp_path_factory.mktemp("sql")) as protected:
+        yield protected
+
+
+def test_the_page_shows_every_function(census: dp.Protected) -> None:
+    """Each example is planned, and each of the allowed functions is in one of them."""
+    shown = set()
+    for text in questions():
+        source = census.plan(text, epsilon=1, delta=1e-9).question.source
+        shown |= set(functions(source.predicate)) if isinstance(source, ir.Where) else set()
+    assert FUNCTIONS.keys() - shown == set()
+
+
+def test_the_page_shows_every_spelling() -> None:
+    """Each syntax that is understood is in one of the examples."""
+    trees = [sqlglot.parse_one(text, dialect="duckdb") for text in questions()]
+    shown = {type(node).__name__ for tree in trees for node in tree.walk()}
+    assert SPELLINGS.keys() - shown - ELSEWHERE == set()
+
+
+@pytest.mark.parametrize("statistic", ir.Statistic)
+def test_the_page_shows_every_aggregate(statistic: ir.Statistic) -> None:
+    """Each aggregate that is offered has its row."""
+    written = {ir.Statistic.UNITS: "COUNT(DISTINCT"}.get(statistic, f"{statistic.upper()}(")
+    assert written in PAGE[PAGE.index("## Aggregates") : PAGE.index("## What is refused")]

@@ -1,0 +1,51 @@
+"""A file is one concept: files and functions that outgrow a reader fail here."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from support.project import name, python_files
+
+FILE_LINES = 600
+"""A file should have 60–300 lines; 400 is a smell; more than this is two files."""
+
+FUNCTION_LINES = 60
+"""A function should have under 40 lines, its docstring not counted; more than this is two functions."""
+
+PYTHON_FILES = python_files("src", "tests", "bench", "docs")
+
+
+def long_functions(source: str) -> list[str]:
+    """The functions longer than allowed, with their length."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(node) and first.end_lineno else 0
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1 - docstring
+            if lines > FUNCTION_LINES:
+                found.append(f"{node.name}: {lines} lines")
+    return found
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name)
+def test_no_file_outgrows_its_reader(path: Path) -> None:
+    """Every Python file stays below the limit."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= FILE_LINES
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name)
+def test_no_function_outgrows_its_reader(path: Path) -> None:
+    """Every function stays below the limit."""
+    assert long_functions(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_long_function_is_found() -> None:
+    """The measure counts statements and not the docstring."""
+    body = "\n".join("    pass" for _ in range(FUNCTION_LINES))
+    docstring = '    """' + "\n".join("    line" for _ in range(FUNCTION_LINES)) + '"""'
+    assert long_functions(f"def f():\n{body}") == [f"f: {FUNCTION_LINES + 1} lines"]
+    assert long_functions(f"def f():\n{docstring}\n    pass") == []

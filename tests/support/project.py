@@ -1,0 +1,65 @@
+"""The project's files, modules and rooms, as tests about the project see them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+DOCS = ROOT / "docs"
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """Every file of the project that is, or is about to be, under version control."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607 — whichever git there is
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    paths = (ROOT / name for name in sorted(set(listed.split("\0"))) if name)
+    return tuple(path for path in paths if path.is_file())
+
+
+def python_files(*folders: str) -> list[Path]:
+    """The Python files in these folders of the project."""
+    return [path for path in files() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in folders]
+
+
+def name(path: Path) -> str:
+    """The path as seen from the project's root, for messages and test names."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def module_names() -> list[str]:
+    """The dotted names of all modules of discreet."""
+    parts = (path.relative_to(SOURCE).with_suffix("").parts for path in python_files("src"))
+    return sorted({".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts})
+
+
+@cache
+def modules() -> tuple[ModuleType, ...]:
+    """All modules of discreet, imported."""
+    return tuple(importlib.import_module(module) for module in module_names() if not module.endswith("__main__"))
+
+
+def rooms() -> list[str]:
+    """The packages directly inside discreet."""
+    return sorted(path.parent.name for path in (SOURCE / "discreet").glob("*/__init__.py"))
+
+
+def offered(module: str) -> list[str]:
+    """The names that a package curates; none if it is nothing but a docstring over its files."""
+    loaded = importlib.import_module(module)
+    body = ast.parse(Path(loaded.__file__ or "").read_text(encoding="utf-8")).body
+    return list(loaded.__all__) if len(body) > 1 else []
