@@ -1,5 +1,10 @@
-"""Exact and directed arithmetic: the numbers that carry privacy."""
+"""Exact and directed arithmetic: the numbers that carry privacy.
 
-from discreet.exact.rational import Rationalizable, rational
+Ball arithmetic is in `discreet.exact.ball`, which is imported only where it is used: flint takes a while to load.
+"""
 
-__all__ = ["Rationalizable", "rational"]
+from discreet.exact.elementary import exp, log, sqrt
+from discreet.exact.rational import Rationalizable, positive, probability, rational
+from discreet.exact.rounding import to_float
+
+__all__ = ["Rationalizable", "exp", "log", "positive", "probability", "rational", "sqrt", "to_float"]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from typing import TypeAlias
 
 from discreet.errors import InvalidArgument
+
+_LONGEST = 1_000
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
+_LONGEST_EXPONENT = 3
+"""Numbers are read as far as floats reach. "1e99999999" would be a hundred million digits, and minutes of work."""
 
 Rationalizable: TypeAlias = int | float | str | Decimal | Fraction
 """What a parameter such as ε may be given as."""
@@ -24,7 +30,7 @@ def rational(value: Rationalizable, name: str) -> Fraction:
         name: what to call it in an error.
 
     Raises:
-        InvalidArgument: it isn't a finite number.
+        InvalidArgument: it isn't a finite number, or has more digits than anybody means.
 
     Examples:
         >>> rational(0.1, "epsilon")
@@ -36,11 +42,16 @@ def rational(value: Rationalizable, name: str) -> Fraction:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
         raise InvalidArgument(f"{name} must be a number, not {type(value).__name__}")
-    if isinstance(value, (float, Decimal)) and not isfinite(value):
+    if not (value.is_finite() if isinstance(value, Decimal) else isinstance(value, (int, str)) or isfinite(value)):
         raise InvalidArgument(f"{name} must be a finite number, not {value}")
+    if isinstance(value, int) and value.bit_length() > 4 * _LONGEST:  # before Python refuses to write it out
+        raise InvalidArgument(f"{name} has too many digits to be meant")
+    text = repr(float(value)) if isinstance(value, float) else str(value)
+    if len(text) > _LONGEST or any(len(digits) > _LONGEST_EXPONENT for digits in _EXPONENT.findall(text)):
+        raise InvalidArgument(f"{name} has too many digits to be meant")
     try:
-        return Fraction(repr(float(value)) if isinstance(value, float) else value)
-    except (ValueError, ZeroDivisionError, InvalidOperation):
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
         raise InvalidArgument(f"{name} must be a number, not {value!r}") from None
 
 
@@ -56,7 +67,7 @@ def positive(value: Rationalizable, name: str) -> Fraction:
     """
     number = rational(value, name)
     if number <= 0:
-        raise InvalidArgument(f"{name} must be above 0, not {value}")
+        raise InvalidArgument(f"{name} must be above 0, not {_shown(value)}")
     return number
 
 
@@ -72,5 +83,11 @@ def probability(value: Rationalizable, name: str) -> Fraction:
     """
     number = rational(value, name)
     if not 0 < number < 1:
-        raise InvalidArgument(f"{name} must be strictly between 0 and 1, not {value}")
+        raise InvalidArgument(f"{name} must be strictly between 0 and 1, not {_shown(value)}")
     return number
+
+
+def _shown(value: Rationalizable) -> str:
+    """A number for a message. A fraction may be longer than Python writes out, or than anybody reads."""
+    long = isinstance(value, Fraction) and max(value.numerator.bit_length(), value.denominator.bit_length()) > _LONGEST
+    return "a fraction of many digits" if long else str(value)

@@ -1,0 +1,13 @@
+"""Exact samplers of integer noise. One distribution per file; no seeds; randomness from the operating system.
+
+Guarantee: each sampler's distribution is exactly the one its docstring states, given uniform bits. Floats only decide
+how fast a draw is settled, never what it is.
+"""
+
+from discreet.noise.bernoulli import bernoulli
+from discreet.noise.bernoulli_exp import bernoulli_exp
+from discreet.noise.gaussian import discrete_gaussian
+from discreet.noise.geometric import geometric
+from discreet.noise.laplace import discrete_laplace
+
+__all__ = ["bernoulli", "bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric"]

@@ -1,0 +1,105 @@
+"""Exact confidence bounds of a probability, from a count of successes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from discreet.errors import InvalidArgument
+from discreet.exact.rational import Rationalizable, probability
+from discreet.stats.search import boundary, excess
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+def clopper_pearson(successes: int, trials: int, confidence: Rationalizable) -> tuple[float, float]:
+    """A two-sided interval for a probability: it misses the truth with probability at most 1 − confidence.
+
+    Args:
+        successes: how many trials succeeded, in [0, trials].
+        trials: how many there were; 1 or more.
+        confidence: in (0, 1); half of 1 − confidence is spent on each side.
+
+    Returns:
+        The lower and the upper end. Each errs outwards, by 2^-40 at most relative to its distance from 0.
+
+    Raises:
+        InvalidArgument: counts that contradict each other, or a confidence outside (0, 1).
+
+    Source: Clopper, Pearson (1934).
+
+    Examples:
+        >>> low, high = clopper_pearson(5, 100, 0.95)
+        >>> round(low, 4), round(high, 4)
+        (0.0164, 0.1128)
+    """
+    level = (1 + probability(confidence, "confidence")) / 2
+    return lower_bound(successes, trials, level), upper_bound(successes, trials, level)
+
+
+def lower_bound(successes: int, trials: int, confidence: Rationalizable) -> float:
+    """A number that is below the probability with the stated confidence.
+
+    It is the largest p found for which `successes` or more have probability at most 1 − confidence, proved in ball
+    arithmetic; an unfinished search only lowers it.
+
+    Args:
+        successes: how many trials succeeded, in [0, trials].
+        trials: how many there were; 1 or more.
+        confidence: in (0, 1).
+
+    Raises:
+        InvalidArgument: counts that contradict each other, or a confidence outside (0, 1).
+
+    Examples:
+        >>> lower_bound(0, 10, 0.95)
+        0.0
+    """
+    doubt = _doubt(successes, trials, confidence)
+    if successes == 0:
+        return 0.0
+    return boundary(lambda p: excess(partial(at_least, successes, trials, p), doubt), 0.0, successes / trials)
+
+
+def upper_bound(successes: int, trials: int, confidence: Rationalizable) -> float:
+    """A number that is above the probability with the stated confidence; `lower_bound` mirrored.
+
+    Args:
+        successes: how many trials succeeded, in [0, trials].
+        trials: how many there were; 1 or more.
+        confidence: in (0, 1).
+
+    Raises:
+        InvalidArgument: counts that contradict each other, or a confidence outside (0, 1).
+
+    Examples:
+        >>> round(upper_bound(0, 100, 0.95), 4)
+        0.0295
+    """
+    doubt = _doubt(successes, trials, confidence)
+    if successes == trials:
+        return 1.0
+    return boundary(lambda p: excess(partial(at_most, successes, trials, p), doubt), 1.0, successes / trials)
+
+
+def at_least(successes: int, trials: int, p: float) -> arb:
+    """Pr[Bin(trials, p) ≥ successes] for successes ≥ 1, as a ball at the working precision."""
+    from flint import arb
+
+    return arb(p).beta_lower(successes, trials - successes + 1, regularized=True)
+
+
+def at_most(successes: int, trials: int, p: float) -> arb:
+    """Pr[Bin(trials, p) ≤ successes] for successes < trials, as a ball at the working precision."""
+    from flint import arb
+
+    return (1 - arb(p)).beta_lower(trials - successes, successes + 1, regularized=True)
+
+
+def _doubt(successes: int, trials: int, confidence: Rationalizable) -> Fraction:
+    """1 − confidence, once the counts are checked."""
+    if trials < 1 or not 0 <= successes <= trials:
+        raise InvalidArgument(f"{successes} successes in {trials} trials can't be")
+    return 1 - probability(confidence, "confidence")
