@@ -8,8 +8,8 @@ from enum import StrEnum
 class Adjacency(StrEnum):
     """How two neighbouring tables differ.
 
-    A guarantee under substitution follows from one under add-remove at twice the loss, and not the reverse, so
-    certificates always name the relation.
+    A guarantee under substitution follows from one under add-remove, at twice the ε or four times the ρ, and not the
+    reverse, so certificates always name the relation.
 
     Examples:
         >>> Adjacency("add_remove") is ADD_REMOVE

@@ -7,11 +7,15 @@ adjacency named in the entry that holds the event.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.errors import LedgerCorrupt
+from discreet.errors import InvalidArgument, LedgerCorrupt
+
+_RATIONAL = re.compile(r"[0-9]{1,1000}(/[0-9]{1,1000})?")
+"""How `to_dict` writes a parameter; anything else, such as `1e999999999`, isn't worth the risk of reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +24,22 @@ class LaplaceEvent:
 
     Args:
         scale: of the noise, in steps of the grid; above 0.
-        l1: the vector's ℓ1 sensitivity in steps.
+        l1: the vector's ℓ1 sensitivity in steps; 1 or more.
+        linf: how far one coordinate can move, in steps, from 1 to `l1`; None if it isn't known to be less than `l1`.
+            It tightens what the event costs in zCDP.
+
+    Raises:
+        InvalidArgument: a parameter is out of range; it might be charged as a refund.
     """
 
     scale: Fraction
     l1: int
+    linf: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would make the charge zero or negative."""
+        if self.scale <= 0 or self.l1 < 1 or not (self.linf is None or 1 <= self.linf <= self.l1):
+            raise InvalidArgument("a Laplace event needs scale > 0 and 1 ≤ linf ≤ l1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +48,19 @@ class GaussianEvent:
 
     Args:
         sigma: of the noise, in steps of the grid; above 0.
-        l2_squared: square of the vector's ℓ2 sensitivity, in steps squared.
+        l2_squared: square of the vector's ℓ2 sensitivity, in steps squared; above 0.
+
+    Raises:
+        InvalidArgument: a parameter is out of range; it might be charged as a refund.
     """
 
     sigma: Fraction
     l2_squared: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuse what would make the charge zero or negative."""
+        if self.sigma <= 0 or self.l2_squared <= 0:
+            raise InvalidArgument("a Gaussian event needs sigma > 0 and l2_squared > 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +70,18 @@ class SelectionEvent:
     The noise of that count is an event of its own.
 
     Args:
-        delta: bound on the probability that a group present in one neighbour only is released.
+        delta: bound on the probability that a group present in one neighbour only is released; in (0, 1).
+
+    Raises:
+        InvalidArgument: δ is out of range; it might be charged as a refund.
     """
 
     delta: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuse what would make the charge zero or negative."""
+        if not 0 < self.delta < 1:
+            raise InvalidArgument("a selection event needs delta strictly between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +102,9 @@ def to_dict(event: Event) -> dict[str, object]:
         {'event': 'laplace', 'scale': '10', 'l1': 1}
     """
     match event:
-        case LaplaceEvent(scale=scale, l1=l1):
-            return {"event": "laplace", "scale": str(scale), "l1": l1}
+        case LaplaceEvent(scale=scale, l1=l1, linf=linf):
+            known = {} if linf is None else {"linf": linf}
+            return {"event": "laplace", "scale": str(scale), "l1": l1, **known}
         case GaussianEvent(sigma=sigma, l2_squared=l2_squared):
             return {"event": "gaussian", "sigma": str(sigma), "l2_squared": str(l2_squared)}
         case SelectionEvent(delta=delta):
@@ -93,16 +125,34 @@ def from_dict(data: object) -> Event:
     """
     try:
         match data:
-            case {"event": "laplace", "scale": str(scale), "l1": int(l1)}:
-                return LaplaceEvent(scale=Fraction(scale), l1=l1)
-            case {"event": "gaussian", "sigma": str(sigma), "l2_squared": str(l2_squared)}:
-                return GaussianEvent(sigma=Fraction(sigma), l2_squared=Fraction(l2_squared))
-            case {"event": "selection", "delta": str(delta)}:
-                return SelectionEvent(delta=Fraction(delta))
-            case {"event": "composed", "events": list(events)}:
+            case {"event": "laplace", "scale": scale, "l1": l1, **rest} if not rest.keys() - {"linf"}:
+                linf = rest.get("linf")
+                return LaplaceEvent(scale=_rational(scale), l1=_whole(l1), linf=None if linf is None else _whole(linf))
+            case {"event": "gaussian", "sigma": sigma, "l2_squared": l2_squared, **rest} if not rest:
+                return GaussianEvent(sigma=_rational(sigma), l2_squared=_rational(l2_squared))
+            case {"event": "selection", "delta": delta, **rest} if not rest:
+                return SelectionEvent(delta=_rational(delta))
+            case {"event": "composed", "events": list(events), **rest} if not rest:
                 return ComposedEvent(tuple(from_dict(part) for part in events))
             case _:
                 pass
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError, RecursionError):
         pass
     raise LedgerCorrupt("an event in the ledger is of an unknown kind, or its parameters can't be read")
+
+
+def _rational(text: object) -> Fraction:
+    """Read `"p"` or `"p/q"` in lowest terms; ValueError for anything else."""
+    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
+        raise ValueError
+    number = Fraction(text)
+    if str(number) != text:
+        raise ValueError
+    return number
+
+
+def _whole(number: object) -> int:
+    """Read an integer; ValueError for anything else, True and False included."""
+    if type(number) is not int:
+        raise ValueError
+    return number
