@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
+from fractions import Fraction
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys
@@ -34,6 +35,21 @@ class Kind(StrEnum):
 _KEY_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN, date: Kind.DATE}
 
 
+def kind_of(declaration: Bounds | Keys) -> Kind:
+    """The kind of values a declaration speaks of; for a source that has no schema of its own.
+
+    Examples:
+        >>> kind_of(Keys(["Female", "Male"]))
+        <Kind.TEXT: 'text'>
+    """
+    if isinstance(declaration, Keys):
+        return next((_KEY_KINDS[type(key)] for key in declaration if key is not None), Kind.TEXT)
+    if isinstance(declaration.lo, date):
+        return Kind.TIMESTAMP if isinstance(declaration.lo, datetime) else Kind.DATE
+    whole = all(Fraction(end).denominator == 1 for end in (declaration.lo, declaration.hi) if not isinstance(end, date))
+    return Kind.INTEGER if whole else Kind.REAL
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """What is public about one column.
@@ -46,7 +62,7 @@ class Column:
         nullable: whether NULLs may occur.
 
     Raises:
-        InvalidArgument: both bounds and keys, or either doesn't fit the kind.
+        InvalidArgument: no name, both bounds and keys, or either doesn't fit the kind.
 
     Examples:
         >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
@@ -61,6 +77,8 @@ class Column:
 
     def __post_init__(self) -> None:
         """Check that the declaration fits the kind."""
+        if not self.name:
+            raise InvalidArgument("a column needs a name")
         if self.bounds is not None and self.keys is not None:
             raise InvalidArgument(f"column {self.name!r} has bounds and keys; keys already say what it may hold")
         if self.bounds is not None:

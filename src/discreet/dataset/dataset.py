@@ -22,7 +22,7 @@ class Dataset:
         ledger: a path (SQLite) or a database URL.
 
     Raises:
-        InvalidArgument: no tables, or two of one name.
+        InvalidArgument: no name or ledger, no tables, two of one name, or a share beyond the budget.
     """
 
     name: str
@@ -33,9 +33,27 @@ class Dataset:
     adjacency: Adjacency = ADD_REMOVE
 
     def __post_init__(self) -> None:
-        """Check the tables' names."""
+        """Check names, and that what is shared out is there."""
+        if not self.name or not self.ledger:
+            raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
         names = [table.name.casefold() for table in self.tables]
         if not names:
             raise InvalidArgument(f"dataset {self.name!r} has no tables")
         if len(set(names)) < len(names):
             raise InvalidArgument(f"dataset {self.name!r} has two tables of one name")
+        for analyst, share in self.analysts.items():
+            if not analyst:
+                raise InvalidArgument("an analyst needs a name")
+            _check_share(analyst, share, self.budget)
+
+
+def _check_share(analyst: str, share: Budget, budget: Budget) -> None:
+    """Refuse a share that promises more than there is, in any amount that both budgets name."""
+    pairs = {
+        "epsilon": (share.epsilon, budget.epsilon),
+        "rho": (share.rho, budget.rho),
+        "delta": (share.delta, budget.delta),
+    }
+    for name, (part, whole) in pairs.items():
+        if part is not None and whole is not None and part > whole:
+            raise InvalidArgument(f"the share of {analyst!r} has more {name} than the budget for all has")

@@ -10,6 +10,8 @@ from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
 
 _ONE_ROW = Limits(rows=1)
+ROW_CEILING = 2**40
+"""How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +28,9 @@ class Table:
         row_ceiling: more rows than the table will ever have, declared in public: it excludes overflow at plan time.
 
     Raises:
-        InvalidArgument: no columns, two of one name (names differ in more than case), a unit that names no column
-            or one that can't identify, limits missing where a unit may have many rows, or a ceiling out of range.
+        InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
+            source can't hold, a unit that names no column or one that can't identify, limits where each row is a
+            unit, or a ceiling out of range.
     """
 
     name: str
@@ -35,10 +38,12 @@ class Table:
     columns: tuple[Column, ...]
     unit: Unit
     limits: Limits = _ONE_ROW
-    row_ceiling: int = 2**40
+    row_ceiling: int = ROW_CEILING
 
     def __post_init__(self) -> None:
         """Check the declaration as a whole."""
+        if not self.name:
+            raise InvalidArgument("a table needs a name")
         names = [column.name.casefold() for column in self.columns]
         if not names:
             raise InvalidArgument(f"table {self.name!r} has no columns")
@@ -47,7 +52,28 @@ class Table:
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
         if not 1 <= self.row_ceiling <= 2**48:
             raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸")
+        for column in self.columns:
+            self._check_keys(column)
         self._check_unit()
+
+    def _check_keys(self, column: Column) -> None:
+        """Refuse keys that no row could have: every row would silently be read as NULL.
+
+        Texts of CSV files are trimmed of spaces when read, and the empty one, like those in `missing`, is NULL.
+        """
+        if self.source.kind != "csv":
+            return
+        for key in column.keys or ():
+            if isinstance(key, str) and key != key.strip(" "):
+                raise InvalidArgument(
+                    f"no value of column {column.name!r} can be {key!r}: texts of CSV files are trimmed of spaces",
+                    hint=f"write {key.strip(' ')!r}",
+                )
+            if key in ("", *self.source.missing):
+                raise InvalidArgument(
+                    f"the key {key!r} of column {column.name!r} is read as NULL",
+                    hint="make NULL a group of its own by listing it: None here, { null = true } in discreet.toml",
+                )
 
     def _check_unit(self) -> None:
         """Check that the unit can be found in the rows."""
