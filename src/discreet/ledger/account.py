@@ -1,0 +1,239 @@
+"""Accounts: what one dataset's questions have cost, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.accounting import Charge, Remaining, charge_of
+from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.ledger.book import Book, Debit, number_of
+from discreet.ledger.declaration import Declaration, checked_name
+from discreet.ledger.history import Entry, history
+from discreet.ledger.row import Kind, Row, to_body
+from discreet.privacy import Event
+from discreet.privacy.events import from_dict, to_dict
+
+if TYPE_CHECKING:
+    from discreet.ledger.chain import Chain
+    from discreet.ledger.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A question that has been paid for. It is on the disk, and nothing takes it back.
+
+    Args:
+        entry: the question's number in its account: 1, 2, 3, …
+        question: its digest.
+        version: of the data it is asked of.
+        analyst: who asked.
+        cost: what was charged.
+        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
+    """
+
+    entry: int
+    question: str
+    version: int
+    analyst: str | None
+    cost: Charge
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer that was released, as it was released.
+
+    Args:
+        entry: the number of the question that paid for it.
+        certificate: what was done, as JSON-ready data.
+        answer: the answer, as JSON-ready data.
+    """
+
+    entry: int
+    certificate: dict[str, Any]
+    answer: dict[str, Any]
+
+
+class Account:
+    """The account of one dataset in a ledger; `Ledger.account` makes it.
+
+    Questions are numbered by their reservations alone. Outcomes don't count: if they did, an analyst who asks many at
+    a time could tell from the numbers when another question was done, and so how long it ran, which depends on the
+    data.
+
+    Args:
+        store: of the ledger.
+        name: of the account.
+        declaration: what its owner allows. It is recorded unless it is the one in force; what was spent stays spent.
+    """
+
+    def __init__(self, store: Store, name: str, declaration: Declaration) -> None:
+        """Record the declaration, if it is new."""
+        self.name = checked_name(name, "the account's name")
+        self._store = store
+        self._adjacency = declaration.adjacency
+        if store.read(lambda chain: self._book(chain).declared()) != declaration:
+            store.write(lambda chain: self._book(chain).declare(declaration))
+
+    def version(self, fingerprint: str) -> int:
+        """The number of a data version: 1, 2, 3, … in the order in which they were first seen.
+
+        The fingerprint is made from private data, so the ledger keeps only an HMAC of it, under its own secret.
+
+        Args:
+            fingerprint: equal for equal data, and in practice for no other.
+
+        Raises:
+            LedgerError: the ledger can't be read, or new data can't be recorded.
+        """
+        known = self._store.read(lambda chain: self._book(chain).known_version(fingerprint))
+        return known or self._store.write(lambda chain: self._book(chain).new_version(fingerprint))
+
+    def stored(self, question: str, version: int) -> Stored | None:
+        """The answer released for the same question on the same data version; the first, if there are several.
+
+        Args:
+            question: its digest.
+            version: of the data.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        row = self._store.read(lambda chain: self._book(chain).first(Kind.COMMIT, digest=question, version=version))
+        return None if row is None else _stored(row)
+
+    def reserve(
+        self, *, question: str, text: str, version: int, event: Event, analyst: str | None = None
+    ) -> Reservation:
+        """Pay for a question. Nothing of it is ever paid back.
+
+        Guarantee: when this returns, the debit is on the disk, and with it neither the account's budget nor the
+        analyst's share is overspent, whatever other processes did meanwhile. If it raises, nothing may be answered;
+        and nothing was charged, unless disk or connection failed during the commit itself.
+
+        Args:
+            question: digest of the question, equal for questions that may share an answer.
+            text: the question as it was asked, for the history.
+            version: of the data it is asked of.
+            event: what will be done to the data; it decides the cost.
+            analyst: who asks.
+
+        Raises:
+            BudgetExhausted: the budget, or the analyst's share of it, can't pay; or the analyst has no share.
+            LossNotAccepted: the budget can't hold a loss of this kind, whatever its size.
+            LedgerError: the ledger can't be written.
+            InvalidArgument: an analyst or digest that can't be stored, an unknown data version, or an event without a
+                loss.
+        """
+        checked_name(question, "a question's digest")
+        if analyst is not None:
+            checked_name(analyst, "the analyst's name")
+        cost = Charge.zero() + charge_of(event)  # adding rounds up fractions too long to be added up for ever
+        if cost == Charge.zero():
+            raise InvalidArgument("a question of private data can't cost nothing")
+        debit = Debit(
+            cost=cost,
+            digest=question,
+            version=version,
+            analyst=analyst,
+            body=_debit_body(text, event),
+        )
+
+        def pay(chain: Chain) -> Row:
+            book = self._book(chain)
+            return book.reserve(book.in_force(self._adjacency), debit)
+
+        row = self._store.write(pay)
+        return Reservation(
+            entry=number_of(row), question=question, version=version, analyst=analyst, cost=cost, receipt=row.hash
+        )
+
+    def commit(
+        self, reservation: Reservation, *, certificate: Mapping[str, object], answer: Mapping[str, object]
+    ) -> Stored:
+        """Keep a released answer with its debit. It may be shown only once this has returned.
+
+        Args:
+            reservation: what paid for it; each has one outcome.
+            certificate: what was done, as JSON-ready data.
+            answer: the answer, as JSON-ready data; the order of its keys is kept.
+
+        Returns:
+            The answer, as `stored` gives it from now on unless the same question was answered before.
+
+        Raises:
+            InvalidArgument: the reservation isn't open in this account, or the answer isn't JSON.
+            LedgerError: the ledger can't be written; the answer must not be shown.
+        """
+        body = _outcome_body({"certificate": certificate, "answer": answer})
+        return _stored(self._settle(reservation, Kind.COMMIT, body))
+
+    def fail(self, reservation: Reservation) -> None:
+        """Record that a question got no answer. What was paid for it stays paid.
+
+        Raises:
+            InvalidArgument: the reservation isn't open in this account.
+            LedgerError: the ledger can't be written. The debit stands without it.
+        """
+        self._settle(reservation, Kind.FAIL, to_body({}))
+
+    def spent(self, analyst: str | None = None) -> Charge:
+        """What was spent so far, by everyone or by one analyst: answered, failed and unfinished questions alike."""
+        return self._store.read(lambda chain: self._book(chain).spent(analyst))
+
+    def remaining(self, analyst: str | None = None) -> Remaining:
+        """What a next question may cost, by itself or asked by one analyst, whom the account's budget binds as well.
+
+        Raises:
+            BudgetExhausted: analysts have shares, and this one has none.
+        """
+
+        def left(chain: Chain) -> Remaining:
+            book = self._book(chain)
+            return book.remaining(book.in_force(self._adjacency), analyst)
+
+        return self._store.read(left)
+
+    def entries(self) -> Sequence[Entry]:
+        """The history: budgets, data versions, and questions with what became of them; oldest first."""
+        return history(self._store, self.name)
+
+    def _book(self, chain: Chain) -> Book:
+        """The account within a transaction."""
+        return Book(chain, self.name)
+
+    def _settle(self, reservation: Reservation, kind: Kind, body: str) -> Row:
+        """Append the outcome of a reservation."""
+        return self._store.write(
+            lambda chain: self._book(chain).settle(kind, reservation.entry, reservation.receipt, body)
+        )
+
+
+def _debit_body(text: str, event: Event) -> str:
+    """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
+    try:
+        written = to_dict(event)
+        if from_dict(written) == event:
+            return to_body({"text": text, "event": written})
+    except (ValueError, LedgerCorrupt):
+        pass
+    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
+
+
+def _outcome_body(content: Mapping[str, object]) -> str:
+    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
+    try:
+        return to_body(content)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")
+
+
+def _stored(row: Row) -> Stored:
+    """The answer in a commit."""
+    match row.content():
+        case {"certificate": dict(certificate), "answer": dict(answer)}:
+            return Stored(entry=number_of(row), certificate=certificate, answer=answer)
+    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")

@@ -1,0 +1,221 @@
+"""The book of one account: what is decided and written within one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.accounting import Charge, Remaining, filter_for
+from discreet.errors import BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
+from discreet.ledger.amounts import from_columns, in_words, to_columns
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.secret import mark
+from discreet.privacy import Adjacency, Budget
+
+if TYPE_CHECKING:
+    from discreet.ledger.chain import Chain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debit:
+    """What is to be paid for.
+
+    Args:
+        cost: of the question.
+        digest: of the question.
+        version: of the data.
+        analyst: who asks.
+        body: the question's text and event, as JSON.
+    """
+
+    cost: Charge
+    digest: str
+    version: int
+    analyst: str | None
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The entries of one account, as seen and extended within one transaction.
+
+    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
+    entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
+    questions as in a new one.
+
+    Args:
+        chain: within the transaction.
+        account: its name.
+    """
+
+    chain: Chain
+    account: str
+
+    def last(self, kind: Kind, **equal: object) -> Row | None:
+        """The account's last entry of a kind with these values in its columns."""
+        return self.chain.last(kind, account=self.account, **equal)
+
+    def first(self, kind: Kind, **equal: object) -> Row | None:
+        """The account's first entry of a kind with these values in its columns."""
+        return self.chain.first(kind, account=self.account, **equal)
+
+    def declared(self) -> Declaration | None:
+        """The declaration in force."""
+        row = self.last(Kind.BUDGET)
+        return None if row is None else Declaration.from_content(row.content())
+
+    def in_force(self, adjacency: Adjacency) -> Declaration:
+        """The declaration in force, for a process that computes losses under `adjacency`.
+
+        Raises:
+            InvalidArgument: another process declared another adjacency meanwhile.
+        """
+        declaration = self.declared()
+        if declaration is None:
+            raise LedgerCorrupt(f"account {self.account!r} has lost its budget")
+        if declaration.adjacency != adjacency:
+            raise InvalidArgument(
+                f"account {self.account!r} was declared under {declaration.adjacency} meanwhile",
+                hint="load the configuration again",
+            )
+        return declaration
+
+    def declare(self, declaration: Declaration) -> None:
+        """Put a declaration in force.
+
+        Raises:
+            InvalidArgument: it would change the adjacency under which losses were charged.
+        """
+        before = self.declared()
+        if before == declaration:  # another process came first
+            return
+        if before is not None and before.adjacency != declaration.adjacency and self.last(Kind.RESERVE):
+            raise InvalidArgument(
+                f"account {self.account!r} has losses under {before.adjacency}, which losses under "
+                f"{declaration.adjacency} can't be added to",
+                hint=f"set the adjacency back to {before.adjacency}",
+            )
+        self.chain.append(Kind.BUDGET, declaration.to_text(), account=self.account)
+
+    def known_version(self, fingerprint: str) -> int | None:
+        """The number of a data version, if it was seen before."""
+        row = self.first(Kind.DATA, digest=self._mark(fingerprint))
+        return None if row is None else version_of(row)
+
+    def new_version(self, fingerprint: str) -> int:
+        """The number of a data version, a new one unless another process gave it one meanwhile."""
+        known = self.known_version(fingerprint)
+        if known is not None:
+            return known
+        version = self._versions() + 1
+        self.chain.append(Kind.DATA, to_body({}), account=self.account, digest=self._mark(fingerprint), version=version)
+        return version
+
+    def spent(self, analyst: str | None = None) -> Charge:
+        """What was spent, by everyone or by one analyst, as the last reservation states it."""
+        if analyst is None:
+            return from_columns(self.last(Kind.RESERVE), "spent_")
+        return from_columns(self.last(Kind.RESERVE, analyst=analyst), "share_")
+
+    def remaining(self, declaration: Declaration, analyst: str | None) -> Remaining:
+        """What a next question may cost: the lesser of what the budget and the analyst's share have left."""
+        total = filter_for(declaration.budget).remaining(self.spent())
+        share = None if analyst is None else _share(declaration, analyst)
+        if share is None:
+            return total
+        own = filter_for(share).remaining(self.spent(analyst))
+        return Remaining(
+            epsilon=min(total.epsilon, own.epsilon), rho=min(total.rho, own.rho), delta=min(total.delta, own.delta)
+        )
+
+    def reserve(self, declaration: Declaration, debit: Debit) -> Row:
+        """Decide, and append the debit; raises what `Account.reserve` does."""
+        if not 1 <= debit.version <= self._versions():
+            raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
+        cost, analyst = debit.cost, debit.analyst
+        share = _share(declaration, analyst)
+        last = self.last(Kind.RESERVE)
+        total = _admitted(declaration.budget, from_columns(last, "spent_"), cost, "the budget")
+        amounts = to_columns(cost) | to_columns(total, "spent_")
+        if analyst is not None:  # kept without a share too, so that one declared later counts what came before it
+            own = self.spent(analyst)
+            own = own + cost if share is None else _admitted(share, own, cost, f"the share of analyst {analyst!r}")
+            amounts |= to_columns(own, "share_")
+        return self.chain.append(
+            Kind.RESERVE,
+            debit.body,
+            account=self.account,
+            number=1 if last is None else number_of(last) + 1,
+            analyst=analyst,
+            digest=debit.digest,
+            version=debit.version,
+            **amounts,
+        )
+
+    def settle(self, kind: Kind, number: int, receipt: str, body: str) -> Row:
+        """Append the one outcome of a reservation.
+
+        Raises:
+            InvalidArgument: there is no such reservation, or it has its outcome.
+        """
+        reserved = self.last(Kind.RESERVE, number=number)
+        if reserved is None or reserved.hash != receipt:
+            raise InvalidArgument(f"account {self.account!r} has no such reservation")
+        if self.last(Kind.COMMIT, number=number) or self.last(Kind.FAIL, number=number):
+            raise InvalidArgument(f"question {number} of account {self.account!r} has its outcome already")
+        return self.chain.append(
+            kind, body, account=self.account, number=number, digest=reserved.digest, version=reserved.version
+        )
+
+    def _versions(self) -> int:
+        """How many data versions there are."""
+        newest = self.last(Kind.DATA)
+        return 0 if newest is None else version_of(newest)
+
+    def _mark(self, fingerprint: str) -> str:
+        """What stands for a fingerprint in the ledger."""
+        return mark(self.chain.head.secret, self.account, fingerprint)
+
+
+def number_of(row: Row) -> int:
+    """The number of a question."""
+    if row.number is None:
+        raise LedgerCorrupt(f"entry {row.seq} has no number")
+    return row.number
+
+
+def version_of(row: Row) -> int:
+    """The number of a data version."""
+    if row.version is None:
+        raise LedgerCorrupt(f"entry {row.seq} has no data version")
+    return row.version
+
+
+def _share(declaration: Declaration, analyst: str | None) -> Budget | None:
+    """An analyst's own budget; None where analysts have none."""
+    if not declaration.analysts:
+        return None
+    if analyst is None or analyst not in declaration.analysts:
+        who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
+        raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
+    return declaration.analysts[analyst]
+
+
+def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str) -> Charge:
+    """The new total, if the budget admits it."""
+    decision = filter_for(budget)
+    asked = in_words(cost, budget)
+    if not decision.accepts(cost):
+        raise LossNotAccepted(
+            f"{whose} ({budget}) can't hold a loss of this kind: {asked}",
+            hint="a budget in ε alone holds Laplace noise and public keys; one with a δ holds Gaussian noise and "
+            "the selection of groups too",
+        )
+    total = spent + cost
+    if not decision.admits(total):
+        raise BudgetExhausted(
+            f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
+            f"remaining {decision.remaining(spent)}"
+        )
+    return total

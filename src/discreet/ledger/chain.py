@@ -1,0 +1,151 @@
+"""The chain of entries, as seen and extended within one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, insert, select, update
+
+from discreet.errors import LedgerCorrupt, LedgerVersion
+from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
+from discreet.ledger.schema import ENTRY, LEDGER
+from discreet.ledger.secret import commitment, is_secret
+
+PAGE = 500
+"""How many entries are read at a time, so that a long ledger is never in memory as a whole."""
+
+BEGINNING = -(2**62)
+"""Before any entry, and before any row that tampering may have put in front of the first."""
+
+_RESTORE = "restore the ledger from a copy"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The one row about the ledger itself.
+
+    Args:
+        format: of the ledger.
+        secret: the key of its marks, in hexadecimal.
+        seq: of the last entry.
+        hash: of the last entry.
+    """
+
+    format: int
+    secret: str
+    seq: int
+    hash: str
+
+
+class Chain:
+    """The chain, within one transaction.
+
+    Every entry that a decision rests on is checked against its own hash when it is read, and the head against the
+    last entry; the chain as a whole is checked by `verify`.
+
+    Args:
+        connection: inside a transaction.
+        lock: whether to hold off other writers until its end, where the database hasn't done so already.
+    """
+
+    def __init__(self, connection: Connection, *, lock: bool) -> None:
+        """Take the lock."""
+        self._connection = connection
+        self.head = self._read_head(lock=lock)
+
+    def append(self, kind: Kind, body: str, **columns: object) -> Row:
+        """Add an entry. It is there once the transaction is committed.
+
+        Raises:
+            LedgerCorrupt: the head doesn't fit the last entry.
+        """
+        self.check_head()
+        row = Row.sealed(seq=self.head.seq + 1, at=now(), kind=str(kind), body=body, previous=self.head.hash, **columns)
+        self._connection.execute(insert(ENTRY).values(row.columns()))  # seq is unique: of two writers one fails here
+        self._connection.execute(update(LEDGER).values(seq=row.seq, hash=row.hash))
+        self.head = Head(self.head.format, self.head.secret, row.seq, row.hash)
+        return row
+
+    def check_head(self) -> None:
+        """Check that the last entry is whole, and is the one the head names.
+
+        Raises:
+            LedgerCorrupt: it isn't.
+        """
+        last = self._one(select(ENTRY).where(ENTRY.c.seq == self.head.seq))
+        if last is None or last.hash != self.head.hash:
+            raise _damaged(self.head.seq)
+
+    def last(self, kind: Kind, **equal: object) -> Row | None:
+        """The last entry of a kind with these values in its columns."""
+        return self._one(self._where(kind, equal).order_by(ENTRY.c.seq.desc()).limit(1))
+
+    def first(self, kind: Kind, **equal: object) -> Row | None:
+        """The first entry of a kind with these values in its columns."""
+        return self._one(self._where(kind, equal).order_by(ENTRY.c.seq).limit(1))
+
+    def page(self, after: int = BEGINNING, account: str | None = None) -> list[Row]:
+        """The next entries after a place in the ledger, of all accounts or of one; unchecked."""
+        found = select(ENTRY).where(ENTRY.c.seq > after)
+        if account is not None:
+            found = found.where(ENTRY.c.account == account)
+        return [Row(**row) for row in self._connection.execute(found.order_by(ENTRY.c.seq).limit(PAGE)).mappings()]
+
+    def _where(self, kind: Kind, equal: Mapping[str, object]) -> Select[Any]:
+        """The entries of a kind with these values."""
+        return select(ENTRY).where(ENTRY.c.kind == str(kind), *(ENTRY.c[name] == it for name, it in equal.items()))
+
+    def _one(self, found: Select[Any]) -> Row | None:
+        """The one entry found, checked against its hash."""
+        columns = self._connection.execute(found).mappings().first()
+        if columns is None:
+            return None
+        row = Row(**columns)
+        if not row.is_sealed:
+            raise _damaged(row.seq)
+        return row
+
+    def _read_head(self, *, lock: bool) -> Head:
+        """The row about the ledger, of a format that is known here."""
+        formats = self._connection.execute(select(LEDGER.c.format)).scalars().all()
+        if len(formats) != 1:
+            raise LedgerCorrupt("the ledger has lost its head", hint=_RESTORE)
+        if formats[0] != FORMAT:
+            raise LedgerVersion(
+                f"the ledger has format {formats[0]}, and this version of discreet reads format {FORMAT}",
+                hint="use the version of discreet that wrote it",
+            )
+        found = select(LEDGER).with_for_update() if lock else select(LEDGER)
+        head = Head(**self._connection.execute(found).mappings().one())
+        if not isinstance(head.seq, int) or not isinstance(head.hash, str) or not is_secret(head.secret):
+            raise LedgerCorrupt("the ledger's head isn't what was written", hint=_RESTORE)
+        return head
+
+
+def found_chain(connection: Connection, secret: str) -> None:
+    """Write the first entry of a new ledger, and its head.
+
+    Args:
+        connection: inside a transaction, in which the tables were made.
+        secret: of the new ledger.
+    """
+    body = to_body({"format": FORMAT, "secret": commitment(secret)})
+    row = Row.sealed(seq=1, at=now(), kind=str(Kind.OPEN), body=body, previous=GENESIS)
+    connection.execute(insert(ENTRY).values(row.columns()))
+    connection.execute(insert(LEDGER).values(format=FORMAT, secret=secret, seq=row.seq, hash=row.hash))
+
+
+def now() -> str:
+    """The time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _damaged(seq: int) -> LedgerCorrupt:
+    """The error for an entry that isn't what was written."""
+    return LedgerCorrupt(
+        f"entry {seq} of the ledger isn't what was written",
+        hint=f"`discreet verify` says what is damaged; {_RESTORE}",
+    )

@@ -1,0 +1,100 @@
+"""Declarations: what a custodian allows an account to spend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt
+from discreet.ledger.row import to_body
+from discreet.privacy import ADD_REMOVE, Adjacency, Budget
+
+_LONGEST_NAME = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """The budget of an account, the shares of its analysts, and its adjacency.
+
+    Args:
+        budget: for all analysts together.
+        analysts: smaller budgets of single analysts. If there are any, only those analysts may ask.
+        adjacency: the relation under which all losses of the account are stated.
+
+    Raises:
+        InvalidArgument: an analyst's name can't be stored.
+    """
+
+    budget: Budget
+    analysts: Mapping[str, Budget] = field(default_factory=dict)
+    adjacency: Adjacency = ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        for analyst in self.analysts:
+            checked_name(analyst, "the analyst's name")
+
+    def to_text(self) -> str:
+        """The declaration as JSON; equal declarations have equal texts.
+
+        Examples:
+            >>> Declaration(budget=Budget(epsilon=3)).to_text()
+            '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove"}'
+        """
+        shares = {name: _to_dict(self.analysts[name]) for name in sorted(self.analysts)}
+        return to_body({"budget": _to_dict(self.budget), "analysts": shares, "adjacency": str(self.adjacency)})
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, object]) -> Declaration:
+        """Read back what `to_text` wrote.
+
+        Raises:
+            LedgerCorrupt: it isn't a declaration.
+        """
+        match content:
+            case {"budget": dict(budget), "analysts": dict(analysts), "adjacency": str(adjacency)}:
+                pass
+            case _:
+                raise LedgerCorrupt("a declared budget in the ledger can't be read")
+        try:
+            return cls(
+                budget=_from_dict(budget),
+                analysts={name: _from_dict(share) for name, share in analysts.items()},
+                adjacency=Adjacency(adjacency),
+            )
+        except (DiscreetError, ValueError, TypeError, ZeroDivisionError):
+            raise LedgerCorrupt("a declared budget in the ledger can't be read") from None
+
+    def __str__(self) -> str:
+        """The declaration in words."""
+        shares = "".join(f"; {name}: {share}" for name, share in self.analysts.items())
+        return f"{self.budget}{shares} ({self.adjacency.replace('_', '-')})"
+
+
+def checked_name(name: str, what: str) -> str:
+    """The name, if a ledger can store it and a reader can see all of it.
+
+    Raises:
+        InvalidArgument: it is empty or too long, starts or ends with a space, or holds characters that don't print.
+    """
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name) <= _LONGEST_NAME
+        or not name.isprintable()
+        or name != name.strip()
+    ):
+        raise InvalidArgument(f"{what} must have 1 to {_LONGEST_NAME} printable characters, with no space at its ends")
+    return name
+
+
+def _to_dict(budget: Budget) -> dict[str, str]:
+    """A budget as JSON-ready data; exact."""
+    amounts = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta or None}
+    return {name: str(amount) for name, amount in amounts.items() if amount is not None}
+
+
+def _from_dict(amounts: Mapping[str, str]) -> Budget:
+    """A budget as it was declared."""
+    exact = {name: Fraction(amount) for name, amount in amounts.items()}
+    return Budget(**exact)

@@ -1,0 +1,109 @@
+"""The history of an account, for the custodian's eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from operator import methodcaller
+from typing import TYPE_CHECKING
+
+from discreet.accounting import Charge
+from discreet.errors import LedgerCorrupt
+from discreet.ledger.amounts import from_columns
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.row import Kind, Row
+
+if TYPE_CHECKING:
+    from discreet.ledger.store import Store
+
+
+class State(StrEnum):
+    """What became of a question."""
+
+    RESERVED = "reserved"
+    """It was paid for; it is still running, or its process died."""
+
+    COMMITTED = "committed"
+    """It was answered."""
+
+    FAILED = "failed"
+    """It got no answer. What was paid stays paid."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of an account's history.
+
+    Args:
+        number: of the question in its account; None for a budget or a data version.
+        at: when it was paid for or declared, in UTC.
+        kind: `"question"`, `"budget"` or `"data"`.
+        analyst: who asked.
+        text: the question as it was asked; or the budget, or the data version, in words.
+        cost: what was charged; None for a budget or a data version.
+        state: what became of the question; None for a budget or a data version.
+    """
+
+    number: int | None
+    at: datetime
+    kind: str
+    analyst: str | None
+    text: str
+    cost: Charge | None
+    state: State | None
+
+
+_OUTCOMES: dict[str, State] = {Kind.COMMIT: State.COMMITTED, Kind.FAIL: State.FAILED}
+
+
+def history(store: Store, account: str) -> list[Entry]:
+    """The entries of an account, oldest first; each question once, with its outcome.
+
+    Raises:
+        LedgerCorrupt: an entry isn't what was written.
+    """
+    lines: list[Row] = []
+    outcomes: dict[int | None, State] = {}
+    for row in _rows(store, account):
+        outcome = _OUTCOMES.get(row.kind)
+        if outcome is None:
+            lines.append(row)
+        else:
+            outcomes[row.number] = outcome
+    return [_entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
+
+
+def _rows(store: Store, account: str) -> Iterator[Row]:
+    """The account's rows, page by page, so that no writer waits for a long history."""
+    after = 0
+    while page := store.read(methodcaller("page", after, account)):
+        for row in page:
+            if not row.is_sealed:
+                raise LedgerCorrupt(f"entry {row.seq} isn't what was written", hint="`discreet verify` says more")
+            yield row
+        after = page[-1].seq
+
+
+def _entry(row: Row, state: State) -> Entry:
+    """A row as a line of the history."""
+    asked = row.kind == Kind.RESERVE
+    return Entry(
+        number=row.number,
+        at=datetime.fromisoformat(row.at),
+        kind="question" if asked else row.kind,
+        analyst=row.analyst,
+        text=_text(row),
+        cost=from_columns(row) if asked else None,
+        state=state if asked else None,
+    )
+
+
+def _text(row: Row) -> str:
+    """What the row says, in words."""
+    if row.kind == Kind.BUDGET:
+        return str(Declaration.from_content(row.content()))
+    if row.kind == Kind.DATA:
+        return f"data version {row.version}"
+    return str(row.content().get("text", ""))

@@ -1,0 +1,166 @@
+"""Replay: going through an account's entries again, and deciding each as it was decided then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from discreet.accounting import Charge, charge_of, filter_for
+from discreet.errors import DiscreetError, LedgerCorrupt
+from discreet.ledger.amounts import exact_sum, from_columns
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.row import Kind, Row
+from discreet.privacy import Budget, Event
+from discreet.privacy.events import from_dict
+
+_AMOUNTS = {"epsilon", "rho", "delta", "spent_epsilon", "spent_rho", "spent_delta"}
+_SHARE = {"share_epsilon", "share_rho", "share_delta"}
+_ALWAYS = {"seq", "at", "kind", "account", "body", "previous", "hash"}
+
+_FILLED = {
+    Kind.BUDGET: _ALWAYS,
+    Kind.DATA: _ALWAYS | {"digest", "version"},
+    Kind.RESERVE: _ALWAYS | {"number", "digest", "version"} | _AMOUNTS,
+    Kind.COMMIT: _ALWAYS | {"number", "digest", "version"},
+    Kind.FAIL: _ALWAYS | {"number", "digest", "version"},
+}
+"""Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too."""
+
+
+@dataclass(slots=True)
+class _Account:
+    """An account as the entries so far have made it."""
+
+    declaration: Declaration | None = None
+    marks: set[str | None] = field(default_factory=set)
+    spent: Charge = field(default_factory=Charge.zero)
+    shares: dict[str, Charge] = field(default_factory=dict)
+    questions: int = 0
+    open: dict[int | None, Row] = field(default_factory=dict)
+
+
+class Replay:
+    """The accounts of a ledger, rebuilt from their entries one by one."""
+
+    def __init__(self) -> None:
+        """Begin with no accounts."""
+        self._accounts: dict[str | None, _Account] = {}
+
+    def check(self, row: Row) -> Iterator[str]:
+        """Go on by one entry, and say what is wrong with it.
+
+        Args:
+            row: any entry but the one that opens the ledger.
+
+        Raises:
+            LedgerCorrupt: it can't be read.
+        """
+        if row.kind not in _FILLED:
+            raise LedgerCorrupt(f"no entry is of kind {row.kind!r}")
+        kind = Kind(row.kind)
+        expected = _FILLED[kind] | ({"analyst"} | _SHARE if kind is Kind.RESERVE and row.analyst is not None else set())
+        if {name for name, value in row.columns().items() if value is not None} != expected:
+            yield f"a {kind} entry has other columns filled"
+        account = self._accounts.setdefault(row.account, _Account())
+        if kind is Kind.BUDGET:
+            yield from _check_budget(account, row)
+        elif account.declaration is None:
+            yield "its account has no budget yet"
+        elif kind is Kind.DATA:
+            yield from _check_data(account, row)
+        elif kind is Kind.RESERVE:
+            yield from _check_debit(account, account.declaration, row)
+        else:
+            yield from _check_outcome(account, row)
+
+
+def _check_budget(account: _Account, row: Row) -> Iterator[str]:
+    """A declaration can be read, and keeps the adjacency once there are losses."""
+    declaration = Declaration.from_content(row.content())
+    before = account.declaration
+    if before is not None and account.questions and before.adjacency != declaration.adjacency:
+        yield "it changes the adjacency under which losses were charged"
+    account.declaration = declaration
+
+
+def _check_data(account: _Account, row: Row) -> Iterator[str]:
+    """Data versions count up, one for each mark."""
+    if row.digest in account.marks:
+        yield "it numbers data that have a number"
+    account.marks.add(row.digest)
+    if row.version != len(account.marks):
+        yield f"it is data version {row.version}, and should be {len(account.marks)}"
+
+
+def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Iterator[str]:
+    """A debit costs what its event costs, adds up, and was within the budget and the share."""
+    account.questions += 1
+    account.open[row.number] = row
+    if row.number != account.questions:
+        yield f"it is question {row.number}, and should be {account.questions}"
+    if row.version not in range(1, len(account.marks) + 1):
+        yield f"it was asked of data version {row.version}, which wasn't there"
+    cost = from_columns(row)
+    if not _least_cost(row).within(cost) or cost == Charge.zero():
+        yield "it costs less than its event does"
+    total = from_columns(row, "spent_")
+    account.spent, low = _at_least(total, exact_sum(account.spent, cost))
+    if low:
+        yield "the account's total is less than the sum of its debits"
+    if not _admits(declaration.budget, cost, total):
+        yield "it overspends the budget"
+    yield from _check_share(account, declaration, cost, row)
+
+
+def _check_share(account: _Account, declaration: Declaration, cost: Charge, row: Row) -> Iterator[str]:
+    """The same for the analyst's share."""
+    if declaration.analysts and row.analyst not in declaration.analysts:
+        yield "whoever asked had no share of the budget"
+    if row.analyst is None:
+        return
+    own = from_columns(row, "share_")
+    account.shares[row.analyst], low = _at_least(own, exact_sum(account.shares.get(row.analyst, Charge.zero()), cost))
+    if low:
+        yield "the analyst's total is less than the sum of their debits"
+    if row.analyst in declaration.analysts and not _admits(declaration.analysts[row.analyst], cost, own):
+        yield "it overspends the analyst's share"
+
+
+def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
+    """An outcome belongs to one debit, which has no other."""
+    debit = account.open.pop(row.number, None)
+    if debit is None:
+        yield f"question {row.number} wasn't reserved, or has its outcome already"
+    elif (debit.digest, debit.version) != (row.digest, row.version):
+        yield f"it isn't the outcome of question {row.number}, but of another question or other data"
+    content = row.content()
+    if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
+        yield "it has no certificate, or no answer"
+
+
+def _least_cost(row: Row) -> Charge:
+    """What the event of a debit costs.
+
+    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
+    """
+    return charge_of(_event(row))
+
+
+def _event(row: Row) -> Event:
+    """The event of a debit."""
+    content = row.content()
+    try:
+        return from_dict(content.get("event"))
+    except DiscreetError:
+        raise LedgerCorrupt("its event can't be read") from None
+
+
+def _at_least(recorded: Charge, least: Charge) -> tuple[Charge, bool]:
+    """The total to go on with, and whether the recorded one is too low."""
+    return (recorded, False) if least.within(recorded) else (least, True)
+
+
+def _admits(budget: Budget, cost: Charge, total: Charge) -> bool:
+    """Whether a budget can hold a loss of this kind and size."""
+    decision = filter_for(budget)
+    return decision.accepts(cost) and decision.admits(total)

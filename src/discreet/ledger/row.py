@@ -1,0 +1,143 @@
+"""Rows: the entries of a ledger as they are stored, each sealed by a hash over all of it and the one before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+from discreet.errors import LedgerCorrupt
+
+FORMAT = 1
+"""The format of the ledgers this version reads and writes."""
+
+GENESIS = "0" * 64
+"""What stands for the hash before the first entry."""
+
+
+class Kind(StrEnum):
+    """What an entry records."""
+
+    OPEN = "open"
+    """The ledger was made: its format, and the hash of its secret."""
+
+    BUDGET = "budget"
+    """The custodian declared a budget, analysts' shares and the adjacency of an account."""
+
+    DATA = "data"
+    """Data that weren't seen before got a version number."""
+
+    RESERVE = "reserve"
+    """A question was paid for."""
+
+    COMMIT = "commit"
+    """Its answer was released; certificate and answer are kept here."""
+
+    FAIL = "fail"
+    """It got no answer. What was paid stays paid."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One entry as stored. A column that means nothing for its kind is None.
+
+    Args:
+        seq: the entry's place in the ledger: 1, 2, 3, … without gaps.
+        at: when, in UTC, as ISO 8601.
+        kind: one of `Kind`.
+        account: whose account it belongs to.
+        number: the question's number in its account; an outcome has the number of its reservation.
+        analyst: who asked.
+        digest: what the entry is looked up by: the digest of a question, or the mark of a data version.
+        version: the number of the data version.
+        epsilon: what the question costs in ε, as `"p/q"`, or `"inf"`; so for `rho` and `delta`.
+        rho: as above.
+        delta: as above.
+        spent_epsilon: what the account has spent by then, this entry included; so for `rho` and `delta`.
+        spent_rho: as above.
+        spent_delta: as above.
+        share_epsilon: what the analyst has spent by then, this entry included; so for `rho` and `delta`.
+        share_rho: as above.
+        share_delta: as above.
+        body: the rest, as JSON.
+        previous: the hash of the entry before.
+        hash: SHA-256, in hexadecimal, of all the other columns.
+    """
+
+    seq: int
+    at: str
+    kind: str
+    account: str | None = None
+    number: int | None = None
+    analyst: str | None = None
+    digest: str | None = None
+    version: int | None = None
+    epsilon: str | None = None
+    rho: str | None = None
+    delta: str | None = None
+    spent_epsilon: str | None = None
+    spent_rho: str | None = None
+    spent_delta: str | None = None
+    share_epsilon: str | None = None
+    share_rho: str | None = None
+    share_delta: str | None = None
+    body: str
+    previous: str
+    hash: str
+
+    @classmethod
+    def sealed(cls, **columns: Any) -> Row:  # noqa: ANN401 — each column is typed above
+        """A row with its hash."""
+        unsealed = cls(hash="", **columns)
+        return cls(hash=unsealed.seal(), **columns)
+
+    def seal(self) -> str:
+        """The hash that the row should have.
+
+        It covers every column but itself, by name, so no value can be moved from one column to another. A value of a
+        type that no column has, which only tampering can leave, is hashed by its description and so never fits.
+        """
+        return sha256(
+            json.dumps(
+                {name: value for name, value in self.columns().items() if name != "hash"},
+                sort_keys=True,
+                separators=(",", ":"),
+                default=repr,
+            ).encode("ascii")
+        ).hexdigest()
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether nothing was changed since it was written."""
+        return self.hash == self.seal()
+
+    def columns(self) -> dict[str, Any]:
+        """All columns by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def content(self) -> dict[str, Any]:
+        """The body, parsed.
+
+        Raises:
+            LedgerCorrupt: it isn't a JSON object.
+        """
+        try:
+            content = json.loads(self.body)
+        except (TypeError, ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict):
+            raise LedgerCorrupt(f"the content of entry {self.seq} can't be read")
+        return content
+
+
+def to_body(content: Mapping[str, object]) -> str:
+    """A body as text: ASCII, in the order given, without NaN or infinities, which JSON doesn't have.
+
+    Raises:
+        TypeError: it holds something that isn't JSON.
+        ValueError: it holds NaN, an infinity, itself, or an integer too long for text.
+    """
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)

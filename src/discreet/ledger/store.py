@@ -1,0 +1,247 @@
+"""The store: transactions on the database that holds a ledger.
+
+SQLite: a rollback journal rather than a write-ahead log, so that at rest the ledger is one file and a copy of it is
+whole; `synchronous=EXTRA`, so that a commit returns only once the entry, the journal's removal and the folder are on
+the disk; `BEGIN IMMEDIATE`, so that one process at a time decides and appends. Servers: a lock on the head's row, and
+the unique number of entries, which fails the second of two writers even where that lock does nothing.
+
+No connection to a file outlives its transaction, so none is shared by threads or inherited through a fork, where
+SQLite's locks would no longer hold. To a server one connection is kept, because making one takes longer than a debit;
+a forked child leaves it to its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from time import monotonic
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, NullPool, Pool, create_engine, inspect
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+
+from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from discreet.ledger.chain import Chain, Head
+from discreet.ledger.faults import lost_race, typed
+from discreet.ledger.location import File, Server
+from discreet.ledger.schema import ENTRY, LEDGER
+
+_T = TypeVar("_T")
+
+_TURN = RLock()
+"""Held during a transaction, and during a fork: a child must not start life in the middle of one, because SQLite in
+the child would take the parent's locks for its own."""
+
+if hasattr(os, "register_at_fork"):  # Windows doesn't fork
+    os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
+
+
+class Store:
+    """The database that holds a ledger.
+
+    Args:
+        location: where it lies.
+        patience: for how many seconds to wait for other processes' locks.
+
+    Raises:
+        InvalidArgument: no database of that kind is known.
+        LedgerUnavailable: its driver isn't installed.
+    """
+
+    def __init__(self, location: File | Server, patience: float) -> None:
+        """Remember where; nothing is opened yet."""
+        self.location = location
+        self._patience = patience
+        self._engine = _file_engine(location, patience) if isinstance(location, File) else _server_engine(location)
+        self._process = os.getpid()
+        self._inherited: list[Pool] = []
+        self.seen: Head | None = None
+
+    def read(self, work: Callable[[Chain], _T], *, anew: bool = False) -> _T:
+        """Look at one consistent state of the ledger.
+
+        Args:
+            work: what to look at.
+            anew: don't ask whether the ledger went on from what was seen before; for who checks the whole of it.
+
+        Raises:
+            LedgerError: it can't be read.
+        """
+        return self._try(lambda: self._chained(work, write=False, anew=anew))
+
+    def write(self, work: Callable[[Chain], _T]) -> _T:
+        """Decide and append, alone. What was appended is on the disk when this returns, and not at all if it raises.
+
+        Only where the disk or the connection fails in the middle of the commit can it raise and yet have appended.
+
+        Args:
+            work: may be called again, after another writer came first.
+
+        Raises:
+            LedgerError: it can't be written.
+        """
+        return self._try(lambda: self._chained(work, write=True))
+
+    def exists(self) -> bool:
+        """Whether the database holds a ledger.
+
+        Raises:
+            LedgerCorrupt: the file is empty, or half of the tables are gone.
+            LedgerUnavailable: the file is something else, or the database can't be reached.
+        """
+        if isinstance(self.location, File) and not _file_exists(self.location):
+            return False
+        tables = self.plainly(lambda connection: set(inspect(connection).get_table_names()))
+        ours = {LEDGER.name, ENTRY.name} & tables
+        if isinstance(self.location, File) and not ours:
+            raise LedgerUnavailable(f"{self.location} is an SQLite database, but not a ledger", hint="check the path")
+        if len(ours) == 1:
+            raise LedgerCorrupt(
+                f"the ledger {self.location} has lost the table {({LEDGER.name, ENTRY.name} - ours).pop()}"
+            )
+        return bool(ours)
+
+    def plainly(self, work: Callable[[Connection], _T], *, write: bool = False) -> _T:
+        """Work on the database itself, where there may be no chain yet.
+
+        Raises:
+            LedgerError: it can't be read or written.
+        """
+        return self._try(lambda: self._once(work, write=write))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def _try(self, transaction: Callable[[], _T]) -> _T:
+        """Carry out a transaction, again if another writer came first, and translate what the database raises."""
+        deadline = monotonic() + self._patience
+        while True:
+            if not _TURN.acquire(timeout=self._patience):
+                raise LedgerUnavailable(
+                    f"the ledger {self.location} is locked by other threads", hint="ask again later"
+                )
+            try:
+                return transaction()
+            except DBAPIError as error:
+                if monotonic() > deadline or not lost_race(error, self.location):
+                    raise typed(error, self.location) from None
+            finally:
+                _TURN.release()
+
+    def _chained(self, work: Callable[[Chain], _T], *, write: bool, anew: bool = False) -> _T:
+        """One transaction on the chain."""
+
+        def on(connection: Connection) -> tuple[_T, Head]:
+            chain = Chain(connection, lock=write)
+            if not anew:
+                self._check_progress(chain.head)
+            return work(chain), chain.head
+
+        result, head = self._once(on, write=write)
+        if not anew:
+            self.seen = head
+        return result
+
+    def _once(self, work: Callable[[Connection], _T], *, write: bool) -> _T:
+        """One transaction."""
+        with self._transaction(write=write) as connection:
+            return work(connection)
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Connection]:
+        """A connection inside a transaction; committed at the end of a write, and rolled back in any other case."""
+        self._leave_inherited()
+        with self._engine.connect() as connection:
+            if isinstance(self.location, File):
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+            elif write and connection.dialect.name == "postgresql":
+                _prepare_postgres(connection, self._patience)
+            yield connection
+            if write:
+                connection.commit()
+
+    def _leave_inherited(self) -> None:
+        """In a forked child, put the connection aside, neither used nor closed: on the server it is the parent's."""
+        if self._process != os.getpid():
+            self._inherited.append(self._engine.pool)
+            self._engine.dispose(close=False)
+            self._process = os.getpid()
+
+    def _check_progress(self, head: Head) -> None:
+        """Notice that a running ledger was exchanged for an older copy, which would forget what was spent since."""
+        seen = self.seen
+        if seen is None or head.seq > seen.seq or (head.seq, head.hash) == (seen.seq, seen.hash):
+            return
+        raise LedgerCorrupt(
+            f"the ledger {self.location} went back: it had {seen.seq} entries and has {head.seq} now",
+            hint="an older copy was put in its place; what was asked since then isn't in it",
+        )
+
+
+def _file_exists(file: File) -> bool:
+    """Whether the file is there.
+
+    The file itself isn't opened: closing it again would drop the locks of this process's other connections.
+    """
+    try:
+        size = file.path.stat().st_size
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise LedgerUnavailable(f"the ledger {file} can't be opened: {os.strerror(error.errno or 0)}") from None
+    if size == 0:
+        raise LedgerCorrupt(
+            f"the ledger {file} is empty: what was spent isn't in it any more",
+            hint="restore it from a copy; remove it only if nothing was ever asked",
+        )
+    return True
+
+
+def _file_engine(file: File, patience: float) -> Engine:
+    """An engine for SQLite that never makes a file, and leaves transactions to us."""
+    uri = f"{file.path.as_uri()}?mode={'ro' if file.read_only else 'rw'}"
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
+        # Text that tampering has left undecodable is read all the same, so that its hash is found not to fit.
+        connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        try:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA fullfsync = ON")  # macOS: through the disk's own cache
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+
+
+def _server_engine(server: Server) -> Engine:
+    """An engine for a database on a server."""
+    try:
+        return create_engine(
+            server.url,
+            pool_size=1,  # a process does one transaction at a time
+            max_overflow=0,
+            pool_pre_ping=True,  # a server may have been restarted since
+            hide_parameters=True,
+            isolation_level="READ COMMITTED",
+        )
+    except NoSuchModuleError:
+        raise InvalidArgument(f"no database is known for {server}", hint="a path, or postgresql://…") from None
+    except ModuleNotFoundError as error:
+        raise LedgerUnavailable(
+            f"the ledger {server} needs the package {error.name}", hint='pip install "discreet[postgres]"'
+        ) from None
+
+
+def _prepare_postgres(connection: Connection, patience: float) -> None:
+    """Wait for the disk even where the server was told not to, and not for ever for a lock."""
+    connection.exec_driver_sql(
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+    )
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")

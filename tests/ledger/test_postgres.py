@@ -1,0 +1,254 @@
+"""The same ledger on a PostgreSQL server, which the tests start for themselves."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, LiteralString
+
+import pytest
+
+from discreet.errors import BudgetExhausted, LedgerCorrupt, LedgerMissing, LedgerUnavailable, LedgerVersion
+from discreet.ledger import Ledger
+from discreet.privacy import Budget
+from support.ledgers import ask, fill, laplace, raised, run
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg isn't installed")
+
+
+def program(name: str) -> str:
+    """The path of one of the server's programs."""
+    places = [shutil.which(name), *map(str, sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")))]
+    for place in places:
+        if place is not None:
+            return place
+    pytest.skip(f"no PostgreSQL server is installed: {name} is missing")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A server of our own, reached by a socket in its folder; root hands it to another user, as it must."""
+    initdb, pg_ctl = program("initdb"), program("pg_ctl")
+    user = None
+    if os.geteuid() == 0:
+        names = {entry.pw_name for entry in pwd.getpwall()}
+        user = next((name for name in ("postgres", "nobody") if name in names), None)
+        if user is None:
+            pytest.skip("PostgreSQL won't run as root, and there is no other user to run it")
+    folder = Path(tempfile.mkdtemp(prefix="discreet-"))
+    data = folder / "data"
+    try:
+        if user is not None:
+            shutil.chown(folder, user)
+        control = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd=folder)
+        control([initdb, "-D", data, "-A", "trust", "-U", "ledger", "--no-sync"])
+        options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c synchronous_commit=off"
+        control([pg_ctl, "-D", data, "-l", folder / "log", "-o", options, "-w", "start"])
+        try:
+            yield f"postgresql://ledger@/postgres?host={folder}"
+        finally:
+            control([pg_ctl, "-D", data, "-m", "immediate", "-w", "stop"])
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    """A connection of our own to the ledger's database."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def url(server: str) -> Iterator[str]:
+    """A database without a ledger."""
+    yield server
+    with connected(server) as connection:
+        connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry")
+
+
+def test_a_missing_ledger_is_made_only_if_asked(url: str) -> None:
+    """A database without the tables has no ledger; `create` makes it once."""
+    with pytest.raises(LedgerMissing):
+        Ledger.open(url, create=False)
+    for _ in range(2):
+        with Ledger.open(url, create=True) as ledger:
+            assert ledger.verify().entries == 1
+
+
+def test_a_question_is_paid_and_kept(url: str) -> None:
+    """Debit, answer, shares, history and verification work as on SQLite, odd texts included."""
+    fill(url)
+    with Ledger.open(url, create=False) as ledger:
+        shares = {"ada": Budget(epsilon=2), "bob": Budget(epsilon=1)}
+        account = ledger.account("census", Budget(epsilon=3, delta=1e-6), shares)
+        assert account.spent().epsilon == Fraction(4, 10)
+        assert account.spent("ada").epsilon == Fraction(2, 10)
+        paid = account.reserve(question="q", text="é \0 \ud800", version=1, event=laplace("1/10"), analyst="ada")
+        account.commit(paid, certificate={}, answer={"z": "\0", "a": 10**30})
+        stored = account.stored("q", 1)
+        assert stored is not None
+        assert stored.answer == {"z": "\0", "a": 10**30}
+        assert account.entries()[-1].text == "é \0 \ud800"
+        with pytest.raises(BudgetExhausted):
+            ask(account, "dear", 2, "bob")
+        found = ledger.verify()
+        assert found.problems == ()
+        assert found.entries == 18
+
+
+def test_processes_spend_a_budget_exactly(url: str) -> None:
+    """Of 8 × 15 questions at 1/53 of the budget, 53 are admitted."""
+    with Ledger.open(url, create=True) as ledger:
+        ledger.account("census", Budget(epsilon=1)).version("the data")
+    assert sum(map(int, run("race", url, 8, 15, "1/53"))) == 53
+    with Ledger.open(url, create=False) as ledger:
+        assert ledger.account("census", Budget(epsilon=1)).remaining().epsilon == 0
+        assert ledger.verify().problems == ()
+
+
+def test_without_the_lock_the_numbering_still_lets_one_writer_win(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a database ignores the lock, a second writer fails on the entry's number, and tries again."""
+    from threading import Barrier, Thread
+
+    from sqlalchemy import Select
+
+    from discreet.ledger import store
+    from discreet.ledger.chain import Chain
+
+    monkeypatch.setattr(Select, "with_for_update", lambda self: self)
+    with Ledger.open(url, create=True) as ledger:
+        ledger.account("census", Budget(epsilon=1)).version("the data")
+    together = Barrier(2)
+    tried = []
+    append = Chain.append
+
+    def meet(self: Chain, *arguments: object, **columns: object) -> object:
+        tried.append(self.head.seq)
+        if len(tried) <= 2:
+            together.wait(timeout=30)
+        return append(self, *arguments, **columns)  # type: ignore[arg-type]  # handed on as they came
+
+    class NoTurn:
+        """Lets several threads in at once, as several processes would be."""
+
+        def acquire(self, **_: object) -> bool:
+            return True
+
+        def release(self) -> None:
+            """Nothing to give back."""
+
+    monkeypatch.setattr(store, "_TURN", NoTurn())
+    monkeypatch.setattr(Chain, "append", meet)
+
+    def work(number: int) -> None:
+        with Ledger.open(url, create=False) as ledger:
+            ask(ledger.account("census", Budget(epsilon=1)), f"{number}")
+
+    threads = [Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(tried) == 3
+    assert tried[0] == tried[1] == tried[2] - 1
+    with Ledger.open(url, create=False) as ledger:
+        assert ledger.account("census", Budget(epsilon=1)).spent().epsilon == Fraction(2, 10)
+        assert ledger.verify().problems == ()
+
+
+def test_forked_children_leave_the_connection_to_their_parent(url: str) -> None:
+    """Parent and children all go on, each on a connection of its own."""
+    with Ledger.open(url, create=True) as ledger:
+        ledger.account("census", Budget(epsilon=1000)).version("the data")
+    assert run("fork", url) == ["child True"] * 4 + ["parent 41/10"]
+
+
+def test_a_server_that_was_restarted_is_found_again(url: str) -> None:
+    """A connection that the server closed is replaced by a new one."""
+    with Ledger.open(url, create=True) as ledger, connected(url) as connection:
+        account = ledger.account("census", Budget(epsilon=1))
+        account.version("the data")
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        ask(account, "question")
+        assert ledger.verify().problems == ()
+
+
+def test_founders_make_one_ledger(url: str) -> None:
+    """Of many processes that make the ledger at once, one does."""
+    lines = [tuple(map(int, line.split())) for line in run("race_create", url, 6)]
+    assert sorted([lines[0][0], *(own for _, own in lines)]) == list(range(1, 8))
+    with Ledger.open(url, create=False) as ledger:
+        assert ledger.verify().problems == ()
+
+
+def test_a_commit_waits_for_the_disk(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the server was told not to wait, each write does."""
+    from discreet.ledger.chain import Chain
+
+    settings = []
+    append = Chain.append
+
+    def note(self: Chain, *arguments: object, **columns: object) -> object:
+        settings.append(self._connection.exec_driver_sql("SHOW synchronous_commit").scalar())
+        return append(self, *arguments, **columns)  # type: ignore[arg-type]  # handed on as they came
+
+    monkeypatch.setattr(Chain, "append", note)
+    with Ledger.open(url, create=True) as ledger, connected(url) as connection:
+        account = ledger.account("census", Budget(epsilon=1))
+        account.commit(ask(account, "question"), certificate={}, answer={})
+        shown = connection.execute("SHOW synchronous_commit").fetchone()
+    assert shown == ("off",)
+    assert settings == ["on"] * 4
+
+
+CHANGES: list[tuple[LiteralString, int]] = [
+    ("UPDATE discreet_entry SET spent_epsilon = '0' WHERE seq = 8", 8),
+    ("UPDATE discreet_entry SET body = '{}' WHERE seq = 5", 5),
+    ("DELETE FROM discreet_entry WHERE seq = 16", 15),
+]
+
+
+@pytest.mark.parametrize(("change", "entry"), CHANGES)
+def test_tampering_is_found(url: str, change: LiteralString, entry: int) -> None:
+    """What is changed on the server is found by verification."""
+    fill(url)
+    with connected(url) as connection:
+        connection.execute(change)
+    with Ledger.open(url, create=False) as ledger:
+        assert entry in {problem.entry for problem in ledger.verify().problems}
+
+
+def test_faults_have_their_cause(url: str) -> None:
+    """A read-only server, a lock that isn't given back, another format and lost tables each say what they are."""
+    fill(url)
+    budget = Budget(epsilon=1)
+    with Ledger.open(url, create=False, patience=0.2) as ledger, connected(url) as connection:
+        account = ledger.account("visits", budget)
+        with connection.transaction():
+            connection.execute("SELECT * FROM discreet_ledger FOR UPDATE")
+            assert "locked" in raised(LedgerUnavailable, lambda: ask(account, "question"))
+        connection.execute("ALTER ROLE ledger SET default_transaction_read_only = on")
+        with Ledger.open(url, create=False) as reader:
+            assert "read-only" in raised(LedgerUnavailable, lambda: reader.account("new", budget))
+        connection.execute("ALTER ROLE ledger RESET default_transaction_read_only")
+        ask(account, "question")
+        connection.execute("UPDATE discreet_ledger SET format = 7")
+        with pytest.raises(LedgerVersion):
+            Ledger.open(url, create=False)
+        connection.execute("DROP TABLE discreet_entry")
+        with pytest.raises(LedgerCorrupt):
+            Ledger.open(url, create=True)
+    with pytest.raises(LedgerUnavailable):
+        Ledger.open(url.replace("/postgres?", "/nowhere?"), create=True)

@@ -1,0 +1,347 @@
+"""Whatever is changed in a ledger behind its back, verification finds it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from sqlite3 import IntegrityError, connect
+
+import pytest
+
+from discreet.errors import LedgerCorrupt, LedgerError, LedgerVersion
+from discreet.ledger import Ledger, Verification
+from discreet.ledger.row import FORMAT, GENESIS, Kind, Row
+from discreet.privacy import Budget
+from support.ledgers import ask, fill, raised, sql
+
+COLUMNS = tuple(Row.__dataclass_fields__)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with every kind of entry, to be copied."""
+    path = tmp_path_factory.mktemp("original") / "census.ledger"
+    fill(path)
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path, original: Path) -> Path:
+    """A copy of the ledger, to be tampered with."""
+    return Path(shutil.copy(original, tmp_path / "census.ledger"))
+
+
+def verified(path: Path, kept: str | None = None) -> Verification:
+    """What verification finds."""
+    with Ledger.open(path, create=False) as ledger:
+        return ledger.verify(kept=kept)
+
+
+def rows(path: Path) -> list[Row]:
+    """The entries, as they stand."""
+    with closing(connect(path)) as connection:
+        found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM discreet_entry ORDER BY seq")
+        return [Row(**dict(zip(COLUMNS, values, strict=True))) for values in found]
+
+
+def forge(path: Path, change: Callable[[list[Row]], object]) -> None:
+    """Change entries and chain them anew, as one would who knows how: every hash fits, and so does the head."""
+    changed = rows(path)
+    change(changed)
+    before = GENESIS
+    for place, row in enumerate(changed):
+        anew = replace(row, seq=place + 1, previous=before)
+        changed[place] = replace(anew, hash=anew.seal())
+        before = changed[place].hash
+    with closing(connect(path)) as connection, connection:
+        connection.execute("DROP INDEX IF EXISTS discreet_entry_number")  # it would refuse some of what is forged
+        connection.execute("DELETE FROM discreet_entry")
+        marks = ", ".join("?" * len(COLUMNS))
+        for row in changed:
+            connection.execute(f"INSERT INTO discreet_entry VALUES ({marks})", tuple(row.columns().values()))
+        connection.execute("UPDATE discreet_ledger SET seq = ?, hash = ?", (len(changed), before))
+
+
+def other_values(column: str, value: object) -> Iterator[object]:
+    """Values that a column might be changed to: near, far, missing, and of another type."""
+    if value is None:
+        yield from (1, "x", "inf")
+    elif isinstance(value, int):
+        yield from (value + 1, value + 1000, -value, f"{value}x")
+    else:
+        yield from (f"{value} ", str(value)[:-1], b"\xff\xfe")
+    if value is not None and column not in {"seq", "at", "kind", "body", "previous", "hash"}:
+        yield None
+
+
+def test_an_untouched_ledger_holds(path: Path) -> None:
+    """It has every kind of entry, no problems, and the head of its last entry."""
+    found = verified(path)
+    assert found.problems == ()
+    assert found.holds
+    assert found.entries == len(rows(path)) == 16
+    assert found.head == rows(path)[-1].hash
+    assert {row.kind for row in rows(path)} == set(Kind)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_every_change_of_a_column_is_found(path: Path, column: str) -> None:
+    """Whatever one column of one entry is changed to, some problem is found, and it names that entry."""
+    change = f"UPDATE discreet_entry SET {column} = ? WHERE seq = ?"
+    tried = 0
+    with Ledger.open(path, create=False) as ledger, closing(connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        for row in rows(path):
+            before = getattr(row, column)
+            for value in other_values(column, before):
+                try:
+                    connection.execute(change, (value, row.seq))
+                except IntegrityError:
+                    continue  # a place or number that another entry has, or that isn't one: SQLite itself refuses it
+                tried += 1
+                where = value if column == "seq" else row.seq
+                assert where in {problem.entry for problem in ledger.verify().problems}, (row.seq, value)
+                connection.execute(change, (before, where))
+        assert tried >= 16
+        assert ledger.verify().problems == ()
+
+
+def test_text_that_cannot_be_decoded_is_found(path: Path) -> None:
+    """Bytes that aren't UTF-8 are a problem of their entry, not an obstacle to the rest."""
+    sql(path, "UPDATE discreet_entry SET body = CAST(x'ff7b7d' AS TEXT) WHERE seq = 5")
+    assert {problem.entry for problem in verified(path).problems} == {5}
+
+
+@pytest.mark.parametrize("seq", range(1, 17))
+def test_a_missing_entry_is_found(path: Path, seq: int) -> None:
+    """An entry that was deleted is missed, wherever it stood."""
+    sql(path, "DELETE FROM discreet_entry WHERE seq = ?", seq)
+    assert verified(path).problems != ()
+
+
+def test_exchanged_entries_are_found(path: Path) -> None:
+    """Two entries that changed places are noticed."""
+    for old, new in ((5, 99), (6, 5), (99, 6)):
+        sql(path, "UPDATE discreet_entry SET seq = ? WHERE seq = ?", new, old)
+    assert {5, 6} <= {problem.entry for problem in verified(path).problems}
+
+
+@pytest.mark.parametrize("seq", [-1, 0, 17])
+def test_an_added_entry_is_found(path: Path, seq: int) -> None:
+    """A copy of an entry, before the first or after the last, is noticed."""
+    columns = ", ".join(name for name in COLUMNS if name not in {"seq", "number"})
+    sql(path, f"INSERT INTO discreet_entry (seq, {columns}) SELECT ?, {columns} FROM discreet_entry WHERE seq = 3", seq)
+    assert seq in {problem.entry for problem in verified(path).problems}
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ("format = 99", LedgerVersion),
+        ("secret = 'x'", LedgerCorrupt),
+        ("secret = x'00'", LedgerCorrupt),
+        ("seq = 'x'", LedgerCorrupt),
+        ("hash = x'00'", LedgerCorrupt),
+    ],
+)
+def test_an_unreadable_head_is_refused(path: Path, change: str, error: type[LedgerError]) -> None:
+    """A head that can't be read keeps the ledger shut."""
+    sql(path, f"UPDATE discreet_ledger SET {change}")
+    with pytest.raises(error):
+        verified(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "entry"),
+    [
+        ("seq = seq + 1", 16),
+        ("seq = seq - 1", 16),
+        ("hash = substr(hash, 2) || '0'", 16),
+        (f"secret = '{'0' * 64}'", 1),
+    ],
+)
+def test_a_changed_head_is_found(path: Path, change: str, entry: int) -> None:
+    """A head that names another entry as the last, or another secret, is noticed; and nothing is appended to it."""
+    sql(path, f"UPDATE discreet_ledger SET {change}")
+    assert {problem.entry for problem in verified(path).problems} == {entry}
+    if entry != 1:
+        with Ledger.open(path, create=False) as ledger:
+            account = ledger.account("visits", Budget(epsilon=1))
+            with pytest.raises(LedgerCorrupt):
+                ask(account, "question")
+
+
+def test_a_lost_head_is_refused(path: Path) -> None:
+    """Without its head a ledger isn't opened; nor with two."""
+    sql(path, "INSERT INTO discreet_ledger SELECT format + 1, secret, seq, hash FROM discreet_ledger")
+    assert "lost its head" in raised(LedgerCorrupt, lambda: verified(path))
+    sql(path, "DELETE FROM discreet_ledger")
+    assert "lost its head" in raised(LedgerCorrupt, lambda: verified(path))
+
+
+def test_an_end_that_was_cut_off(path: Path) -> None:
+    """Who sets back the head too leaves a chain that holds; the head that was kept elsewhere shows it."""
+    kept = verified(path).head
+    forge(path, lambda entries: entries.pop())
+    assert verified(path).problems == ()
+    assert {problem.entry for problem in verified(path, kept).problems} == {15}
+    assert verified(path, verified(path).head).problems == ()
+
+
+def test_an_older_copy_is_noticed_by_whoever_saw_the_newer(path: Path, original: Path) -> None:
+    """A running process refuses an older copy put in the ledger's place, and its verification says why."""
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("visits", Budget(epsilon=1))
+        ask(account, "question")
+        shutil.copy(original, path)
+        assert "went back" in raised(LedgerCorrupt, lambda: ask(account, "another"))
+        assert ledger.verify().problems != ()
+        assert "went back" in raised(LedgerCorrupt, lambda: ask(account, "another"))
+
+
+def test_a_damaged_entry_is_not_built_on(path: Path) -> None:
+    """A decision reads the entries it rests on against their hashes."""
+    sql(path, "UPDATE discreet_entry SET spent_epsilon = '0' WHERE kind = 'reserve'")
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("visits", Budget(epsilon=1))
+        for action in (account.spent, account.remaining, account.entries, lambda: ask(account, "question")):
+            assert "isn't what was written" in raised(LedgerCorrupt, action)
+
+
+def found_after(path: Path, seq: int, **columns: object) -> set[str]:
+    """What verification says of an entry that was changed by one who chained everything anew."""
+
+    def change(entries: list[Row]) -> None:
+        entries[seq - 1] = replace(entries[seq - 1], **columns)  # type: ignore[arg-type]  # columns of any type
+
+    forge(path, change)
+    return {problem.message for problem in verified(path).problems if problem.entry == seq}
+
+
+def place(path: Path, kind: Kind, account: str = "census", nth: int = 0) -> Row:
+    """An entry by its kind."""
+    return [row for row in rows(path) if (row.kind, row.account) == (kind, account)][nth]
+
+
+def test_forging_without_a_change_leaves_no_trace(path: Path) -> None:
+    """The forger of these tests is good: what is found below is found by its meaning, not by a hash."""
+    before = rows(path)
+    forge(path, lambda _: None)
+    assert rows(path) == before
+    assert verified(path).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"epsilon": "1/20"}, "it costs less than its event does"),
+        ({"rho": "0"}, "it costs less than its event does"),
+        ({"epsilon": "inf", "spent_epsilon": "inf"}, "the analyst's total is less than the sum of their debits"),
+        ({"spent_epsilon": "1/10"}, "the account's total is less than the sum of its debits"),
+        ({"spent_delta": "1/2"}, "it overspends the budget"),
+        ({"share_epsilon": "0"}, "the analyst's total is less than the sum of their debits"),
+        ({"share_epsilon": "21/10", "share_rho": "9"}, "it overspends the analyst's share"),
+        ({"analyst": "eve"}, "whoever asked had no share of the budget"),
+        ({"number": 7}, "it is question 7, and should be 2"),
+        ({"version": 3}, "it was asked of data version 3, which wasn't there"),
+        ({"version": None}, "a reserve entry has other columns filled"),
+        ({"epsilon": "2/20"}, "an amount in entry 8 can't be read"),
+        ({"epsilon": "-1/10"}, "an amount in entry 8 can't be read"),
+        ({"epsilon": "1e-1"}, "an amount in entry 8 can't be read"),
+        ({"delta": "inf"}, "an amount in entry 8 can't be read"),
+        ({"epsilon": "1" * 5000}, "an amount in entry 8 can't be read"),
+        ({"body": '{"text":"b","event":{"event":"wish"}}'}, "its event can't be read"),
+        ({"body": '{"text":"b"}'}, "its event can't be read"),
+        ({"body": "[]"}, "the content of entry 8 can't be read"),
+        ({"body": "[" * 100_000}, "the content of entry 8 can't be read"),
+        ({"kind": "refund"}, "no entry is of kind 'refund'"),
+        ({"account": "nobody"}, "its account has no budget yet"),
+        ({"kind": "open"}, "a ledger begins with one entry that opens it"),
+    ],
+)
+def test_a_forged_debit_is_found(path: Path, columns: dict[str, object], message: str) -> None:
+    """A debit that was made smaller, moved, or made unreadable is found though every hash fits."""
+    debit = place(path, Kind.RESERVE, nth=1)
+    assert debit.seq == 8
+    assert message in found_after(path, debit.seq, **columns)
+
+
+def test_a_forged_event_is_found(path: Path) -> None:
+    """An event with less noise than was paid for is found."""
+    debit = place(path, Kind.RESERVE)
+    content = json.loads(debit.body)
+    content["event"]["scale"] = "9"
+    assert found_after(path, debit.seq, body=json.dumps(content)) == {"it costs less than its event does"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"number": 9}, "question 9 wasn't reserved, or has its outcome already"),
+        ({"number": 1}, "question 1 wasn't reserved, or has its outcome already"),
+        ({"digest": "z"}, "it isn't the outcome of question 4, but of another question or other data"),
+        ({"version": 1}, "it isn't the outcome of question 4, but of another question or other data"),
+        ({"body": '{"certificate":{}}'}, "it has no certificate, or no answer"),
+        ({"body": "{}"}, "it has no certificate, or no answer"),
+        ({"epsilon": "0"}, "a commit entry has other columns filled"),
+    ],
+)
+def test_a_forged_outcome_is_found(path: Path, columns: dict[str, object], message: str) -> None:
+    """An outcome without its own debit, a second one, or one without an answer is found."""
+    outcome = place(path, Kind.COMMIT, nth=1)
+    assert message in found_after(path, outcome.seq, **columns)
+
+
+def test_a_forged_budget_is_found(path: Path) -> None:
+    """A budget lowered, unreadable, or under another adjacency no longer fits the debits after it."""
+    budget = place(path, Kind.BUDGET, "visits")
+    debit = place(path, Kind.RESERVE, "visits")
+    content = json.loads(budget.body)
+
+    def lower(entries: list[Row]) -> None:
+        body = json.dumps({**content, "budget": {"epsilon": "1/20"}})
+        entries[budget.seq - 1] = replace(entries[budget.seq - 1], body=body)
+
+    forge(path, lower)
+    assert [(problem.entry, problem.message) for problem in verified(path).problems] == [
+        (debit.seq, "it overspends the budget")
+    ]
+    second = place(path, Kind.BUDGET, nth=1)
+    content = json.loads(second.body)
+    changed = json.dumps({**content, "adjacency": "substitution"})
+    assert found_after(path, second.seq, body=changed) == {"it changes the adjacency under which losses were charged"}
+    for wrong in ({**content, "budget": {}}, {**content, "adjacency": "friends"}, {"budget": "all"}):
+        assert found_after(path, second.seq, body=json.dumps(wrong)) == {
+            "a declared budget in the ledger can't be read"
+        }
+
+
+def test_forged_data_versions_are_found(path: Path) -> None:
+    """A data version out of order, or twice for one mark, is found."""
+    data = place(path, Kind.DATA, nth=1)
+    mark = place(path, Kind.DATA).digest
+    assert found_after(path, data.seq, version=3) == {"it is data version 3, and should be 2"}
+    assert "it numbers data that have a number" in found_after(path, data.seq, digest=mark)
+
+
+def test_a_forged_beginning_is_found(path: Path) -> None:
+    """A first entry of another format, of another secret, or of another kind is found."""
+    first = rows(path)[0]
+    content = json.loads(first.body)
+    assert content["format"] == FORMAT
+    for changed in ({**content, "format": 2}, {**content, "secret": "00"}, {}):
+        assert found_after(path, 1, body=json.dumps(changed)) != set()
+    assert found_after(path, 1, kind="budget") != set()
+
+
+def test_problems_read_as_sentences(path: Path) -> None:
+    """A problem prints its entry and what is wrong; the whole prints how much there is of both."""
+    sql(path, "UPDATE discreet_entry SET at = 'x' WHERE seq = 5")
+    found = verified(path)
+    assert not found.holds
+    assert str(found) == "16 entries, and 1 problems"
+    assert str(found.problems[0]) == "entry 5: it isn't what was written: its hash doesn't fit"

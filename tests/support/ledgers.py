@@ -1,0 +1,110 @@
+"""What tests about the ledger share: events of a given cost, filled ledgers, and programs that run beside the test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from sqlite3 import connect
+from typing import TYPE_CHECKING, Any
+
+from discreet.ledger import Ledger
+from discreet.privacy import Budget, ComposedEvent, GaussianEvent, LaplaceEvent, SelectionEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.ledger import Account, Reservation
+
+CHILD = Path(__file__).parents[1] / "ledger" / "child.py"
+
+
+def laplace(epsilon: Fraction | int | str) -> LaplaceEvent:
+    """Laplace noise that costs this ε exactly."""
+    return LaplaceEvent(scale=1 / Fraction(epsilon), l1=1)
+
+
+def gaussian(rho: Fraction | int | str) -> GaussianEvent:
+    """Gaussian noise that costs this ρ exactly."""
+    return GaussianEvent(sigma=Fraction(1), l2_squared=2 * Fraction(rho))
+
+
+def selection(delta: Fraction | int | str, epsilon: Fraction | int | str) -> ComposedEvent:
+    """A selection of groups at this δ, by counts with Laplace noise at this ε."""
+    return ComposedEvent((laplace(epsilon), SelectionEvent(delta=Fraction(delta))))
+
+
+def ask(
+    account: Account, question: str, epsilon: Fraction | int | str = "1/10", analyst: str | None = None
+) -> Reservation:
+    """Reserve a question with Laplace noise, of the only data there are."""
+    return account.reserve(
+        question=question,
+        text=f"SELECT {question}",
+        version=account.version("the data"),
+        event=laplace(epsilon),
+        analyst=analyst,
+    )
+
+
+def fill(path: str | Path) -> None:
+    """A ledger with every kind of entry, two accounts, analysts and shares."""
+    shares = {"ada": Budget(epsilon=2), "bob": Budget(epsilon=1)}
+    with Ledger.open(path, create=True) as ledger:
+        census = ledger.account("census", Budget(epsilon=3, delta=1e-6))
+        census.version("first data")
+        census.commit(ask(census, "a"), certificate={"text": "a"}, answer={"n": 17})
+        census = ledger.account("census", Budget(epsilon=3, delta=1e-6), shares)
+        ask(census, "b", analyst="ada")
+        visits = ledger.account("visits", Budget(epsilon=1))
+        paid = ask(visits, "a")
+        census.fail(ask(census, "c", analyst="bob"))
+        visits.commit(paid, certificate={}, answer={"n": 3})
+        census.commit(ask(census, "d", analyst="ada"), certificate={}, answer={"n": 1})
+
+
+def sql(path: str | Path, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    """Change or read a ledger behind discreet's back."""
+    with closing(connect(path, isolation_level=None)) as connection:
+        return connection.execute(statement, values).fetchall()
+
+
+def start(program: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """Start one of the programs in `child.py`; its input and output are pipes."""
+    return subprocess.Popen(
+        [*prefix, sys.executable, "-W", "error", str(CHILD), program, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def run(program: str, *arguments: object, prefix: tuple[str, ...] = ()) -> list[str]:
+    """Run one of the programs in `child.py` to its end, and return the lines it printed."""
+    with start(program, *arguments, prefix=prefix) as process:
+        output, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    return output.splitlines()
+
+
+def killed(program: str, *arguments: object) -> list[str]:
+    """Run a program that must die of a kill, and return the lines it printed before."""
+    with start(program, *arguments) as process:
+        output, errors = process.communicate(timeout=600)
+    assert process.returncode == -9, errors
+    return output.splitlines()
+
+
+def raised(kind: type[Exception], action: Callable[[], object]) -> str:
+    """The full text of the error that an action must raise."""
+    try:
+        action()
+    except kind as error:
+        return str(error)
+    message = f"nothing was raised, where {kind.__name__} should be"
+    raise AssertionError(message)
