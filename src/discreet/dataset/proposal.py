@@ -64,7 +64,7 @@ class Proposal:
 
     def _missing_note(self) -> Note:
         """The comment on the texts for NULL."""
-        if self.missing_origin is Origin.DATA:
+        if self.missing_is_leak:
             return Note(above=("LEAK: read off the data; replace by what the codebook says",))
         return Note(beside=f"{Origin.KNOWLEDGE}: {self.codebook.title}") if self.codebook else Note()
 
@@ -77,6 +77,11 @@ class Proposal:
     def leaks(self) -> tuple[str, ...]:
         """The names of the columns whose declaration was read off the data."""
         return tuple(item.column.name for item in self.suggestions if item.origin is Origin.DATA)
+
+    @property
+    def missing_is_leak(self) -> bool:
+        """Whether the texts for NULL were read off the data."""
+        return self.missing_origin is Origin.DATA
 
     def rows(self) -> list[tuple[str, str, str]]:
         """The table for the screen: each column, what is declared, and where that came from."""

@@ -35,12 +35,22 @@ class Type:
     lo: Fraction | None = None
     hi: Fraction | None = None
     nullable: bool = True
-    values: tuple[KeyValue, ...] | None = None
+    values: tuple[KeyValue, ...] | None = field(default=None, hash=False)
 
     @property
     def is_bounded(self) -> bool:
         """Whether both ends of the range are known."""
         return self.lo is not None and self.hi is not None
+
+
+def _as_given(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Arguments that need no bringing together."""
+    return args
+
+
+def _always(*_values: object) -> bool:
+    """Python and the engine agree on all values."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +63,22 @@ class Function:
             take and `UnboundedColumn` where a missing bound would let a row overflow. Arguments are the bound
             expressions, because some rules need a literal's value.
         compile: from Ibis values to an Ibis value; total, so no row can make the engine raise.
-        evaluate: the same on Python values, with None for NULL; used on released numbers, and by tests to check
-            `compile`.
+        evaluate: the same on Python values, with None for NULL; used on released numbers, to work out public values,
+            and by tests to check `compile`.
+        prepare: brings the arguments to the kinds that `infer`, `compile` and `evaluate` expect, by casts that show
+            in the expression; raises `TypeMismatch` where it can't.
+        agrees: whether `evaluate` is known to give, on these Python values, what an engine gives. Where it isn't
+            (upper case of exotic letters, say), no public value is worked out through the function.
+        copies: how often the compiled text repeats an argument, so that its size can be limited at plan time.
     """
 
     name: str
     infer: Callable[[tuple[Expr, ...]], Type] = field(compare=False, repr=False)
     compile: Callable[..., Any] = field(compare=False, repr=False)
     evaluate: Callable[..., Any] = field(compare=False, repr=False)
+    prepare: Callable[[tuple[Expr, ...]], tuple[Expr, ...]] = field(default=_as_given, compare=False, repr=False)
+    agrees: Callable[..., bool] = field(default=_always, compare=False, repr=False)
+    copies: int = field(default=1, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +90,8 @@ class Column:
     type: Type
 
     def __str__(self) -> str:
-        """The column, quoted."""
-        return f'"{self.table}"."{self.name}"'
+        """The column, quoted as SQL quotes it."""
+        return ".".join('"' + part.replace('"', '""') + '"' for part in (self.table, self.name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,51 @@
+"""Columns: the type of what the door lets in, from a column's declaration."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from math import ceil, floor
+
+from discreet.dataset import Column, Kind
+from discreet.privacy import KeyValue
+from discreet.query import ir
+from discreet.query.literals import ordinal
+from discreet.query.ranges import INT64, UNKNOWN, Interval, outward
+
+
+def column_type(column: Column) -> ir.Type:
+    """The type of a column's values as questions meet them: clamped to its bounds, NULL unless among its keys.
+
+    Ends are rounded away from the middle, to whole numbers or float64, so that the range holds whichever of the two
+    neighbours the door moves a value to.
+
+    Examples:
+        >>> from discreet.privacy import Bounds
+        >>> column_type(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))).hi
+        Fraction(110, 1)
+    """
+    if column.keys is not None:
+        listed = tuple(key for key in column.keys if key is not None)
+        return ir.Type(column.kind, *_span(listed), nullable=True, values=listed)
+    truths = (False, True) if column.kind is Kind.BOOLEAN else None
+    return ir.Type(column.kind, *_bounds(column), nullable=column.nullable, values=truths)
+
+
+def _span(values: tuple[KeyValue, ...]) -> Interval:
+    """The least and greatest of a list of keys that have an order on a line."""
+    ends = [ordinal(value) for value in values if isinstance(value, date)]
+    ends += [Fraction(value) for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    return (min(ends), max(ends)) if ends else UNKNOWN
+
+
+def _bounds(column: Column) -> Interval:
+    """The declared bounds, outward; of integers, no further than 64 bits."""
+    if column.bounds is None:
+        return UNKNOWN
+    lo, hi = (ordinal(end) if isinstance(end, date) else Fraction(end) for end in (column.bounds.lo, column.bounds.hi))
+    if column.kind is Kind.REAL:
+        return outward((lo, hi))
+    least, most = INT64
+    if column.kind is Kind.INTEGER and least is not None and most is not None:
+        return min(max(Fraction(floor(lo)), least), most), max(min(Fraction(ceil(hi)), most), least)
+    return lo, hi

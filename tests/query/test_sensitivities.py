@@ -1,0 +1,100 @@
+"""Sensitivities: sound and tight against every pair of contributions a unit could make."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from discreet.dataset import Kind
+from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
+from discreet.query import ir
+from discreet.query.rules.sensitivities import sensitivity
+
+ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
+GROUPS = 4
+
+
+def _contributions(lo: int, hi: int, limits: Limits, groups: int) -> list[tuple[int, ...]]:
+    """Every extreme contribution of one unit: the norms are convex, so their maxima are among these."""
+    rows = limits.rows if limits.rows is not None else limits.rows_per_group
+    assert rows is not None
+    one = sorted({rows * lo, 0, rows * hi})
+    if groups == 1:
+        return [(value,) for value in one]
+    kept = limits.groups if limits.groups is not None else 1
+    return [vector for vector in product(one, repeat=groups) if sum(value != 0 for value in vector) <= kept]
+
+
+def _norms(vector: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """ℓ0, ℓ∞, ℓ1 and the square of ℓ2."""
+    sizes = [abs(value) for value in vector]
+    return sum(size > 0 for size in sizes), max(sizes), sum(sizes), sum(size**2 for size in sizes)
+
+
+CASES = [
+    (lo, hi, limits, groups)
+    for lo, hi in [(1, 1), (0, 3), (-2, 3), (-3, 1), (2, 3), (-3, -2), (-3, 3)]
+    for limits in [
+        Limits(groups=1, rows_per_group=1),
+        Limits(groups=2, rows_per_group=3),
+        Limits(groups=3, rows_per_group=2),
+        Limits(rows=1),
+        Limits(rows=5),
+    ]
+    for groups in (1, 2, 3, GROUPS)
+]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(("lo", "hi", "limits", "groups"), CASES)
+def test_every_pair_of_contributions_stays_within_and_some_pair_reaches_it(
+    lo: int, hi: int, limits: Limits, groups: int, adjacency: Adjacency
+) -> None:
+    """No pair of neighbours exceeds a norm, and none of the norms could be declared smaller."""
+    measure = ir.Sum(name="m", value=ONE, grid=0, lo=lo, hi=hi)
+    declared = sensitivity(measure, limits, adjacency, groups=groups)
+    vectors = _contributions(lo, hi, limits, groups)
+    others = [(0,) * groups] if adjacency is ADD_REMOVE else vectors
+    moved = [_norms(tuple(a - b for a, b in zip(one, other, strict=True))) for one in vectors for other in others]
+    l0, linf, l1, l2_squared = (max(norm) for norm in zip(*moved, strict=True))
+    assert (linf, l1, l2_squared) == (declared.linf, declared.l1, declared.l2_squared)
+    assert l0 <= declared.l0
+
+
+def test_the_textbook_table() -> None:
+    """Counts 1; histograms 1 and 2; bounded sums by the larger end, or by the width."""
+    row, keyed = Limits(rows=1), Limits(groups=1, rows_per_group=1)
+    count = ir.Sum(name="m", value=ONE, grid=0, lo=1, hi=1)
+    ages = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=110)
+    signed = ir.Sum(name="m", value=ONE, grid=0, lo=-40, hi=60)
+    table = (
+        {("count", adjacency): sensitivity(count, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        | {("histogram", adjacency): sensitivity(count, keyed, adjacency, groups=10).l1 for adjacency in Adjacency}
+        | {("sum", adjacency): sensitivity(ages, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        | {("signed", adjacency): sensitivity(signed, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+    )
+    assert table == {
+        ("count", ADD_REMOVE): 1,
+        ("count", SUBSTITUTION): 1,
+        ("histogram", ADD_REMOVE): 1,
+        ("histogram", SUBSTITUTION): 2,
+        ("sum", ADD_REMOVE): 110,
+        ("sum", SUBSTITUTION): 110,
+        ("signed", ADD_REMOVE): 60,
+        ("signed", SUBSTITUTION): 100,
+    }
+
+
+def test_counting_units_ignores_their_rows() -> None:
+    """A unit counts 1 in a group however many rows it has there."""
+    units = ir.Units(name="m")
+    assert sensitivity(units, Limits(groups=3, rows_per_group=10), ADD_REMOVE, groups=9).l1 == 3
+    assert sensitivity(units, Limits(groups=3, rows_per_group=10), SUBSTITUTION, groups=9).l1 == 6
+
+
+def test_a_measure_that_cannot_move_still_gets_noise() -> None:
+    """Sensitivity 0 would mean an exact release, and nothing may be released exactly."""
+    nothing = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=0)
+    assert sensitivity(nothing, Limits(rows=1), ADD_REMOVE, groups=1).l1 == 1

@@ -1,0 +1,156 @@
+"""Small questions for engines, made by hand: no SQL, no planner, and four functions of their own."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.dataset import Column, Kind, Source, Table
+from discreet.engine.duckdb import DuckDB
+from discreet.privacy import Keys, KeyValue, Limits, Unit
+from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where
+from discreet.query.ir import Column as Reference
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("who", pa.string()),
+        ("at", pa.timestamp("us")),
+        ("g", pa.string()),
+        ("h", pa.int64()),
+        ("b", pa.bool_()),
+        ("d", pa.date32()),
+        ("x", pa.int64()),
+        ("y", pa.float64()),
+    ]
+)
+KINDS = {
+    "id": Kind.INTEGER,
+    "who": Kind.TEXT,
+    "at": Kind.TIMESTAMP,
+    "g": Kind.TEXT,
+    "h": Kind.INTEGER,
+    "b": Kind.BOOLEAN,
+    "d": Kind.DATE,
+    "x": Kind.INTEGER,
+    "y": Kind.REAL,
+}
+ONE_ROW = Limits(rows=1)
+
+
+def table_of(
+    *, unit: Unit | None = None, limits: Limits = ONE_ROW, source: Source | None = None, **declared: Column
+) -> Table:
+    """A table of all columns above, some with declarations."""
+    columns = (declared.get(name, Column(name=name, kind=kind)) for name, kind in KINDS.items())
+    return Table(
+        name="t",
+        source=source or Source(kind="memory", location="t"),
+        columns=tuple(columns),
+        unit=unit or Unit.row(),
+        limits=limits,
+    )
+
+
+def declared(name: str, **declaration: Any) -> Column:
+    """One of the columns above, with bounds or keys."""
+    return Column(name=name, kind=KINDS[name], **declaration)
+
+
+def column(name: str) -> Reference:
+    """A column in an expression."""
+    return Reference("t", name, Type(KINDS[name]))
+
+
+def literal(value: Any) -> Literal:
+    """A constant in an expression."""
+    kinds = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL, str: Kind.TEXT, datetime: Kind.TIMESTAMP}
+    kind = kinds.get(type(value), Kind.DATE if isinstance(value, date) else Kind.REAL)
+    return Literal(Fraction(value) if isinstance(value, float) else value, Type(kind))
+
+
+def _strict(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """NULL for NULL."""
+    return lambda *values: None if None in values else compute(*values)
+
+
+def _function(name: str, compute: Callable[..., Any], evaluate: Callable[..., Any] | None = None) -> Function:
+    """A function without a type rule: trees are typed by hand here."""
+    return Function(name, infer=lambda _: Type(Kind.REAL), compile=compute, evaluate=evaluate or _strict(compute))
+
+
+TIMES = _function("times", operator.mul)
+AT_LEAST = _function("at_least", operator.ge)
+IS_NULL = _function("is_null", lambda value: value.isnull(), lambda value: value is None)
+BROKEN = _function("broken", lambda value: value.cast("int64"), lambda _: None)
+"""A function that isn't total, as no allowed one may be: it raises on any text that is no number."""
+
+
+def call(function: Function, *args: Expr) -> Call:
+    """A function of expressions."""
+    kinds = {"times": Kind.REAL, "broken": Kind.INTEGER}
+    return Call(function, args, Type(kinds.get(function.name, Kind.BOOLEAN)))
+
+
+def count(name: str = "n") -> Sum:
+    """COUNT(*)."""
+    return Sum(name=name, value=literal(1), grid=0, lo=0, hi=1)
+
+
+def total(name: str, value: Expr, *, grid: int = 0, lo: int, hi: int) -> Sum:
+    """A sum of an expression."""
+    return Sum(name=name, value=value, grid=grid, lo=lo, hi=hi)
+
+
+def key(name: str, values: Sequence[KeyValue] | None = None) -> Key:
+    """A column as a grouping key."""
+    return Key(name=name, expr=column(name), values=None if values is None else tuple(values))
+
+
+def exact(  # noqa: PLR0913 — one argument per part of a question
+    table: Table,
+    measures: Sequence[Measure],
+    *,
+    keys: Sequence[Key] = (),
+    where: Sequence[Expr] = (),
+    limits: Limits | None = None,
+    salt: str = "salt",
+) -> Exact:
+    """The exact part of a question."""
+    source: Scan | Where = Scan(table=table, columns=tuple(KINDS))
+    for predicate in where:
+        source = Where(source, predicate)
+    return Exact(source=source, keys=tuple(keys), measures=tuple(measures), limits=limits or table.limits, salt=salt)
+
+
+def arrow(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """Rows as an Arrow table; what a row doesn't mention is NULL."""
+    return pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMA)
+
+
+def run(
+    question: Exact, rows: Sequence[dict[str, Any]] | pa.Table, **settings: Any
+) -> dict[tuple[Any, ...], dict[str, int]]:
+    """The engine's answer, by group and measure."""
+    data = rows if isinstance(rows, pa.Table) else arrow(rows)
+    return by_group(DuckDB(question.table.source, data, **settings), question)
+
+
+def by_group(engine: DuckDB, question: Exact) -> dict[tuple[Any, ...], dict[str, int]]:
+    """An engine's answer, by group and measure."""
+    result = engine.run(question)
+    assert len(set(result.keys)) == len(result.keys)
+    return {
+        group: {name: values[number] for name, values in result.measures.items()}
+        for number, group in enumerate(result.keys)
+    }
+
+
+def keys_of(*values: KeyValue) -> Keys:
+    """Declared keys."""
+    return Keys(values)
