@@ -1,0 +1,230 @@
+"""Bounded questions beside plain DuckDB SQL, in one run on one table of visits.
+
+    python bench/query.py [--rows 1e7] [--data FILE] [--rounds 5] [--threads N] [--memory GB] [--no-gateway]
+
+Each round times all contenders in turn, so that whatever else the machine does falls on all of them; ratios are of
+medians. The floor is the least that anybody bounding a user's contribution in DuckDB has to do: to group by user and
+group once. `engine` is the exact part of a plan, `ask` the whole way from SQL text to a stored answer. The column of
+memory is the peak of a fresh process, beside that of one that runs the floor. Exits with 1 if a requirement isn't met.
+
+DISCREET_BENCH=long takes 10^8 rows, in 8 GB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+
+import discreet as dp
+from visits import CATEGORIES, REGIONS, write_visits
+
+LONG = os.environ.get("DISCREET_BENCH") == "long"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question with its floor, and what is required of the engine.
+
+    Args:
+        question: in SQL.
+        unit: whose presence is hidden.
+        limits: what a unit may contribute.
+        floor: plain SQL over `visits`, which does the least that has to be done.
+        times: how often the floor's time the engine may take,
+        plus: and how many seconds more.
+    """
+
+    question: str
+    unit: dp.Unit
+    limits: dp.Limits | None
+    floor: str
+    times: float
+    plus: float = 0.0
+
+
+USER = dp.Unit("user_id")
+PER_REGION = "SELECT region, COUNT(*) AS n, SUM(amount) AS total, AVG(amount) AS mean FROM visits GROUP BY region"
+PAIRS = (
+    "SELECT count(*), sum(n), sum(total) FROM (SELECT user_id, region, count(*) AS n, sum(amount) AS total "
+    "FROM visits GROUP BY user_id, region)"
+)
+CASES = {
+    "row, count": Case(
+        question="SELECT region, COUNT(*) AS n FROM visits GROUP BY region",
+        unit=dp.Unit.row(),
+        limits=None,
+        floor="SELECT region, count(*) FROM visits GROUP BY region",
+        times=1.5,
+        plus=0.06,
+    ),
+    "50 rows": Case(question=PER_REGION, unit=USER, limits=dp.Limits(rows=50), floor=PAIRS, times=1.2),
+    "5 × 10 rows": Case(
+        question=PER_REGION, unit=USER, limits=dp.Limits(groups=5, rows_per_group=10), floor=PAIRS, times=2.0
+    ),
+    "private keys": Case(
+        question="SELECT category, COUNT(*) AS n FROM visits GROUP BY category",
+        unit=USER,
+        limits=dp.Limits(groups=20, rows_per_group=10),
+        floor="SELECT count(*), sum(n) FROM (SELECT user_id, category, count(*) AS n FROM visits "
+        "GROUP BY user_id, category)",
+        times=2.0,
+    ),
+    "count users": Case(
+        question="SELECT COUNT(DISTINCT user_id) AS users FROM visits",
+        unit=USER,
+        limits=dp.Limits(rows=50),
+        floor="SELECT count(DISTINCT user_id) FROM visits",
+        times=1.3,
+    ),
+}
+PEAK = 1.5
+"""How often the floor's peak memory the engine's may be."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all contenders run on: the file, and how many threads and bytes they may use."""
+
+    data: Path
+    folder: Path
+    threads: int | None
+    memory: int | None
+
+
+def protected(case: Case, setting: Setting) -> dp.Protected:
+    """The table behind an account that is never used up."""
+    number = list(CASES.values()).index(case)
+    return dp.protect(
+        setting.data,
+        name="visits",
+        unit=case.unit,
+        columns={"region": dp.Keys(REGIONS), "amount": dp.Bounds(0, 500)},
+        limits=case.limits,
+        budget=dp.Budget(epsilon=10**6, delta="1/1000"),
+        ledger=setting.folder / f"{number}.ledger",
+    )
+
+
+def floor(case: Case, setting: Setting) -> Callable[[], object]:
+    """Plain SQL on a connection that is open already."""
+    import duckdb
+
+    settings = {"threads": setting.threads} if setting.threads else {}
+    settings |= {"memory_limit": f"{setting.memory}B"} if setting.memory else {}
+    connection = duckdb.connect(config={**settings, "temp_directory": str(setting.folder)})
+    connection.execute(f"CREATE VIEW visits AS FROM read_parquet('{setting.data}')")
+    return lambda: connection.execute(case.floor).fetchall()
+
+
+def engine(case: Case, setting: Setting) -> Callable[[], object]:
+    """The exact part of a plan."""
+    from discreet.engine.duckdb import DuckDB
+
+    plan = protected(case, setting).plan(case.question, epsilon=1, delta="1e-9")
+    opened = DuckDB(plan.exact.table.source, threads=setting.threads, memory=setting.memory)
+    return lambda: opened.run(plan.exact)
+
+
+def ask(case: Case, setting: Setting) -> Callable[[], object]:
+    """The whole way; each time at another price, for at the same price the ledger would answer."""
+    table = protected(case, setting)
+    prices = iter(range(10**6, 0, -1))
+    return lambda: table.ask(case.question, epsilon=f"{next(prices)}/1000000", delta="1e-9")
+
+
+CONTENDERS = {"floor": floor, "engine": engine, "ask": ask}
+
+
+def timed(call: Callable[[], object]) -> tuple[float, float]:
+    """How long one call takes, on the clock and in processor time."""
+    start, start_cpu = perf_counter(), process_time()
+    call()
+    return perf_counter() - start, process_time() - start_cpu
+
+
+def peak(name: str, contender: str, arguments: list[str]) -> float:
+    """The peak memory, in MB, of a fresh process that does it once."""
+    command = [sys.executable, __file__, *arguments, "--peak", contender, name]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def peak_of_this_process() -> float:
+    """In MB. Linux's own figure, where there is one: getrusage starts from the peak of the process that started us."""
+    status = Path("/proc/self/status")
+    if status.is_file():
+        return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (20 if sys.platform == "darwin" else 10)
+
+
+def compare(name: str, setting: Setting, arguments: argparse.Namespace, forwarded: list[str]) -> bool:
+    """Time one case, print its line, and judge it."""
+    case = CASES[name]
+    contenders = [each for each in CONTENDERS if each != "ask" or arguments.gateway]
+    calls = {contender: CONTENDERS[contender](case, setting) for contender in contenders}
+    for call in calls.values():
+        call()
+    rounds = [{contender: timed(call) for contender, call in calls.items()} for _ in range(arguments.rounds)]
+    clock, cpu = ({each: median(one[each][part] for one in rounds) for each in calls} for part in (0, 1))
+    memory = {contender: peak(name, contender, forwarded) for contender in ("floor", "engine")}
+    allowed = case.times * clock["floor"] + case.plus
+    met = clock["engine"] <= allowed and memory["engine"] <= PEAK * memory["floor"]
+    asked = f"{clock['ask']:>9.3f}" if "ask" in clock else f"{'—':>9}"
+    print(
+        f"{name:<14}{clock['floor']:>9.3f}{clock['engine']:>9.3f}{asked}{clock['engine'] / clock['floor']:>8.2f}"
+        f"{allowed / clock['floor']:>9.2f}{cpu['engine'] / cpu['floor']:>7.2f}"
+        f"{memory['engine'] / memory['floor']:>8.2f}{memory['engine']:>8.0f}  {'' if met else '← not met'}",
+        flush=True,
+    )
+    return met
+
+
+def parse() -> tuple[argparse.Namespace, list[str]]:
+    """The arguments, and those that a process for measuring memory needs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=float, default=1e8 if LONG else 1e7, help="of the table made for the run")
+    parser.add_argument("--data", type=Path, help="a table of visits that is there already")
+    parser.add_argument("--rounds", type=int, default=3 if LONG else 5)
+    parser.add_argument("--threads", type=int, help="of DuckDB; by default one per core")
+    parser.add_argument("--memory", type=float, default=8 if LONG else None, help="of DuckDB, in GB")
+    parser.add_argument("--no-gateway", dest="gateway", action="store_false", help="leave the whole way out")
+    parser.add_argument("--case", choices=list(CASES), action="append", help="only this one")
+    parser.add_argument("--peak", nargs=2, metavar=("CONTENDER", "CASE"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    forwarded = [f"--{name}={value}" for name in ("threads", "memory") if (value := getattr(arguments, name))]
+    return arguments, forwarded
+
+
+def main() -> int:
+    """Make the table, compare, and judge."""
+    arguments, forwarded = parse()
+    memory = int(arguments.memory * 1e9) if arguments.memory else None
+    with tempfile.TemporaryDirectory(prefix="discreet-bench-") as temporary:
+        folder = Path(temporary)
+        data = arguments.data or folder / "visits.parquet"
+        setting = Setting(data, folder, arguments.threads, memory)
+        if arguments.peak:
+            contender, name = arguments.peak
+            CONTENDERS[contender](CASES[name], setting)()
+            print(peak_of_this_process())
+            return 0
+        if not arguments.data:
+            write_visits(int(arguments.rows), data)
+        print(f"{data.stat().st_size / 1e6:.0f} MB of visits, {len(REGIONS)} regions, {len(CATEGORIES)} categories; ")
+        print(f"medians of {arguments.rounds}, in seconds; ratios to the floor")
+        print(f"{'':<14}{'floor':>9}{'engine':>9}{'ask':>9}{'ratio':>8}{'allowed':>9}{'cpu':>7}{'memory':>8}{'MB':>8}")
+        forwarded = [f"--data={data}", *forwarded]
+        verdicts = [compare(name, setting, arguments, forwarded) for name in arguments.case or CASES]
+    return 0 if all(verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""A DuckDB instance of our own, shut off from everything but the one source it is to read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from discreet.engine.text import string
+
+_SETTINGS = {
+    "autoinstall_known_extensions": "false",  # nothing is fetched,
+    "autoload_known_extensions": "false",  # nor loaded
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",  # nor read from the user's home
+    "python_enable_replacements": "false",  # a table name never means a Python variable
+    "preserve_insertion_order": "false",  # answers don't depend on the order of rows, so needn't pay for it
+    "perfect_ht_threshold": "20",  # dense ids up to a million are counted in an array: 2–3 times faster
+}
+
+_SHARE_OF_MEMORY = 0.6
+_LEAST_MEMORY = 1 << 29
+
+
+class Session:
+    """One instance for one question, thrown away with it: a failure can't outlive the question that caused it.
+
+    Guarantee: nothing is installed, loaded or fetched; after `lock`, no file can be opened but those allowed, and no
+    setting can be changed. What doesn't fit in memory spills into a directory that only this user can read and that
+    goes with the session.
+
+    Args:
+        threads: how many to use; None for one per core.
+        memory: bytes before spilling; None for 60 % of what the machine, or the container, has.
+    """
+
+    def __init__(self, *, threads: int | None = None, memory: int | None = None) -> None:
+        """Start the instance."""
+        import duckdb
+
+        self._spill = Path(tempfile.mkdtemp(prefix="discreet-"))
+        settings = {
+            **_SETTINGS,
+            "temp_directory": str(self._spill),
+            "memory_limit": f"{memory or usable_memory()}B",
+            **({"threads": str(threads)} if threads else {}),
+        }
+        self._connection: Any = duckdb.connect(":memory:", config=settings)
+
+    def __enter__(self) -> Self:
+        """The session itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the instance and remove what it spilled."""
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def lock(self, *, allowed: Sequence[str] = ()) -> None:
+        """Allow these paths to be read, and nothing else from here on.
+
+        DuckDB resolves links before it compares paths. The link of a descriptor whose file was replaced resolves to
+        nothing, and is then compared as it stands: hence the directory of descriptors is allowed too.
+        """
+        paths = ", ".join(string(path) for path in allowed)
+        folders = ", ".join(sorted({string(os.path.dirname(path) + "/") for path in allowed if _is_link(path)}))  # noqa: PTH120 — a Path drops the slash
+        self.execute(f"SET allowed_paths = [{paths}]")
+        self.execute(f"SET allowed_directories = [{folders}]")
+        self.execute("SET enable_external_access = false")
+        self.execute("SET lock_configuration = true")
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement and fetch all of its rows."""
+        found: list[tuple[Any, ...]] = self._connection.execute(sql, parameters).fetchall()
+        return found
+
+    def register(self, view: str, table: object) -> None:
+        """Make an Arrow table readable under a name."""
+        self._connection.register(view, table)
+
+
+def _is_link(path: str) -> bool:
+    """Whether a path is the link of an open descriptor."""
+    return path.startswith(("/proc/self/fd/", "/dev/fd/"))
+
+
+def usable_memory() -> int:
+    """The bytes a session may use before it spills: a share of the machine's memory, or of the container's."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2 * _LEAST_MEMORY
+    limit = Path("/sys/fs/cgroup/memory.max")
+    written = limit.read_text(encoding="ascii").strip() if limit.is_file() else "max"
+    if written.isdigit():
+        total = min(total, int(written))
+    return max(_LEAST_MEMORY, int(total * _SHARE_OF_MEMORY))

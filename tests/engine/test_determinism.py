@@ -1,0 +1,87 @@
+"""The same rows give the same integers: with any number of threads, in any order, from any layout of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.dataset import Source
+from discreet.engine.duckdb import DuckDB
+from discreet.privacy import Bounds, Limits, Unit
+from discreet.query.ir import Key, Units
+from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, table_of, total
+
+ROWS = 150_000
+GROUPS = [f"g{number}" for number in range(40)]
+SHAPES: dict[str, tuple[Unit, Limits, list[Key]]] = {
+    "rows": (Unit.row(), ONE_ROW, [key("g", GROUPS[:30])]),
+    "rows in all": (Unit("id"), Limits(rows=20), [key("g", GROUPS[:30])]),
+    "groups, public": (Unit("id"), Limits(groups=3, rows_per_group=4), [key("g", [*GROUPS[:30], None])]),
+    "groups, private": (Unit("who"), Limits(groups=3, rows_per_group=4), [key("g"), key("b")]),
+    "person-days": (Unit("id", per="day", at="at"), Limits(groups=2, rows_per_group=1), [key("g")]),
+}
+
+
+@pytest.fixture(scope="module")
+def visits() -> pa.Table:
+    """Units of all sizes, and values whose floating-point sum depends on their order."""
+    random = np.random.default_rng()
+    ids = random.zipf(1.3, ROWS) % 5_000
+    values = np.ldexp(random.standard_normal(ROWS), random.integers(-60, 60, ROWS))
+    values[random.integers(0, ROWS, 100)] = np.nan
+    values[random.integers(0, ROWS, 100)] = np.inf
+    return pa.table(
+        {
+            "id": pa.array(ids),
+            "who": pa.array(ids.astype(str)),
+            "at": pa.array(random.integers(0, 10**13, ROWS)).cast(pa.timestamp("us")),
+            "g": pa.array(GROUPS).take(pa.array(random.integers(0, len(GROUPS), ROWS))),
+            "h": pa.array(random.integers(0, 3, ROWS)),
+            "b": pa.array(random.random(ROWS) < 0.5),
+            "d": pa.array(random.integers(0, 9, ROWS).astype(np.int32)).cast(pa.date32()),
+            "x": pa.array(random.integers(-(2**62), 2**62, ROWS)),
+            "y": pa.array(values),
+        },
+        schema=SCHEMA,
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_threads_order_and_layout_make_no_difference(shape: str, visits: pa.Table, tmp_path: Path) -> None:
+    """One, two and eight threads; the file in three layouts, one of them shuffled; a table in memory: one answer."""
+    unit, limits, keys = SHAPES[shape]
+    shuffled = visits.take(pa.array(np.random.default_rng().permutation(ROWS)))
+    answers: list[dict[tuple[Any, ...], dict[str, int]]] = []
+    for number, (table, size, threads) in enumerate(((visits, ROWS, 1), (visits, 5_000, 2), (shuffled, 1_000, 8))):
+        path = tmp_path / f"{number}.parquet"
+        pq.write_table(table, path, row_group_size=size, use_dictionary=number != 1)
+        answers.append(_ask(DuckDB(Source.of(path), threads=threads), unit, limits, keys))
+    answers.append(_ask(DuckDB(Source(kind="memory", location="t"), shuffled, threads=2), unit, limits, keys))
+    assert all(answer == answers[0] for answer in answers)
+    assert len(answers[0]) >= 30
+    assert all(any(values.values()) for values in answers[0].values())
+
+
+def _ask(engine: DuckDB, unit: Unit, limits: Limits, keys: list[Key]) -> dict[tuple[Any, ...], dict[str, int]]:
+    """Counts, and sums of integers and reals."""
+    table = table_of(unit=unit, limits=limits, y=declared("y", bounds=Bounds(-1000, 1000)))
+    measures = [
+        count(),
+        total("x", column("x"), lo=-(2**62), hi=2**62),
+        total("y", column("y"), grid=-40, lo=-(2**50), hi=2**50),
+        *([Units(name="u")] if limits.rows is None else []),
+    ]
+    return by_group(engine, exact(table, measures, keys=keys))
+
+
+def test_floating_point_sums_would_differ(visits: pa.Table) -> None:
+    """The wrong twin: adding the same reals up as floats, in another order, gives another sum."""
+    values = visits.column("y").to_numpy()
+    finite = values[np.isfinite(values)]
+    sums = {float(np.add.reduce(np.random.default_rng().permutation(finite))) for _ in range(20)}
+    assert len(sums) > 1

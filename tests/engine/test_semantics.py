@@ -1,0 +1,165 @@
+"""DuckDB computes, bit for bit, what the words of the question's representation say."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+import duckdb
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from discreet.dataset import Kind
+from discreet.engine.limiting import salted
+from discreet.privacy import Bounds, Limits, Unit
+from discreet.query.ir import Exact, Expr, Measure, Units
+from support.questions import (
+    AT_LEAST,
+    BROKEN,
+    IS_NULL,
+    ONE_ROW,
+    TIMES,
+    call,
+    column,
+    count,
+    declared,
+    exact,
+    key,
+    keys_of,
+    literal,
+    run,
+    table_of,
+    total,
+)
+from support.reference import Answer, answer
+
+moment = datetime.fromisoformat
+INTEGERS = [None, 0, 1, -1, 3, 7, 10, -(2**63), 2**63 - 1, 2**53 + 1, -(2**53) - 1]
+REALS = [
+    None, 0.0, -0.0, 0.1, 0.5, -0.5, 1.5, 2.5, -2.5, 7.25, 1e-320, 5e-324, 0.49999999999999994, 2.0**53 + 2,
+    9007199254740991.5, 2.0**62, -(2.0**63), 1e300, -1e308, float("inf"), float("-inf"), float("nan"),
+]  # fmt: skip
+TIMES_AT = [
+    None, moment("2024-02-29"), moment("2024-02-29 23:59:59.999999"), moment("2024-03-01"), moment("0001-01-08"),
+    moment("1969-12-31 23:00:00"), moment("9999-12-31 23:59:59"),
+]  # fmt: skip
+GROUPS = [None, "a", "b", "c", "", "a ", "é", "a\0b", "'; --"]
+ROWS = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from([None, 1, 2, 3, -1, 2**63 - 1]),
+        "who": st.sampled_from([None, "ann", "bob", "Ann", ""]),
+        "at": st.sampled_from(TIMES_AT),
+        "g": st.sampled_from(GROUPS),
+        "h": st.sampled_from([None, 0, 1, 2, -5, 2**40]),
+        "b": st.sampled_from([None, True, False]),
+        "d": st.sampled_from([None, date(2024, 2, 29), date(1, 1, 1), date(9999, 12, 31), date(1970, 1, 1)]),
+        "x": st.sampled_from(INTEGERS) | st.integers(-(2**63), 2**63 - 1),
+        "y": st.sampled_from(REALS) | st.floats(),
+    }
+)
+KEYS = [
+    [], [key("g")], [key("g", ["b", "a", None, "a\0b"])], [key("g", ["a", "c"])], [key("h")], [key("h", [2, 0, 2**70])],
+    [key("b", [True, None])], [key("d")], [key("d", [date(1970, 1, 1), date(1, 1, 1)])], [key("at")],
+    [key("g"), key("h", [0, 1, None])], [key("b", [False, True]), key("g", ["a", "b", None])],
+]  # fmt: skip
+VALUES: list[Expr] = [
+    column("x"), column("y"), call(TIMES, column("y"), literal(3.0)), call(TIMES, column("y"), column("y")), literal(1),
+    literal(2.5), literal(-7), call(BROKEN, column("g")),
+]  # fmt: skip
+WHERE: list[list[Expr]] = [
+    [], [call(AT_LEAST, column("x"), literal(1))], [column("b")],
+    [call(AT_LEAST, column("y"), literal(0.1)), column("b")], [call(IS_NULL, column("g"))],
+    [call(AT_LEAST, column("g"), literal("a"))], [call(AT_LEAST, column("d"), literal(date(1970, 1, 1)))],
+]  # fmt: skip
+EVERY_LIMIT = st.builds(Limits, rows=st.integers(1, 5)) | st.builds(
+    Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3)
+)
+
+
+@st.composite
+def sums(draw: st.DrawFn, name: str) -> Measure:
+    """A sum of something, on a grid from 2^-40 to 2^40, with bounds up to what 64 bits hold."""
+    ends = st.sampled_from([0, 1, -1, 5, -12, 1000, 2**53 + 1, 2**62, -(2**62), 2**63 - 1, 1 - 2**63])
+    lo, hi = sorted(draw(st.tuples(ends, ends)))
+    return total(name, draw(st.sampled_from(VALUES)), grid=draw(st.integers(-40, 40)), lo=lo, hi=hi)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Exact:
+    """A question of any shape the engine offers."""
+    unit = draw(
+        st.sampled_from([Unit.row(), Unit("id"), Unit("who"), *[Unit("id", per=per, at="at") for per in PERIODS]])
+    )
+    keys = draw(st.sampled_from(KEYS))
+    limits = ONE_ROW if unit.is_row else draw(EVERY_LIMIT)
+    table = table_of(
+        unit=unit,
+        limits=limits,
+        id=declared("id", bounds=draw(st.sampled_from([None, Bounds(0, 2)]))),
+        at=declared("at", bounds=draw(st.sampled_from([None, Bounds(moment("1900-01-01"), moment("2100-01-01"))]))),
+        g=declared("g", keys=draw(st.sampled_from([None, keys_of("a", "b"), keys_of("a", None)]))),
+        h=declared("h", keys=draw(st.sampled_from([None, keys_of(0, 2)]))),
+        d=declared("d", bounds=draw(st.sampled_from([None, Bounds(date(1900, 1, 1), date(2100, 1, 1))]))),
+        x=declared("x", bounds=draw(st.sampled_from([None, Bounds(-5, 9)]))),
+        y=declared("y", bounds=draw(st.sampled_from([None, Bounds("-5/2", "0.7")]))),
+    )
+    measures = [count(), draw(sums("s")), draw(sums("t"))]
+    if limits.rows is None or not keys or unit.is_row:
+        measures.insert(draw(st.integers(0, 3)), Units(name="u"))
+    return exact(table, measures, keys=keys, where=draw(st.sampled_from(WHERE)), salt=draw(st.text(max_size=3)))
+
+
+_CONNECTION = duckdb.connect()
+
+PERIODS = ("hour", "day", "week", "month", "quarter", "year")
+
+
+class HashOrder:
+    """How DuckDB ranks a unit's groups: its hash of the unit, the keys as the engine has them, and the salt."""
+
+    def __init__(self, question: Exact) -> None:
+        """Prepare the query."""
+        self._connection = _CONNECTION
+        self._question = question
+        self._salt = salted(question.salt)
+
+    def __call__(self, unit: Any, group: tuple[Any, ...]) -> int:
+        """The rank."""
+        table = self._question.table
+        id_type = "VARCHAR" if table.column(str(table.unit.column)).kind is Kind.TEXT else "BIGINT"
+        types, values = [id_type, "TIMESTAMP"][: len(unit)], [*unit]
+        sql = {Kind.TEXT: "VARCHAR", Kind.INTEGER: "BIGINT", Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP"}
+        for part, value in zip(self._question.keys, group, strict=True):
+            types.append(sql[part.expr.type.kind] if part.values is None else "UTINYINT")
+            values.append(value if part.values is None else part.values.index(value))
+        places = ", ".join(f"CAST(? AS {sql_type})" for sql_type in types)
+        row = self._connection.execute(f"SELECT hash({places}, {self._salt})", values).fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+def expected(question: Exact, rows: list[dict[str, Any]]) -> Answer:
+    """The reference's answer."""
+    return answer(question, rows, HashOrder(question))
+
+
+SEARCH = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+
+@SEARCH
+@given(questions(), st.lists(ROWS, max_size=12), st.randoms(use_true_random=True))
+def test_the_engine_computes_what_the_words_say(question: Exact, rows: list[dict[str, Any]], random: Any) -> None:
+    """For any question and rows: the same groups and integers, in any order of rows."""
+    wanted = expected(question, rows)
+    assert run(question, rows) == wanted
+    random.shuffle(rows)
+    assert run(question, rows, threads=1) == wanted
+
+
+@pytest.mark.soak
+@settings(SEARCH, max_examples=5_000)
+@given(questions(), st.lists(ROWS, max_size=30))
+def test_the_engine_computes_what_the_words_say_at_length(question: Exact, rows: list[dict[str, Any]]) -> None:
+    """The same, for as long as a soak has."""
+    assert run(question, rows) == expected(question, rows)

@@ -1,0 +1,69 @@
+"""A session reaches nothing but the one source it was opened for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from discreet.dataset import Source
+from discreet.engine.reader import snapshot
+from discreet.engine.session import Session, usable_memory
+
+FORBIDDEN = [
+    "SELECT * FROM read_csv('{secret}')",
+    "SELECT * FROM read_text('{secret}')",
+    "SELECT * FROM '{secret}'",
+    "SELECT * FROM glob('{folder}/*')",
+    "COPY (SELECT 1) TO '{folder}/out.csv'",
+    "ATTACH '{folder}/new.duckdb'",
+    "EXPORT DATABASE '{folder}/out'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET enable_external_access = true",
+    "SET allowed_directories = ['/']",
+    "SET memory_limit = '1TB'",
+    "RESET lock_configuration",
+    "SELECT getenv('HOME')",
+    "SELECT * FROM variable",
+]
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
+def test_what_is_forbidden_fails(kind: str, statement: str, tmp_path: Path) -> None:
+    """No other file is read, none is written, nothing is loaded, no setting changes; even a neighbour of the source."""
+    variable = "of Python's, which a query must not see"
+    assert variable
+    folder = tmp_path / "beside"
+    folder.mkdir()
+    secret = folder / "secret.csv"
+    secret.write_text("x\n1\n", encoding="utf-8")
+    source = folder / f"t.{kind}"
+    with duckdb.connect() as connection:
+        if kind == "duckdb":
+            connection.execute(f"ATTACH '{source}' AS d; CREATE TABLE d.t AS SELECT 1 AS x")
+        else:
+            connection.execute(f"COPY (SELECT 1 AS x) TO '{source}'")
+    with Session() as session, snapshot(Source.of(source), None, session):
+        assert session.execute("SELECT count(*) FROM raw") == [(1,)]
+        with pytest.raises(duckdb.Error):
+            session.execute(statement.format(secret=secret, folder=folder))
+        assert session.execute("SELECT count(*) FROM raw") == [(1,)]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["secret.csv", source.name])
+
+
+def test_an_open_session_would_reach_it(tmp_path: Path) -> None:
+    """The wrong twin: without the lock, the same statements work."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("x\n1\n", encoding="utf-8")
+    with Session() as session:
+        assert session.execute(f"SELECT count(*) FROM read_csv('{secret}')") == [(1,)]
+
+
+def test_memory_is_left_for_others() -> None:
+    """A session takes a share of the machine, or of the container, and never nothing."""
+    assert usable_memory() >= 2**29
+    with Session(memory=2**30) as session:
+        assert session.execute("SELECT current_setting('memory_limit')") == [("1.0 GiB",)]
