@@ -1,3 +1,58 @@
-"""Private answers from sensitive tables."""
+"""Private answers from sensitive tables.
+
+A custodian protects a table; an analyst asks SQL; the answer is differentially private, with error bars, from a
+durable budget.
+
+* Put a table behind an account: `protect`, `load`.
+* Say whose presence is hidden and what is public: `Unit`, `Bounds`, `Keys`, `Limits`, `Column`, `Kind`, `ADD_REMOVE`,
+  `SUBSTITUTION`.
+* Say what may be spent, and read what was: `Budget`, `PureDP`, `ApproxDP`, `ZCDP`.
+* Release a number of your own: `laplace`, `gaussian`.
+* Catch what goes wrong: `DiscreetError`, and its tree in `discreet.errors`.
+"""
+
+from discreet.dataset import Column, Kind
+from discreet.errors import DiscreetError
+from discreet.gateway import Answer, Protected, load, protect
+from discreet.mechanisms import Release, gaussian, laplace
+from discreet.privacy import (
+    ADD_REMOVE,
+    SUBSTITUTION,
+    ZCDP,
+    Adjacency,
+    ApproxDP,
+    Bounds,
+    Budget,
+    Keys,
+    Limits,
+    PureDP,
+    Unit,
+)
+from discreet.query.plan import Plan
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ADD_REMOVE",
+    "SUBSTITUTION",
+    "ZCDP",
+    "Adjacency",
+    "Answer",
+    "ApproxDP",
+    "Bounds",
+    "Budget",
+    "Column",
+    "DiscreetError",
+    "Keys",
+    "Kind",
+    "Limits",
+    "Plan",
+    "Protected",
+    "PureDP",
+    "Release",
+    "Unit",
+    "gaussian",
+    "laplace",
+    "load",
+    "protect",
+]

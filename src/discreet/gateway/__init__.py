@@ -1,0 +1,13 @@
+"""The gateway: the only place where plan, engine, mechanism and ledger meet.
+
+    plan ──▶ reserve (durable) ──▶ run ──▶ noise ──▶ commit (durable) ──▶ answer
+
+A question is paid for before the engine is touched, and never paid back: what it costs depends on its text and on
+public facts, and whatever goes wrong afterwards has one outcome, the same for every table.
+"""
+
+from discreet.gateway.answer import Answer
+from discreet.gateway.opening import inspect, load, protect
+from discreet.gateway.protected import Protected
+
+__all__ = ["Answer", "Protected", "inspect", "load", "protect"]

@@ -1,0 +1,78 @@
+"""Canaries: marked values in the data never occur in anything an analyst sees, whatever they ask."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+
+CANARY = "CANARY-7f3a"
+NUMBER = 918_273_645
+
+QUESTIONS = [
+    "SELECT COUNT(*) AS n FROM t",
+    "SELECT name, COUNT(*) AS n FROM t GROUP BY name",
+    "SELECT COUNT(*) AS n FROM t WHERE CAST(name AS INTEGER) > 0",
+    "SELECT SUM(CAST(name AS INTEGER)) AS n FROM t",
+    "SELECT SUM(1 / x) AS n FROM t",
+    "SELECT name FROM t",
+    "SELECT * FROM t",
+    "SELECT SUM(x) AS n FROM t",
+    "SELECT x, COUNT(*) AS n FROM t GROUP BY x",
+    "SELECT CAST(name AS DATE) AS d, COUNT(*) AS n FROM t GROUP BY d",
+    "SELECT COUNT(*) AS n FROM t WHERE nmae = 'x'",
+    "SELECT COUNT(*) AS n FROM t WHERE name = 5",
+    "SELECT MAX(name) AS n FROM t",
+    "SELEC",
+]
+
+
+def _table(tmp_path: Path, kind: str) -> object:
+    """A table with marked values, in each form a custodian may have it."""
+    names = [CANARY, *(f"{CANARY}-{number}" for number in range(20)), "x"]
+    table = pa.table({"name": names, "x": [NUMBER] * 21 + [0]})
+    if kind == "arrow":
+        return table
+    import pyarrow.csv as pc
+    import pyarrow.parquet as pq
+
+    path = tmp_path / f"t.{kind}"
+    (pc.write_csv if kind == "csv" else pq.write_table)(table, path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["arrow", "csv", "parquet"])
+def test_no_value_of_a_row_gets_out(kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Answers, errors with all that hangs on them, logs at DEBUG, certificates, the history, and the ledger's bytes."""
+    caplog.set_level(logging.DEBUG)
+    seen: list[str] = []
+    with dp.protect(
+        _table(tmp_path, kind),
+        name="t",
+        unit=dp.Unit.row(),
+        columns={"x": dp.Bounds(0, 10)},
+        budget=dp.Budget(epsilon=1000, delta=1e-3),
+        ledger=tmp_path / "l",
+    ) as t:
+        for question in QUESTIONS:
+            try:
+                answer = t.ask(question, epsilon=1, delta=1e-9)
+            except dp.DiscreetError as error:
+                seen += [repr(error), json.dumps(error.to_dict()), repr(error.__cause__), repr(error.__context__)]
+            else:
+                seen += [str(answer), repr(answer), json.dumps(dict(answer.certificate))]
+        seen += [repr(entry) for entry in t.history()]
+        seen += [repr(t), repr(t.verify())]
+    seen += [record.getMessage() for record in caplog.records]
+    seen += [
+        path.read_bytes().decode("latin-1") for path in tmp_path.iterdir() if path.suffix not in {".csv", ".parquet"}
+    ]
+    text = "\n".join(seen)
+    assert len(seen) > len(QUESTIONS)
+    assert CANARY not in text
+    assert str(NUMBER) not in text

@@ -1,0 +1,234 @@
+"""Brute force: over all neighbours of tiny tables, the exact part of a plan moves by no more than declared.
+
+Tables, declarations and questions are made at random; the neighbours are not: every unit is removed in turn, or
+replaced by every unit of a pool that holds NULLs, infinities and values far outside the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import discreet as dp
+from discreet.dataset import Column, Dataset, Kind, Source, Table
+from discreet.engine import open_engine
+from discreet.privacy import Adjacency
+from discreet.query import ir
+from discreet.query.plan import Plan, make_plan
+from discreet.query.request import Request
+from discreet.query.sql import question
+
+SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.int64()), ("y", pa.float64()), ("g", pa.string()), ("d", pa.date32())])
+DAYS = [date(2026, 1, 1), date(2026, 1, 2)]
+
+Row = dict[str, Any]
+
+ROWS = st.fixed_dictionaries(
+    {
+        "x": st.sampled_from([None, -(2**63), -7, -1, 0, 1, 3, 10, 2**63 - 1]),
+        "y": st.sampled_from([None, float("nan"), float("-inf"), -2.5, -0.0, 0.1, 0.7, 1e300, float("inf")]),
+        "g": st.sampled_from([None, "a", "b", "c"]),
+        "d": st.sampled_from([None, *DAYS]),
+    }
+)
+UNITS = st.lists(ROWS, min_size=1, max_size=4)
+POOL: list[list[Row]] = [
+    [],
+    [{"x": None, "y": None, "g": None, "d": None}],
+    [{"x": 2**63 - 1, "y": float("inf"), "g": "a", "d": DAYS[0]}] * 4,
+    [{"x": -(2**63), "y": float("-inf"), "g": "b", "d": DAYS[0]}] * 4,
+    [{"x": 3, "y": 0.7, "g": group, "d": DAYS[1]} for group in ("a", "b", "c", None)],
+    [{"x": 1, "y": float("nan"), "g": "a", "d": DAYS[0]}],
+]
+VALUES = [
+    "x", "y", "x + 1", "x * x", "x * y", "y / 3", "ABS(x)", "CASE WHEN x > 0 THEN y ELSE -1 END", "COALESCE(x, 7)",
+    "NULLIF(x, 3)", "GREATEST(x, 2)", "LEAST(y, 0.5)", "x / y", "x % 3", "CAST(g AS INTEGER)", "LENGTH(g)",
+]  # fmt: skip
+AGGREGATES = ["COUNT(*)", "COUNT({})", "SUM({})", "AVG({})", "VAR_POP({})", "STDDEV_SAMP({})"]
+FILTERS = ["", "WHERE x > 0", "WHERE y IS NOT NULL", "WHERE g IN ('a', 'b') OR x IS NULL", "WHERE NOT (x = 1)"]
+KEYS = ["", "g", "x > 1", "g, x > 1", "CASE WHEN x > 2 THEN 'high' WHEN x <= 2 THEN 'low' END", "d"]
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """A plan of a random question about a table with random declarations."""
+    lo, hi = sorted(draw(st.tuples(st.integers(-5, 12), st.integers(-5, 12))))
+    unit = draw(st.sampled_from([dp.Unit.row(), dp.Unit("id"), dp.Unit("id", per="day", at="d")]))
+    limits = draw(
+        st.builds(dp.Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3))
+        | st.builds(dp.Limits, rows=st.integers(1, 5))
+    )
+    keys = draw(st.sampled_from([None, dp.Keys(["a", "b"]), dp.Keys(["b", None])]))
+    table = Table(
+        name="t",
+        source=Source(kind="memory", location="t"),
+        columns=(
+            Column(name="id", kind=Kind.INTEGER),
+            Column(name="x", kind=Kind.INTEGER, bounds=dp.Bounds(lo, hi)),
+            Column(name="y", kind=Kind.REAL, bounds=draw(st.sampled_from([dp.Bounds(0, 1), dp.Bounds("-5/2", 0.1)]))),
+            Column(name="g", kind=Kind.TEXT, keys=keys),
+            Column(name="d", kind=Kind.DATE, bounds=draw(st.sampled_from([None, dp.Bounds(*DAYS)]))),
+        ),
+        unit=unit,
+        limits=dp.Limits(rows=1) if unit.is_row else limits,
+    )
+    dataset = Dataset(
+        name="t",
+        tables=(table,),
+        budget=dp.Budget(epsilon=1),
+        ledger="none",
+        adjacency=draw(st.sampled_from(list(Adjacency))),
+    )
+    columns = [draw(st.sampled_from(AGGREGATES)).format(draw(st.sampled_from(VALUES))) for _ in range(2)]
+    columns += draw(st.sampled_from([[], ["COUNT(DISTINCT id)"]])) if not unit.is_row else []
+    key = draw(st.sampled_from(KEYS))
+    grouping = f"GROUP BY {key}" if key else ""
+    text = f"SELECT {', '.join(columns)} FROM t {draw(st.sampled_from(FILTERS))} {grouping}"
+    offer = draw(st.sampled_from([{"epsilon": 1}, {"rho": "1/2"}]))
+    try:
+        return make_plan(question(text, dataset.tables), Request.of(delta="1/1000", **offer), dataset)  # type: ignore[arg-type]  # numbers
+    except dp.DiscreetError:
+        return draw(st.nothing())
+
+
+def _table(units: list[list[Row]]) -> pa.Table:
+    """A table in which each list of rows belongs to one id."""
+    rows = [row | {"id": number} for number, unit in enumerate(units) for row in unit]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _exact(plan: Plan, units: list[list[Row]]) -> dict[tuple[Any, ...], dict[str, int]]:
+    """The exact part: integers by group."""
+    engine = open_engine(plan.exact.table.source, _table(units))
+    try:
+        result = engine.run(plan.exact)
+    finally:
+        engine.close()
+    return {key: {name: column[n] for name, column in result.measures.items()} for n, key in enumerate(result.keys)}
+
+
+def _as_units(plan: Plan, people: list[list[Row]]) -> list[list[Row]]:
+    """Split the rows of each person into the units of the plan."""
+    unit = plan.exact.table.unit
+    if unit.is_row:
+        return [[row] for person in people for row in person]
+    return people
+
+
+def _neighbours(plan: Plan, units: list[list[Row]]) -> Iterator[list[list[Row]]]:
+    """All tables that differ in one unit, in the plan's sense; a unit's replacement keeps its place and id."""
+    for number, unit in enumerate(units):
+        for other in _alternatives(plan, unit):
+            yield [*units[:number], other, *units[number + 1 :]]
+
+
+def _alternatives(plan: Plan, unit: list[Row]) -> Iterator[list[Row]]:
+    """What the rows of one id may be in a neighbour."""
+    declared = plan.exact.table.unit
+    removed = plan.draft.adjacency is dp.ADD_REMOVE
+    if declared.is_row:
+        yield from [[]] if removed else [[row] for rows in POOL for row in rows[:1]]
+    elif declared.per is None:
+        yield from [[]] if removed else POOL
+    else:
+        for day in DAYS:
+            rest = [row for row in unit if row["d"] != day]
+            replacements = [[]] if removed else [[row | {"d": day} for row in rows] for rows in POOL]
+            yield from (rest + replacement for replacement in replacements)
+
+
+def _check(
+    plan: Plan, one: dict[tuple[Any, ...], dict[str, int]], other: dict[tuple[Any, ...], dict[str, int]]
+) -> None:
+    """No norm of any measure exceeds its declaration; and lone groups are few and small."""
+    groups = one.keys() | other.keys()
+    for name, noise in plan.noises.items():
+        moved = [abs(one.get(key, {}).get(name, 0) - other.get(key, {}).get(name, 0)) for key in groups]
+        declared = noise.sensitivity
+        assert max(moved, default=0) <= declared.linf, (plan.question.text, name, moved, declared)
+        assert sum(moved) <= declared.l1, (plan.question.text, name, moved, declared)
+        assert sum(size**2 for size in moved) <= declared.l2_squared, (plan.question.text, name, moved, declared)
+    threshold = plan.draft.threshold
+    if threshold is not None and plan.draft.selector is not None:
+        lone = one.keys() - other.keys()
+        assert len(lone) <= threshold.l0, (plan.question.text, lone)
+        assert all(one[key][plan.draft.selector] <= threshold.linf for key in lone), plan.question.text
+
+
+def _explore(plan: Plan, people: list[list[Row]]) -> None:
+    """Compare a table with all its neighbours, both ways round."""
+    units = _as_units(plan, people)
+    here = _exact(plan, units)
+    for neighbour in _neighbours(plan, units):
+        there = _exact(plan, neighbour)
+        _check(plan, here, there)
+        _check(plan, there, here)
+
+
+BRUTE = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+@BRUTE
+@given(plans(), st.lists(st.lists(ROWS, min_size=1, max_size=3), min_size=1, max_size=2))
+def test_the_exact_part_moves_by_no_more_than_declared(plan: Plan, people: list[list[Row]]) -> None:
+    """For both adjacencies, all units, random declarations and random questions."""
+    _explore(plan, people)
+
+
+@pytest.mark.soak
+@settings(BRUTE, max_examples=5_000)
+@given(plans(), st.lists(UNITS, min_size=1, max_size=3))
+def test_the_exact_part_moves_by_no_more_than_declared_at_length(plan: Plan, people: list[list[Row]]) -> None:
+    """The same, for as long as a soak has."""
+    _explore(plan, people)
+
+
+def test_brute_force_finds_a_sensitivity_that_is_too_small() -> None:
+    """The wrong twin: limits that the engine isn't told of must be caught."""
+    table = Table(
+        name="t",
+        source=Source(kind="memory", location="t"),
+        columns=(Column(name="id", kind=Kind.INTEGER), Column(name="x", kind=Kind.INTEGER, bounds=dp.Bounds(0, 3))),
+        unit=dp.Unit("id"),
+        limits=dp.Limits(rows=1),
+    )
+    dataset = Dataset(name="t", tables=(table,), budget=dp.Budget(epsilon=1), ledger="none")
+    plan = make_plan(question("SELECT COUNT(*) FROM t", dataset.tables), Request.of(epsilon=1), dataset)
+    _explore(plan, [[POOL[2][0]] * 3])
+    loose = replace(plan.draft, limits=dp.Limits(rows=2))
+    with pytest.raises(AssertionError):
+        _explore(Plan(dataset=dataset, draft=loose), [[POOL[2][0]] * 3])
+
+
+def test_questions_are_planned_often_enough_for_the_search_to_mean_something() -> None:
+    """Every value, filter and key of the search is accepted with at least one aggregate."""
+    table = Table(
+        name="t",
+        source=Source(kind="memory", location="t"),
+        columns=(
+            Column(name="id", kind=Kind.INTEGER),
+            Column(name="x", kind=Kind.INTEGER, bounds=dp.Bounds(-5, 5)),
+            Column(name="y", kind=Kind.REAL, bounds=dp.Bounds("1/2", 1)),
+            Column(name="g", kind=Kind.TEXT, keys=dp.Keys(["a", "b"])),
+            Column(name="d", kind=Kind.DATE),
+        ),
+        unit=dp.Unit("id"),
+        limits=dp.Limits(rows=1),
+    )
+    dataset = Dataset(name="t", tables=(table,), budget=dp.Budget(epsilon=1), ledger="none")
+    request = Request.of(epsilon=1, delta="1/1000")
+    texts = [f"SELECT SUM({value}) FROM t" for value in VALUES if value != "CAST(g AS INTEGER)"]
+    texts += [f"SELECT {aggregate.format('x')} FROM t" for aggregate in AGGREGATES]
+    texts += [f"SELECT COUNT(*) FROM t {condition}" for condition in FILTERS]
+    texts += [f"SELECT COUNT(*) FROM t GROUP BY {key}" for key in KEYS if key]
+    for text in texts:
+        assert isinstance(make_plan(question(text, dataset.tables), request, dataset).exact, ir.Exact)
