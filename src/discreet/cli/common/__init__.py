@@ -1,0 +1,1 @@
+"""What commands share: options, the screen, sheets of values, answers, errors and their exit codes."""

@@ -1,0 +1,116 @@
+"""Answers on the screen and in files: every noisy value with its ±, what it cost, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, log10
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.cli.common.amounts import amounts, in_words
+from discreet.cli.common.options import Format
+from discreet.cli.common.screen import say
+from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
+
+if TYPE_CHECKING:
+    from discreet.gateway import Answer, Protected
+
+Interval: TypeAlias = tuple[float, float] | None
+
+
+def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence: float) -> None:
+    """Write an answer to standard output.
+
+    A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry` and `reused`.
+    In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
+
+    Args:
+        answer: what was released.
+        tables: where it came from, for what is spent and left.
+        as_format: how to write it.
+        confidence: of the intervals, in (0, 1).
+    """
+    intervals = {name: answer.interval(name, confidence) for name in answer.names}
+    match as_format:
+        case Format.TABLE:
+            _show_table(answer, intervals, confidence)
+            _show_account(answer, tables)
+        case Format.JSON:
+            show_json(
+                {
+                    "rows": answer.rows(),
+                    "intervals": {name: ends for name, ends in intervals.items() if any(ends)},
+                    "cost": answer.plan.to_dict()["cost"],
+                    "spent": amounts(tables.spent),
+                    "entry": answer.entry,
+                    "reused": answer.reused,
+                }
+            )
+        case Format.CSV | Format.ARROW:
+            _with_ends(answer, intervals).show(as_format)
+
+
+def _with_ends(answer: Answer, intervals: dict[str, list[Interval]]) -> Sheet:
+    """The answer with the ends of each noisy column beside it."""
+    columns: dict[str, Sequence[object]] = {}
+    for name in answer.names:
+        columns[name] = answer[name]
+        if any(intervals[name]):
+            columns[f"{name}_low"] = [None if ends is None else ends[0] for ends in intervals[name]]
+            columns[f"{name}_high"] = [None if ends is None else ends[1] for ends in intervals[name]]
+    return Sheet(tuple(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence: float) -> None:
+    """Print the values, each with its error."""
+    columns = [with_errors(answer[name], intervals[name]) for name in answer.names]
+    right = [any(intervals[name]) or _is_numeric(answer[name]) for name in answer.names]
+    show_table(answer.names, list(zip(*columns, strict=True)), right=right)
+    if any(any(ends) for ends in intervals.values()):
+        say(f"±          at {confidence * 100:.6g} %, for the noise; what bounds and limits cut off isn't in it")
+
+
+def _is_numeric(values: Sequence[object]) -> bool:
+    """Whether a column holds numbers, and nothing else but NULL."""
+    return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
+
+
+def _show_account(answer: Answer, tables: Protected) -> None:
+    """Print what the answer cost and what is left."""
+    budget = tables.dataset.budget
+    cost = f"{answer.loss}, entry {answer.entry}"
+    if answer.reused:
+        cost = f"none: the same answer again, paid for in entry {answer.entry}"
+    say(f"cost       {cost}")
+    say(f"spent      {in_words(tables.spent, budget)}, of {budget}")
+    say(f"remaining  {tables.remaining}")
+
+
+def with_errors(values: Sequence[object], intervals: Sequence[Interval]) -> list[str]:
+    """Each value with its error, to the digits that the error leaves meaningful.
+
+    Args:
+        values: of one column.
+        intervals: around each; None where there is none.
+
+    Examples:
+        >>> with_errors([14230, 38.58164, None], [(14201, 14259), (38.34, 38.82), None])
+        ['14230 ± 29', '38.58 ± 0.24', 'NULL']
+        >>> with_errors([3.0], [(2.5, 4.5)])
+        ['3.0 (2.5 to 4.5)']
+    """
+    return [
+        cell(value) if ends is None else _measured(value, ends) for value, ends in zip(values, intervals, strict=True)
+    ]
+
+
+def _measured(value: object, ends: tuple[float, float]) -> str:
+    """A value with ±, or with its ends where they aren't equally far."""
+    if not isinstance(value, (int, float)):
+        return f"{cell(value)} ({cell(ends[0])} to {cell(ends[1])})"
+    below, above = value - ends[0], ends[1] - value
+    error = max(below, above)
+    digits = 0 if isinstance(value, int) or error <= 0 else max(0, 1 - floor(log10(error)))
+    shown = value if isinstance(value, int) and not isinstance(value, bool) else f"{value:.{digits}f}"
+    if abs(below - above) <= error / 20:
+        return f"{shown} ± {error:.{digits}f}"
+    return f"{shown} ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"

@@ -1,0 +1,75 @@
+"""The screen: what is printed for people, and a sign of life while they wait."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PATIENCE = 1.0
+"""Seconds after which somebody who waits is told what for."""
+
+
+def console() -> Console:
+    """Standard output; plain text if it isn't a terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def error_console() -> Console:
+    """Standard error; plain text, a message a line, if it isn't a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=not sys.stderr.isatty(), highlight=False, markup=False, emoji=False)
+
+
+def say(text: str = "") -> None:
+    """Print a line, as it is."""
+    sys.stdout.write(f"{text}\n")
+
+
+def say_folded(line: str, hang: int) -> None:
+    """Print a line; on a terminal too narrow for it, fold it, and set what follows `hang` columns in."""
+    if sys.stdout.isatty():
+        line = fill(line, console().width, subsequent_indent=" " * hang)
+    say(line)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on standard error what takes time, once it has taken a second; nothing unless a person watches.
+
+    Args:
+        what: a few public words: never a value.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    status = error_console().status(f"{what} …")
+    timer = Timer(PATIENCE, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
+
+
+def printable(text: str) -> str:
+    r"""The text with each character that a terminal would obey, instead of show, replaced by `�`, or by a space.
+
+    Examples:
+        >>> printable("a\x1b[2Jb\tc")
+        'a�[2Jb c'
+    """
+    return "".join(sign if sign.isprintable() or sign == "\n" else " " if sign.isspace() else "�" for sign in text)

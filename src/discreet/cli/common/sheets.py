@@ -1,0 +1,181 @@
+"""Sheets: named columns of values, written as a table, JSON, CSV or Arrow."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import isfinite
+from typing import Any
+
+from discreet.cli.common.options import Format
+from discreet.cli.common.screen import console, printable, say
+from discreet.errors import InvalidArgument
+
+_WIDEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Named columns of values.
+
+    Args:
+        names: of the columns.
+        rows: as many values each as there are names: text, numbers, booleans, dates or None.
+    """
+
+    names: tuple[str, ...]
+    rows: Sequence[Sequence[object]]
+
+    def records(self) -> list[dict[str, object]]:
+        """Row by row, each value by its column's name."""
+        return [dict(zip(self.names, row, strict=True)) for row in self.rows]
+
+    def show(self, as_format: Format) -> None:
+        """Write the sheet to standard output: as a table, a JSON list of objects, CSV, or an Arrow stream."""
+        match as_format:
+            case Format.TABLE:
+                show_table(self.names, self.rows)
+            case Format.JSON:
+                show_json(self.records())
+            case Format.CSV:
+                self._show_csv()
+            case Format.ARROW:
+                self._show_arrow()
+
+    def _show_csv(self) -> None:
+        """CSV with a header; NULL is empty."""
+        import csv
+
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(self.names)
+        writer.writerows([plain(value) for value in row] for row in self.rows)
+
+    def _show_arrow(self) -> None:
+        """An Arrow IPC stream; whole numbers beyond 64 bits become text, so that none is lost."""
+        import pyarrow as pa
+
+        columns = [[row[place] for row in self.rows] for place in range(len(self.names))]
+        table = pa.Table.from_arrays([_arrow(column) for column in columns], names=list(self.names))
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        sys.stdout.buffer.write(sink.getvalue().to_pybytes())
+
+
+def _arrow(values: Sequence[object]) -> Any:  # noqa: ANN401 — a pyarrow array, which has no types
+    """One column."""
+    import pyarrow as pa
+
+    if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
+        values = [None if value is None else str(value) for value in values]
+    elif any(isinstance(value, float) for value in values):
+        values = [float(value) if isinstance(value, int) else value for value in values]
+    return pa.array(values)
+
+
+def show_json(data: object) -> None:
+    """Write one JSON value to standard output."""
+    sys.stdout.write(json.dumps(plain(data), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 — anything in, JSON-ready data out
+    """A value as JSON has it: dates in ISO form, numbers that aren't finite as null, what else there is as text.
+
+    Examples:
+        >>> plain({"day": date(2020, 4, 1), "mean": float("inf")})
+        {'day': '2020-04-01', 'mean': None}
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else None
+        case date():
+            return value.isoformat()
+        case dict():
+            return {str(key): plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [plain(one) for one in value]
+        case _:
+            return str(value)
+
+
+def show_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[bool] | None = None) -> None:
+    """Print a table; one value a line where the screen is too narrow for it. Numbers are never cut.
+
+    Args:
+        names: of the columns.
+        rows: their values.
+        right: which columns are set to the right; None: those of numbers.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    to_the_right = right or [all(_is_number(row[place]) for row in rows) for place in range(len(names))]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
+    for name, is_right in zip(names, to_the_right, strict=True):
+        table.add_column(Text(printable(name)), justify="right" if is_right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell(value)) for value in row))
+    needed = screen.measure(table, options=screen.options.update(max_width=_WIDEST)).maximum
+    if needed > screen.width and screen.is_terminal:
+        _show_records(names, rows)
+        return
+    screen.width = max(needed, screen.width)
+    screen.print(table)
+
+
+def _show_records(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print each row as a block, one value a line."""
+    width = max(len(name) for name in names)
+    for row in rows:
+        for name, value in zip(names, row, strict=True):
+            say(f"{printable(name):<{width}}  {cell(value)}")
+        say()
+
+
+def cell(value: object) -> str:
+    r"""A value on the screen: NULL by name, real numbers to six digits, nothing that a terminal would obey.
+
+    Examples:
+        >>> cell(2 / 3), cell(None), cell("a\nb")
+        ('0.666667', 'NULL', 'a b')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return printable(str(value).replace("\n", " "))
+
+
+def cut(text: str, width: int) -> str:
+    r"""A text on one line, or as much of it as fits.
+
+    Examples:
+        >>> cut("SELECT COUNT(*) AS n\n  FROM census", 16)
+        'SELECT COUNT(*)…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value belongs to the right; NULL may stand among numbers."""
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def refuse_binary_to_screen(as_format: Format) -> None:
+    """Refuse to write an Arrow stream to a terminal, before anything is spent on it.
+
+    Raises:
+        InvalidArgument: the format is Arrow and standard output is a terminal.
+    """
+    if as_format is Format.ARROW and sys.stdout.isatty():
+        raise InvalidArgument(
+            "an Arrow stream is binary, and standard output is a terminal", hint="add `> answer.arrow`"
+        )

@@ -1,0 +1,146 @@
+"""`discreet init`: propose how to protect a table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.failures import reported
+from discreet.cli.common.screen import console, printable, say, working
+
+if TYPE_CHECKING:
+    from discreet.dataset import Proposal
+
+
+@reported
+def init(  # noqa: PLR0913 — each is an option of the command
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The private table: CSV, Parquet, or a DuckDB database.")
+    ],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the configuration.")] = options.CONFIG,
+    unit: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that tells whose row it is; `row`: each its own.")
+    ] = None,
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table inside of a database.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Don't look at the data: leave blank what only it says.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,
+) -> None:
+    """Propose a configuration for a table, from its schema and from public knowledge.
+
+    Whatever was read off the data is marked as a leak, in the file and on the screen, to be replaced by what the
+    columns may hold. The ledger is created beside the configuration; one that is there is kept, with what was spent.
+    """
+    from discreet.dataset import propose
+    from discreet.gateway import inspect
+
+    _refuse_to_replace(output, force=force)
+    with working("looking at the table"):
+        columns, peek, source = inspect(file, table=table, peek=not strict)
+        proposal = propose(columns, peek, source=source, strict=strict, unit=unit)
+    proposal = _with_ledger_beside(proposal, output)
+    _begin(proposal, output, force=force)
+    _show(proposal, output)
+
+
+def _refuse_to_replace(output: Path, *, force: bool) -> None:
+    """Refuse before anything is looked at: a configuration holds a custodian's decisions.
+
+    Raises:
+        ConfigError: there is one, and it may not be replaced.
+    """
+    from discreet.errors import ConfigError
+
+    if output.exists() and not force:
+        raise ConfigError(f"the file {str(output)!r} is there already", hint="--force replaces it; --output spares it")
+
+
+def _with_ledger_beside(proposal: Proposal, output: Path) -> Proposal:
+    """The proposal with the ledger beside the configuration: the table's folder may be nobody's to write to."""
+    ledger = output.absolute().parent / Path(proposal.dataset.ledger).name
+    return replace(proposal, dataset=replace(proposal.dataset, ledger=str(ledger)))
+
+
+def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
+    """Write the configuration and open the account; without an account a new configuration is taken back."""
+    from discreet.errors import DiscreetError
+    from discreet.gateway import load
+
+    was_there = output.exists()
+    proposal.save(output, replacing=force)
+    try:
+        tables = load(output, create_ledger=True)
+    except DiscreetError:
+        if not was_there:
+            output.unlink(missing_ok=True)
+        raise
+    for protected in tables.values():
+        protected.close()
+
+
+def _show(proposal: Proposal, output: Path) -> None:
+    """Print what was proposed, where each declaration came from, and what to do next."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    screen, dataset = console(), proposal.dataset
+    listing = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
+    listing.add_column("column", overflow="fold")
+    listing.add_column("declared", overflow="fold", ratio=1)
+    listing.add_column("from", no_wrap=True)
+    for item, (name, declared, _) in zip(proposal.suggestions, proposal.rows(), strict=True):
+        leaks = name in proposal.leaks
+        origin = Text("LEAK: read off the data", style="bold red") if leaks else Text(str(item.origin))
+        listing.add_row(Text(printable(name)), Text(printable(declared)), origin)
+    screen.print(listing)
+    table = dataset.tables[0]
+    facts = {
+        "written": f"{output}: table {table.name}, budget {dataset.budget}, ledger {Path(dataset.ledger).name}",
+        "known as": f"{proposal.codebook.title} ({proposal.codebook.reference})" if proposal.codebook else "",
+        "unit": _unit(proposal),
+        "leaks": _leaks(proposal),
+        "doubts": "; ".join(proposal.doubts),
+        "next": f"read {output} and mend it, then ask:",
+    }
+    body = Table.grid(padding=(0, 2, 0, 0))
+    for title, text in facts.items():
+        if text:
+            body.add_row(Text(title, style="bold"), Text(printable(text)))
+    screen.print()
+    screen.print(body)
+    say(f"\n    {_first_question(proposal)}")
+
+
+def _unit(proposal: Proposal) -> str:
+    """Whose presence is hidden, and what to think of."""
+    unit = proposal.dataset.tables[0].unit
+    if unit.is_row:
+        return "row: right only if nobody can have two rows; else name the column that tells whose row it is: --unit"
+    others = f" ({', '.join(proposal.ids[1:])} could be, too: --unit)" if proposal.ids[1:] else ""
+    return f"{unit}, which tells whose row it is{others}; limits {proposal.dataset.tables[0].limits}"
+
+
+def _leaks(proposal: Proposal) -> str:
+    """What to do about what was read off the data."""
+    texts = ("the texts for NULL",) if proposal.missing_is_leak else ()
+    leaks = ", ".join((*proposal.leaks, *texts))
+    return leaks and f"read off the data: {leaks}; replace by what the column may hold, or use --strict"
+
+
+def _first_question(proposal: Proposal) -> str:
+    """A question to begin with, safe to be pasted into a shell whatever the table is called."""
+    name = proposal.dataset.tables[0].name
+    is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
+    table = name if is_plain else '"' + name.replace('"', '""') + '"'
+    question = f"SELECT COUNT(*) AS n FROM {table}"  # noqa: S608 — shown, not run
+    shown = f'"{question}"' if is_plain else quote(question)
+    return f"discreet ask {shown} --epsilon 0.1"

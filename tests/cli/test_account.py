@@ -1,0 +1,122 @@
+"""`discreet budget`, `history` and `verify`: the account as people and programs see it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+pytestmark = pytest.mark.usefixtures("town")
+
+COUNT = "SELECT COUNT(*) AS n FROM census"
+
+
+def test_budget_shows_allowed_spent_and_left(run: Any) -> None:
+    """In words for people; as decimal and exact numbers for programs."""
+    assert run("ask", COUNT, "--epsilon", "1/3").exit_code == 0
+    table = run("budget").stdout
+    assert "everyone" in table
+    assert "ε = 3, δ = 1e-06" in table
+    assert "ε = 0.333333" in table
+    data = json.loads(run("budget", "--format", "json").stdout)
+    assert data["budget"] == {"epsilon": 3.0, "rho": None, "delta": 1e-6}
+    assert data["spent"]["exact"]["epsilon"] == "1/3"
+    assert data["remaining"]["epsilon"] == pytest.approx(8 / 3, rel=1e-6)
+    assert data["analysts"] == {}
+    (row,) = csv.DictReader(io.StringIO(run("budget", "--format", "csv").stdout))
+    assert (row["who"], float(row["budget_epsilon"])) == ("everyone", 3.0)
+    stream = pa.ipc.open_stream(run("budget", "--format", "arrow").stdout_bytes).read_all()
+    assert stream.column("spent_epsilon").to_pylist() == [pytest.approx(1 / 3)]
+
+
+def test_a_missing_ledger_is_an_error_until_it_is_said_that_a_new_one_is_meant(town: Path, run: Any) -> None:
+    """Exit code 4, and no ledger appears by itself; `--new` begins one, and keeps one that is there."""
+    assert run("ask", COUNT, "--epsilon", "1").exit_code == 0
+    assert run("budget", "--new").exit_code == 0
+    assert json.loads(run("budget", "--format", "json").stdout)["spent"]["epsilon"] == 1.0
+    (town / "census.ledger").unlink()
+    for command in (["budget"], ["ask", COUNT, "--epsilon", "1"], ["history"], ["verify"]):
+        result = run(*command)
+        assert result.exit_code == 4, result.output
+        assert result.stderr.startswith("error[ledger_missing]: ")
+    assert not (town / "census.ledger").exists()
+    assert run("budget", "--new").exit_code == 0
+    assert json.loads(run("budget", "--format", "json").stdout)["spent"]["epsilon"] == 0.0
+
+
+def test_history_shows_what_was_asked(run: Any) -> None:
+    """Each question with its cost and what became of it; the text is cut in a table, whole for programs."""
+    long = f"{COUNT} WHERE age >= 40 AND sex = 'Female' AND income >= 10000\nAND income < 20000"
+    run("ask", COUNT, "--epsilon", "0.25")
+    run("ask", long, "--epsilon", "0.5")
+    table = run("history").stdout
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" in table
+    assert "committed" in table
+    entries = json.loads(run("history", "--format", "json").stdout)
+    questions = [entry for entry in entries if entry["kind"] == "question"]
+    assert [(one["entry"], one["epsilon"], one["state"]) for one in questions] == [
+        (1, "1/4", "committed"),
+        (2, "1/2", "committed"),
+    ]
+    assert questions[1]["text"] == long
+    rows = list(csv.DictReader(io.StringIO(run("history", "--format", "csv").stdout, newline="")))
+    assert [row["text"] for row in rows if row["kind"] == "question"] == [COUNT, long]
+    stream = pa.ipc.open_stream(run("history", "--format", "arrow").stdout_bytes).read_all()
+    assert stream.num_rows == len(entries)
+    assert json.loads(run("history", "--last", "1", "--format", "json").stdout) == entries[-1:]
+
+
+def test_an_account_without_questions_has_a_history(run: Any) -> None:
+    """Nothing asked is no error."""
+    result = run("history", "--last", "5")
+    assert result.exit_code == 0, result.output
+
+
+def test_verify_prints_the_head(run: Any) -> None:
+    """A whole ledger verifies; the head of before is still in the chain later, another isn't."""
+    run("ask", COUNT, "--epsilon", "0.25")
+    text = run("verify")
+    assert text.exit_code == 0, text.output
+    data = json.loads(run("verify", "--format", "json").stdout)
+    assert data["whole"] is True
+    assert data["problems"] == []
+    assert f"head {data['head']}" in text.stdout
+    run("ask", COUNT, "--epsilon", "0.5")
+    assert run("verify", "--kept", data["head"]).exit_code == 0
+    assert run("verify", "--kept", "0" * 64).exit_code == 4
+
+
+def test_a_changed_ledger_does_not_verify(town: Path, run: Any) -> None:
+    """A debit made smaller is found, named, and ends with exit code 4."""
+    run("ask", COUNT, "--epsilon", "0.25")
+    run("ask", COUNT, "--epsilon", "0.5")
+    with closing(sqlite3.connect(town / "census.ledger")) as ledger, ledger:
+        tables = [name for (name,) in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        entry = next(name for name in tables if "entr" in name)
+        for (trigger,) in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            ledger.execute(f'DROP TRIGGER "{trigger}"')
+        changed = ledger.execute(f"UPDATE {entry} SET epsilon = '1/8' WHERE epsilon = '1/4'")
+        assert changed.rowcount == 1
+    result = run("verify")
+    assert result.exit_code == 4
+    assert "entry" in result.stdout
+    data = json.loads(run("verify", "--format", "json").stdout)
+    assert data["whole"] is False
+    assert data["problems"]
+
+
+def test_a_file_that_is_no_ledger_is_refused(town: Path, run: Any) -> None:
+    """Exit code 4 with a typed error, not a traceback."""
+    (town / "census.ledger").write_bytes(b"not a database" * 100)
+    for command in (["budget", "--new"], ["ask", COUNT, "--epsilon", "1"], ["verify"]):
+        result = run(*command)
+        assert result.exit_code == 4, result.output
+        assert result.stderr.startswith("error[ledger")

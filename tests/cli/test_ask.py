@@ -1,0 +1,239 @@
+"""`discreet ask` and `discreet explain`: answers in each format, refusals that cost nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from discreet.cli.common.options import Format
+from discreet.cli.common.sheets import refuse_binary_to_screen
+from discreet.errors import InvalidArgument
+
+pytestmark = pytest.mark.usefixtures("town")
+
+COUNT = "SELECT COUNT(*) AS n FROM census WHERE age >= 40"
+GROUPED = "SELECT sex, COUNT(*) AS n, AVG(age) AS age FROM census GROUP BY sex"
+
+
+def over_forty(town: Path) -> int:
+    """The truth."""
+    with (town / "census.csv").open(encoding="utf-8", newline="") as file:
+        return sum(int(row["age"]) >= 40 for row in csv.DictReader(file))
+
+
+def history(run: Any) -> list[dict[str, Any]]:
+    """The questions in the account."""
+    entries = json.loads(run("history", "--format", "json").stdout)
+    return [entry for entry in entries if entry["kind"] == "question"]
+
+
+def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: Any) -> None:
+    """The shape is the documented one, to the key; the answer is near the truth."""
+    result = run("ask", COUNT, "--epsilon", "0.5", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert list(answer) == ["rows", "intervals", "cost", "spent", "entry", "reused"]
+    assert list(answer["rows"][0]) == ["n"]
+    n = answer["rows"][0]["n"]
+    ((low, high),) = answer["intervals"]["n"]
+    assert isinstance(n, int)
+    assert low < n < high
+    assert abs(n - over_forty(town)) < 60  # Pr[|Laplace(2)| ≥ 60] = e^-30
+    assert answer["cost"]["epsilon"] == 0.5
+    assert answer["spent"]["exact"]["epsilon"] == "1/2"
+    assert answer["entry"] == 1
+    assert answer["reused"] is False
+    assert result.stderr == ""
+
+
+def test_the_same_question_again_is_free(run: Any) -> None:
+    """The answer is the same, marked as reused, and nothing more is spent."""
+    first = json.loads(run("ask", COUNT, "--epsilon", "0.5", "--format", "json").stdout)
+    again = json.loads(run("ask", COUNT.lower(), "--epsilon", "1/2", "--format", "json").stdout)
+    assert again == {**first, "reused": True}
+    table = run("ask", COUNT, "--epsilon", "0.50")
+    assert "none: the same answer again, paid for in entry 1" in table.stdout
+    assert len(history(run)) == 1
+
+
+def test_a_table_shows_errors_cost_and_what_is_left(run: Any) -> None:
+    """Each noisy value with its ±, the account below, all within 80 columns and without colours."""
+    result = run("ask", GROUPED, "--epsilon", "1")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["sex", "n", "age"]
+    assert [line.split()[0] for line in lines[2:4]] == ["Female", "Male"]
+    assert all(line.count("±") == 2 for line in lines[2:4])
+    assert "cost       ε = 1, entry 1" in result.stdout
+    assert "remaining  ε = 2" in result.stdout
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in result.stdout
+
+
+def test_csv_reads_back_with_the_ends_of_intervals(run: Any) -> None:
+    """Each noisy column is followed by the ends of its intervals."""
+    result = run("ask", GROUPED, "--epsilon", "1", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert list(rows[0]) == ["sex", "n", "n_low", "n_high", "age", "age_low", "age_high"]
+    assert [row["sex"] for row in rows] == ["Female", "Male"]
+    assert all(float(row["n_low"]) < int(row["n"]) < float(row["n_high"]) for row in rows)
+
+
+def test_arrow_reads_back(run: Any) -> None:
+    """The stream holds the same columns, with types."""
+    result = run("ask", GROUPED, "--epsilon", "1", "--format", "arrow")
+    table = pa.ipc.open_stream(result.stdout_bytes).read_all()
+    assert table.column_names == ["sex", "n", "n_low", "n_high", "age", "age_low", "age_high"]
+    assert table.schema.field("n").type == pa.int64()
+    assert table.column("sex").to_pylist() == ["Female", "Male"]
+
+
+def test_a_wider_confidence_makes_a_wider_interval(run: Any) -> None:
+    """`--confidence` changes the interval, and neither the answer nor the cost."""
+    found = [
+        json.loads(run("ask", COUNT, "--epsilon", "0.5", "--confidence", level, "--format", "json").stdout)
+        for level in ("0.5", "0.999")
+    ]
+    (narrow,), (wide,) = (one["intervals"]["n"] for one in found)
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+    assert found[0]["rows"] == found[1]["rows"]
+    assert len(history(run)) == 1
+
+
+def test_a_question_is_read_from_standard_input(run: Any) -> None:
+    """`-` reads it; errors show the place in what was read."""
+    assert run("explain", "-", "--epsilon", "1", stdin=COUNT).exit_code == 0
+    refused = run("explain", "-", "--epsilon", "1", stdin="SELECT COUNT(*) AS n FROM census WHERE agee > 1")
+    assert refused.exit_code == 1
+    assert "│ SELECT COUNT(*) AS n FROM census WHERE agee > 1" in refused.stderr
+
+
+def test_gaussian_noise_and_accuracy_can_be_asked_for(run: Any) -> None:
+    """`--rho` and `--within` are offers like `--epsilon`; `--within` takes a column's name."""
+    by_rho = json.loads(run("explain", COUNT, "--rho", "0.005", "--format", "json").stdout)
+    assert by_rho["cost"]["rho"] == pytest.approx(0.005, rel=0.01)
+    by_width = json.loads(run("explain", COUNT, "--within", "n=30", "--format", "json").stdout)
+    assert by_width["expected"][0]["error"] <= 30
+    assert by_width["cost"]["epsilon"] == pytest.approx(0.1, rel=0.05)
+    same = json.loads(run("explain", COUNT, "--within", "30", "--format", "json").stdout)
+    assert same["cost"] == by_width["cost"]
+
+
+def test_explaining_spends_nothing_and_needs_no_data(town: Path, run: Any) -> None:
+    """The plan comes out in each format, with the table's file gone."""
+    (town / "census.csv").unlink()
+    text = run("explain", GROUPED, "--epsilon", "0.5")
+    assert text.exit_code == 0, text.stderr
+    assert "ε = 0.5" in text.stdout
+    assert "±" in text.stdout
+    data = json.loads(run("explain", GROUPED, "--epsilon", "0.5", "--format", "json").stdout)
+    assert data["cost"]["epsilon"] == 0.5
+    assert [one["column"] for one in data["expected"]] == ["n", "age"]
+    rows = list(csv.DictReader(io.StringIO(run("explain", GROUPED, "--epsilon", "0.5", "--format", "csv").stdout)))
+    assert [row["column"] for row in rows] == ["n", "age"]
+    stream = run("explain", GROUPED, "--epsilon", "0.5", "--format", "arrow").stdout_bytes
+    assert pa.ipc.open_stream(stream).read_all().num_rows == 2
+    assert history(run) == []
+
+
+REFUSED = [
+    ("SELECT COUNT(*) AS n FROM census WHERE agee >= 40", "unknown_column", "agee"),
+    ("SELECT COUNT(*) AS n FROM cencus", "unknown_table", "cencus"),
+    ("SELECT SOUNDEX(sex) AS s, COUNT(*) AS n FROM census GROUP BY 1", "unknown_function", "SOUNDEX"),
+    ("SELECT SUM(hours) AS h FROM census", "unbounded_column", None),
+    ("SELECT sex, COUNT(*) AS n FROM census", "ungrouped_column", "sex"),
+    ("SELECT COUNT(* FROM census", "sql_syntax", None),
+    ("SELECT COUNT(*) FROM census; SELECT 1", "not_one_select", None),
+    ("DROP TABLE census", "not_one_select", None),
+    ("SELECT education, COUNT(*) AS n FROM census GROUP BY education", "delta_required", None),
+]
+
+
+@pytest.mark.parametrize(("sql", "code", "at"), REFUSED)
+def test_a_refused_question_shows_why_and_where_and_costs_nothing(
+    run: Any, sql: str, code: str, at: str | None
+) -> None:
+    """Exit code 1, the code, a hint or a place, a caret under the culprit, and an untouched account."""
+    result = run("ask", sql, "--epsilon", "1")
+    assert result.exit_code == 1, result.output
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith(f"error[{code}]: ")
+    assert "Traceback" not in result.stderr
+    if at is not None:
+        source, caret = lines[1:3]
+        assert source[caret.index("^") :].startswith(at)
+    as_json = json.loads(run("ask", sql, "--epsilon", "1", "--format", "json").stderr)
+    assert as_json["code"] == code
+    assert as_json["hint"] or as_json["place"]
+    assert history(run) == []
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        ["--epsilon", "0"],
+        ["--epsilon", "-1"],
+        ["--epsilon", "nan"],
+        ["--epsilon", "inf"],
+        ["--epsilon", "much"],
+        ["--epsilon", "1e400000000"],
+        ["--rho", "-1/2"],
+        ["--within", "0"],
+        ["--within", "n=-3"],
+        ["--epsilon", "1", "--rho", "1"],
+        ["--epsilon", "1", "--delta", "1.5"],
+        ["--epsilon", "1", "--confidence", "1"],
+        ["--epsilon", "1", "--confidence", "nan"],
+        [],
+    ],
+)
+def test_a_number_out_of_range_is_refused_and_costs_nothing(run: Any, offer: list[str]) -> None:
+    """What is offered is checked before anything is spent: also what only the display needs."""
+    result = run("ask", COUNT, *offer)
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("error[invalid_argument]: ")
+    assert history(run) == []
+
+
+def test_a_question_beyond_the_budget_ends_with_3_and_costs_nothing(run: Any) -> None:
+    """The error says what was asked, spent and left; a smaller question still goes."""
+    assert run("ask", COUNT, "--epsilon", "2.5").exit_code == 0
+    result = run("ask", "SELECT COUNT(*) AS n FROM census", "--epsilon", "1")
+    assert result.exit_code == 3
+    assert result.stderr.startswith("error[budget_exhausted]: ")
+    assert "2.5" in result.stderr
+    assert len(history(run)) == 1
+    assert run("ask", "SELECT COUNT(*) AS n FROM census", "--epsilon", "0.5").exit_code == 0
+
+
+def test_analysts_have_shares(town: Path, run: Any) -> None:
+    """Where analysts are named, each has a share, and nobody else may ask."""
+    with (town / "discreet.toml").open("a", encoding="utf-8") as config:
+        config.write("\n[analysts.mia]\nepsilon = 1\n")
+    assert run("ask", COUNT, "--epsilon", "0.5").exit_code == 3
+    assert run("ask", COUNT, "--epsilon", "0.5", "--analyst", "eve").exit_code == 3
+    assert run("ask", COUNT, "--epsilon", "0.75", "--analyst", "mia").exit_code == 0
+    assert run("ask", "SELECT COUNT(*) AS n FROM census", "--epsilon", "0.75", "--analyst", "mia").exit_code == 3
+    standing = json.loads(run("budget", "--format", "json").stdout)
+    assert standing["analysts"]["mia"]["spent"]["exact"]["epsilon"] == "3/4"
+
+
+def test_an_arrow_stream_is_not_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before anything is spent; other formats aren't."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    with pytest.raises(InvalidArgument, match="binary"):
+        refuse_binary_to_screen(Format.ARROW)
+    refuse_binary_to_screen(Format.CSV)

@@ -1,0 +1,156 @@
+"""`discreet init`: a proposal that works at once, marks its leaks, and replaces nobody's decisions."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COUNT = "SELECT COUNT(*) AS n FROM census WHERE age >= 40"
+
+
+def test_init_then_ask_works_in_the_same_folder(here: Path, census_csv: Path, run: Any) -> None:
+    """The table may lie elsewhere: configuration and ledger are written where the shell is."""
+    result = run("init", census_csv)
+    assert result.exit_code == 0, result.stderr
+    assert sorted(path.name for path in here.iterdir()) == ["census.ledger", "discreet.toml"]
+    assert sorted(path.name for path in census_csv.parent.iterdir()) == ["census.csv"]
+    answer = run("ask", COUNT, "--epsilon", "0.1")
+    assert answer.exit_code == 0, answer.stderr
+
+
+def test_the_folder_of_the_table_may_be_read_only(here: Path, census_csv: Path, shell: Any) -> None:
+    """Nothing is written beside the table."""
+    vault = here / "vault"
+    vault.mkdir()
+    shutil.copy(census_csv, vault)
+    vault.chmod(0o555)
+    try:
+        assert shell("init", "vault/census.csv").returncode == 0
+        assert shell("ask", COUNT, "--epsilon", "0.1").returncode == 0
+    finally:
+        vault.chmod(0o755)
+    assert [path.name for path in vault.iterdir()] == ["census.csv"]
+
+
+def test_a_project_can_be_moved_as_a_whole(here: Path, census_csv: Path, run: Any) -> None:
+    """With the table in the same folder, the configuration holds no absolute path."""
+    shutil.copy(census_csv, here)
+    assert run("init", "census.csv").exit_code == 0
+    text = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert str(here) not in text
+    assert 'source = "census.csv"' in text
+    assert 'ledger = "census.ledger"' in text
+
+
+def test_what_was_read_off_the_data_is_marked(here: Path, census_csv: Path, run: Any) -> None:
+    """Leaks are named on the screen and in the file; what is public knowledge isn't one."""
+    result = run("init", census_csv)
+    text = (here / "discreet.toml").read_text(encoding="utf-8")
+    leaking = [line.split()[0] for line in result.stdout.splitlines() if "LEAK" in line]
+    assert "income" in leaking
+    assert "age" not in leaking
+    assert text.count("LEAK") > 1
+    assert "read off the data" in result.stdout
+
+
+def test_strict_looks_at_nothing(here: Path, census_csv: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables with one schema give the same file and the same screen."""
+    header, *rows = census_csv.read_text(encoding="utf-8").splitlines()
+    results = []
+    for name, part in {"all": rows, "some": rows[500:900]}.items():
+        (here / name).mkdir()
+        monkeypatch.chdir(here / name)
+        Path("census.csv").write_text("\n".join([header, *part, ""]), encoding="utf-8")
+        result = run("init", "census.csv", "--strict")
+        results.append((result.exit_code, result.stdout, Path("discreet.toml").read_text(encoding="utf-8")))
+    assert results[0] == results[1]
+    assert results[0][0] == 0
+    assert "LEAK" not in results[0][1]
+
+
+def test_a_configuration_is_not_replaced_unless_told(here: Path, census_csv: Path, run: Any) -> None:
+    """`--force` replaces the configuration, and keeps the ledger with what was spent."""
+    assert run("init", census_csv).exit_code == 0
+    assert run("ask", COUNT, "--epsilon", "0.5").exit_code == 0
+    config = here / "discreet.toml"
+    config.write_text(f"# mine\n{config.read_text(encoding='utf-8')}", encoding="utf-8")
+    refused = run("init", census_csv)
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("error[config]: ")
+    assert "--force" in refused.stderr
+    assert config.read_text(encoding="utf-8").startswith("# mine\n")
+    assert run("init", census_csv, "--force").exit_code == 0
+    assert not config.read_text(encoding="utf-8").startswith("# mine\n")
+    assert json.loads(run("budget", "--format", "json").stdout)["spent"]["epsilon"] == 0.5
+
+
+def test_the_unit_can_be_named(here: Path, census_csv: Path, run: Any) -> None:
+    """A column that tells whose row it is, or `row`; an unknown one is refused and nothing is written."""
+    assert run("init", census_csv, "--unit", "ssn").exit_code == 0
+    assert 'unit = "ssn"' in (here / "discreet.toml").read_text(encoding="utf-8")
+    assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
+    assert run("init", census_csv, "--unit", "row", "--force").exit_code == 0
+    assert 'unit = "row"' in (here / "discreet.toml").read_text(encoding="utf-8")
+    refused = run("init", census_csv, "--unit", "nobody", "-o", "other.toml")
+    assert refused.exit_code == 1
+    assert "ssn" in refused.stderr
+    assert not (here / "other.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["my town", "a'b", 'say "hi"', "$(touch gone)", "`touch gone`", "x;y", "-n", "1st"])
+def test_the_question_it_ends_with_can_be_pasted(here: Path, census_csv: Path, run: Any, name: str) -> None:
+    """Whatever the file is called, a shell hands the last line to discreet as it is meant, and it is answered."""
+    shutil.copy(census_csv, here / f"{name}.csv")
+    result = run("init", here / f"{name}.csv", "--strict")
+    assert result.exit_code == 0, result.output
+    line = result.stdout.splitlines()[-1].strip()
+    assert line.startswith("discreet ask '")  # within single quotes a shell obeys nothing
+    _, *arguments = shlex.split(line)
+    answer = run(*arguments)
+    assert answer.exit_code == 0, answer.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("missing.csv", None, "source_missing"),
+        ("letter.docx", b"PK", "source_unsupported"),
+        ("empty.csv", b"", "source_unsupported"),
+        ("broken.parquet", b"PAR1 no", "source_unsupported"),
+        ("folder.csv", "folder", "source_unsupported"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    here: Path, run: Any, name: str, content: bytes | str | None, code: str
+) -> None:
+    """A typed error, and no file is left behind."""
+    if content == "folder":
+        (here / name).mkdir()
+    elif isinstance(content, bytes):
+        (here / name).write_bytes(content)
+    before = sorted(here.iterdir())
+    result = run("init", name)
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("error[source"), result.stderr
+    assert code in result.stderr
+    assert sorted(here.iterdir()) == before
+
+
+def test_without_a_place_for_the_ledger_nothing_is_written(here: Path, census_csv: Path, run: Any) -> None:
+    """A configuration without its account would be half a protection."""
+    (here / "census.ledger").mkdir()
+    result = run("init", census_csv)
+    assert result.exit_code == 4, result.output
+    assert not (here / "discreet.toml").exists()
+
+
+def test_a_configuration_that_cannot_be_written_is_a_typed_error(here: Path, census_csv: Path, run: Any) -> None:
+    """Its folder isn't there."""
+    result = run("init", census_csv, "--output", here / "nowhere" / "discreet.toml")
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("error[config]: ")
