@@ -159,7 +159,7 @@ def test_a_draw_beyond_int64_is_never_wrapped() -> None:
         partial(discrete_gaussian, 2**40),
         partial(bernoulli_exp, 1),
     ],
-    ids=str,
+    ids=lambda call: f"{call.func.__name__}({call.args[0]})",
 )
 def test_memory_beyond_the_output_is_bounded(call: Callable[..., Any]) -> None:
     """Beyond the array returned, drawing takes under 8 MB, of the 64 MB promised, and no more for more draws."""

@@ -19,8 +19,10 @@ _SETTINGS = {
     "allow_persistent_secrets": "false",  # nor read from the user's home
     "python_enable_replacements": "false",  # a table name never means a Python variable
     "preserve_insertion_order": "false",  # answers don't depend on the order of rows, so needn't pay for it
-    "perfect_ht_threshold": "20",  # dense ids up to a million are counted in an array: 2–3 times faster
 }
+
+_ARRAYS = 20
+"""Dense ids of up to this many bits are counted in an array, which is 2–3 times faster than a hash table."""
 
 _SHARE_OF_MEMORY = 0.6
 _LEAST_MEMORY = 1 << 29
@@ -50,6 +52,8 @@ class Session:
             **({"threads": str(threads)} if threads else {}),
         }
         self._connection: Any = duckdb.connect(":memory:", config=settings)
+        self._connection.execute(f"SET perfect_ht_threshold = {_ARRAYS}")
+        self._connection.execute("SET enable_progress_bar = false")
 
     def __enter__(self) -> Self:
         """The session itself."""

@@ -46,9 +46,13 @@ class Image:
 
     @property
     def inputs(self) -> tuple[tuple[Value, bool], ...]:
-        """The values to compute with; each with whether it is a NULL that makes no group."""
+        """The values to compute with; each with whether it is a NULL that makes no group.
+
+        A condition's TRUE comes first, so that the results of CASE come in the order they are written in.
+        """
         nulls = ((None, False),) * self.null + ((None, True),) * self.hidden
-        return *((value, False) for value in self.values), *nulls
+        values = (True, False) if self.values == (False, True) else self.values
+        return *((value, False) for value in values), *nulls
 
 
 def listed(expr: ir.Expr, table: Table) -> ir.Expr:

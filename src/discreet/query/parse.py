@@ -24,8 +24,8 @@ MOST_TOKENS = 10_000
 MOST_DEPTH = 40
 """How deep parentheses, CASEs and operators before a value may be nested."""
 
-_STEPS_PER_TOKEN = 500
-"""What any ordinary question takes is below 50."""
+_STEPS_PER_TOKEN, _STEPS_TO_START = 8, 1_000
+"""Ordinary questions take fewer than three steps for each token."""
 
 FAULTS = (
     ArithmeticError,
@@ -138,6 +138,7 @@ def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
         raise NotOneSelect("one question is one statement; a second one begins here", place=second)
     _check_beginning(text, statements[0][0])
     _check_numbers(text, statements[0])
+    _check_joins(text, statements[0])
     return statements[0]
 
 
@@ -165,6 +166,14 @@ def _check_numbers(text: str, tokens: list[Token]) -> None:
             )
 
 
+def _check_joins(text: str, tokens: list[Token]) -> None:
+    """Refuse joins before the parser meets them: of n joins without conditions, it tries 2ⁿ readings."""
+    for token in tokens:
+        if token.token_type.name in {"JOIN", "STRAIGHT_JOIN"}:
+            place = place_at(text, token.start)
+            raise Unsupported("joins can't be used in a question", hint="a question reads one table", place=place)
+
+
 def _check_nesting(text: str, tokens: list[Token]) -> None:
     """Refuse what is nested too deeply to be worked through safely."""
     depth = prefixes = 0
@@ -181,7 +190,7 @@ def _tree(text: str, tokens: list[Token], grammar: Dialect) -> exp.Expression:
     from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
     parser = _metered(type(grammar))(dialect=grammar, error_level=ErrorLevel.IMMEDIATE)
-    parser.steps_left = _STEPS_PER_TOKEN * (len(tokens) + 20)
+    parser.steps_left = _STEPS_PER_TOKEN * len(tokens) + _STEPS_TO_START
     try:
         (tree,) = parser.parse(tokens, text)
     except ParseError as error:
