@@ -14,10 +14,11 @@ from discreet.dataset import Source
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Key, Units
-from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, table_of, total
+from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, run, table_of, total
 
 ROWS = 150_000
 GROUPS = [f"g{number}" for number in range(40)]
+ONE_GROUP = Limits(groups=1, rows_per_group=1)
 SHAPES: dict[str, tuple[Unit, Limits, list[Key]]] = {
     "rows": (Unit.row(), ONE_ROW, [key("g", GROUPS[:30])]),
     "rows in all": (Unit("id"), Limits(rows=20), [key("g", GROUPS[:30])]),
@@ -65,6 +66,18 @@ def test_threads_order_and_layout_make_no_difference(shape: str, visits: pa.Tabl
     assert all(answer == answers[0] for answer in answers)
     assert len(answers[0]) >= 30
     assert all(any(values.values()) for values in answers[0].values())
+
+
+def test_groups_come_in_the_order_of_their_keys() -> None:
+    """In the order of their rows they would tell whose row came first."""
+    rows = [{"id": number, "g": group, "h": number % 2} for number, group in enumerate(["c", None, "a", "b", "c", "a"])]
+    for keys in ([key("g")], [key("g"), key("h", [1, 0])]):
+        for unit, limits in ((Unit.row(), ONE_ROW), (Unit("id"), Limits(rows=1)), (Unit("id"), ONE_GROUP)):
+            asked = exact(table_of(unit=unit, limits=limits), [count()], keys=keys)
+            orders = {tuple(run(asked, each)) for each in (rows, rows[::-1])}
+            assert len(orders) == 1
+            (order,) = orders
+            assert [group[0] for group in order] == sorted([group[0] for group in order], key=lambda g: (g is None, g))
 
 
 def _ask(engine: DuckDB, unit: Unit, limits: Limits, keys: list[Key]) -> dict[tuple[Any, ...], dict[str, int]]:

@@ -13,7 +13,7 @@ from discreet.dataset import Column, Kind, Source, Table
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
-from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
+from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type, Units
 
 moment = datetime.fromisoformat
 FAR = 10**30
@@ -206,3 +206,38 @@ def test_ids_outside_their_bounds_are_nobodys(tmp_path: Path) -> None:
         source=Scan(table=table, columns=("v",)), keys=(), measures=(counting,), limits=Limits(rows=1), salt=""
     )
     assert DuckDB(source).run(question).measures["n"] == [2]
+
+
+IDS: list[tuple[Kind, list[str], int]] = [
+    (Kind.INTEGER, ["1", "1.4", "1.0", " 01", "+1", "1e0", "0x1", "1_0", "x", "2"], 2),
+    (Kind.TEXT, ["1", "01", " 1 ", "a", "A", "?"], 4),
+    (Kind.DATE, ["2024-01-01", "2024-01-01 10:00:00", "2024-1-1", "2024-02-30"], 1),
+    (Kind.TIMESTAMP, ["2024-01-01 00:00:00", "2024-01-01 00:00:00.0000001", "2024-01-01 00:00:00.000001"], 2),
+]
+
+
+@pytest.mark.parametrize(("kind", "cells", "people"), IDS)
+def test_two_ids_are_not_read_as_one(kind: Kind, cells: list[str], people: int, tmp_path: Path) -> None:
+    """What reading would round or cut is nobody's id: else one person's rows would count against another's limit."""
+    path = tmp_path / "t.csv"
+    path.write_text("id\n" + "".join(f'"{cell}"\n' for cell in cells), encoding="utf-8")
+    source = Source.of(path, missing=("?",))
+    assert count_units(source, Column(name="id", kind=kind)) == people
+
+
+def test_two_native_ids_are_not_read_as_one(tmp_path: Path) -> None:
+    """Nanoseconds are the one native type of which the kind loses something."""
+    values = ["'2024-01-01 00:00:00.000000001'", "'2024-01-01 00:00:00.000000002'", "'2024-01-01 00:00:00.000001'"]
+    assert count_units(database(tmp_path, "TIMESTAMP_NS", values), Column(name="v", kind=Kind.TIMESTAMP)) == 1
+
+
+def count_units(source: Source, column: Column) -> int:
+    """How many units there are."""
+    limits = Limits(rows=1)
+    table = Table(name="t", source=source, columns=(column,), unit=Unit(column.name), limits=limits)
+    units = Units(name="u")
+    question = Exact(
+        source=Scan(table=table, columns=(column.name,)), keys=(), measures=(units,), limits=limits, salt=""
+    )
+    (found,) = DuckDB(source).run(question).measures["u"]
+    return found

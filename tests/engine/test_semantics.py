@@ -89,18 +89,29 @@ def sums(draw: st.DrawFn, name: str) -> Measure:
 def questions(draw: st.DrawFn) -> Exact:
     """A question of any shape the engine offers."""
     unit = draw(
-        st.sampled_from([Unit.row(), Unit("id"), Unit("who"), *[Unit("id", per=per, at="at") for per in PERIODS]])
+        st.sampled_from(
+            [
+                Unit.row(),
+                Unit("id"),
+                Unit("who"),
+                *[Unit("id", per=per, at="at") for per in PERIODS],
+                Unit("who", per="month", at="d"),
+            ]
+        )
     )
     keys = draw(st.sampled_from(KEYS))
     limits = ONE_ROW if unit.is_row else draw(EVERY_LIMIT)
     table = table_of(
         unit=unit,
         limits=limits,
-        id=declared("id", bounds=draw(st.sampled_from([None, Bounds(0, 2)]))),
+        id=draw(
+            st.sampled_from([declared("id"), declared("id", bounds=Bounds(0, 2)), declared("id", keys=keys_of(3, 1))])
+        ),
+        who=declared("who", keys=draw(st.sampled_from([None, keys_of("bob", "ann")]))),
         at=declared("at", bounds=draw(st.sampled_from([None, Bounds(moment("1900-01-01"), moment("2100-01-01"))]))),
         g=declared("g", keys=draw(st.sampled_from([None, keys_of("a", "b"), keys_of("a", None)]))),
         h=declared("h", keys=draw(st.sampled_from([None, keys_of(0, 2)]))),
-        d=declared("d", bounds=draw(st.sampled_from([None, Bounds(date(1900, 1, 1), date(2100, 1, 1))]))),
+        d=draw(st.sampled_from([declared("d"), declared("d", bounds=CENTURIES), declared("d", keys=keys_of(*DAYS))])),
         x=declared("x", bounds=draw(st.sampled_from([None, Bounds(-5, 9)]))),
         y=declared("y", bounds=draw(st.sampled_from([None, Bounds("-5/2", "0.7")]))),
     )
@@ -112,6 +123,8 @@ def questions(draw: st.DrawFn) -> Exact:
 
 _CONNECTION = duckdb.connect()
 
+CENTURIES = Bounds(date(1900, 1, 1), date(2100, 1, 1))
+DAYS = (date(2024, 2, 29), date(1970, 1, 1))
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 
 

@@ -226,6 +226,34 @@ def test_the_kinds_of_a_csv_file_are_guessed(cells: list[str], kind: Kind, tmp_p
     assert [column.kind for column in DuckDB(Source.of(path)).describe()] == [kind, Kind.TEXT]
 
 
+def test_without_a_guess_a_csv_file_holds_text(tmp_path: Path) -> None:
+    """No cell decides how a question is planned."""
+    path = tmp_path / "t.csv"
+    path.write_text("v,w\n1,2024-01-01\n", encoding="utf-8")
+    assert [column.kind for column in DuckDB(Source.of(path)).describe(guess=False)] == [Kind.TEXT, Kind.TEXT]
+
+
+def test_what_means_null_is_part_of_the_data(tmp_path: Path) -> None:
+    """The same cells, read otherwise, have another fingerprint."""
+    path = tmp_path / "t.csv"
+    path.write_text("v\n?\n", encoding="utf-8")
+    plain, marked = (DuckDB(Source.of(path, missing=missing)).fingerprint() for missing in ((), ("?",)))
+    assert plain != marked
+
+
+def test_the_members_of_an_enum_are_values(tmp_path: Path) -> None:
+    """A type's name may be told, but not what an ENUM lists."""
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TYPE person AS ENUM ('Alice'); CREATE TABLE t (v person, w person[])")
+    source = Source.of(path)
+    for name, called in (("v", "ENUM"), ("w", "LIST")):
+        table = Table(name="t", source=source, columns=(Column(name=name, kind=Kind.INTEGER),), unit=Unit.row())
+        with pytest.raises(SchemaMismatch, match=called) as refusal:
+            DuckDB(source).check(table)
+        assert "Alice" not in str(refusal.value)
+
+
 def test_the_separator_is_found_in_the_header_alone(tmp_path: Path) -> None:
     """No row, however full of semicolons, changes how the others are read."""
     path = tmp_path / "t.csv"

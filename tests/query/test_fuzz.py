@@ -161,7 +161,7 @@ def statements(draw: st.DrawFn) -> str:
 
 
 @given(statements())
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_grammar(sql: str) -> None:
     """Statements made by a grammar are refused with a typed error, or taken and sound."""
     check(sql)

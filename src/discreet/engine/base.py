@@ -19,11 +19,15 @@ class Engine(Protocol):
     All are safe to call from several threads.
     """
 
-    def describe(self) -> tuple[Column, ...]:
+    def describe(self, *, guess: bool = True) -> tuple[Column, ...]:
         """The columns that can be read, in the source's order: names, kinds, and whether NULL may occur.
 
-        Read from the schema alone, except in a CSV file: that has no schema, so the kinds are guessed from its
-        cells. Such a guess tells something of the data, so it is for the custodian's eyes, never for an analyst's.
+        Read from the schema alone, which a CSV file doesn't have: all it holds is text, unless kinds are guessed.
+
+        Args:
+            guess: whether to guess the kinds of a CSV file's columns from its cells. One cell can change such a
+                guess, so it is for the custodian's eyes, never for an analyst's, nor for anything that decides how a
+                question is planned.
 
         Raises:
             SourceMissing: the file or table isn't there.

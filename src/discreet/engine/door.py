@@ -25,6 +25,10 @@ _CALENDAR = {
 }
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
 
+LONGEST_TEXT = 1_000
+"""Characters of a text that are let in. Without a limit, one person's cell could be so long that a question which joins
+texts runs out of memory because of it: an exact answer to whether that person is there."""
+
 TEXT_CELLS = "text of a CSV file"
 """Stands for the type of a column whose cells are text that may mean something else."""
 
@@ -71,7 +75,24 @@ def kept(column: Column, value: str) -> str:
         return _narrow(column.kind, _clamped(value, *_ends(column.kind, column.bounds)))
     if column.kind.is_time:
         return _within(value, *_CALENDAR[column.kind])
+    if column.kind is Kind.TEXT and column.keys is None:
+        return f"CASE WHEN strlen({value}) > {LONGEST_TEXT} THEN left({value}, {LONGEST_TEXT}) ELSE {value} END"
     return _narrow(column.kind, value)
+
+
+def faithful(column: Column, spelled: str, sql_type: str) -> str:
+    """Whether reading a value as the column's kind loses nothing of it, so that no two ids are read as one.
+
+    Equal numbers are one id however they're written: 7, 07 and 7.0. But 7.4 isn't 7, nor a day a day and an hour.
+    """
+    value = name(spelled)
+    if sql_type == TEXT_CELLS:
+        return {
+            Kind.INTEGER: f"regexp_full_match({value}, '[+-]?[0-9]+([.]0*)?')",
+            Kind.DATE: f"TRY_CAST({value} AS TIMESTAMP_NS) = TRY_CAST(TRY_CAST({value} AS DATE) AS TIMESTAMP_NS)",
+            Kind.TIMESTAMP: f"TRY_CAST({value} AS TIMESTAMP_NS) = TRY_CAST({value} AS TIMESTAMP)",
+        }.get(column.kind, "true")
+    return f"TRY_CAST({value} AS TIMESTAMP) = {value}" if sql_type == "TIMESTAMP_NS" else "true"
 
 
 def identified(column: Column, value: str) -> str:
@@ -81,6 +102,8 @@ def identified(column: Column, value: str) -> str:
         column: as declared.
         value: where `read` left the value.
     """
+    if column.kind is Kind.TEXT:  # cut, two long ids might be one
+        return f"CASE WHEN strlen({value}) <= {LONGEST_TEXT} THEN {value} END"
     unbounded = kept(Column(name=column.name, kind=column.kind), value)
     return unbounded if column.bounds is None else _within(unbounded, *_ends(column.kind, column.bounds))
 

@@ -11,10 +11,10 @@ from discreet.engine.entrance import make_door
 from discreet.engine.entries import make_entries, shape_of
 from discreet.engine.files import OpenFile
 from discreet.engine.frozen import freeze
-from discreet.engine.kinds import kind_of, readable_as
+from discreet.engine.kinds import called, kind_of, readable_as
 from discreet.engine.limiting import Shape, limiting
 from discreet.engine.peeking import peek
-from discreet.engine.reader import Snapshot, SourceChanged, database_fingerprint, snapshot
+from discreet.engine.reader import Snapshot, SourceChanged, database_fingerprint, file_fingerprint, snapshot
 from discreet.engine.result import ExactResult
 from discreet.engine.session import Session
 from discreet.engine.sniff import guess_kinds
@@ -56,9 +56,9 @@ class DuckDB:
         """The source, and nothing that is in it."""
         return f"<DuckDB engine on {self._source.location!r}>"
 
-    def describe(self) -> tuple[Column, ...]:
-        """The columns that can be read. See `Engine.describe`: on a CSV file, what it says of kinds is private."""
-        return self._look(self._columns)
+    def describe(self, *, guess: bool = True) -> tuple[Column, ...]:
+        """The columns that can be read. See `Engine.describe`: what is guessed of a CSV file is private."""
+        return self._look(lambda session, opened: self._columns(session, opened, guess=guess))
 
     def check(self, table: Table) -> None:
         """Compare the declared columns with the source's schema; no row is read. See `Engine.check`."""
@@ -75,7 +75,7 @@ class DuckDB:
             if sql_type != TEXT_CELLS and not readable_as(sql_type, column.kind):
                 kind = kind_of(sql_type)
                 raise SchemaMismatch(
-                    f"column {column.name!r} is declared as {column.kind}, but holds {sql_type}",
+                    f"column {column.name!r} is declared as {column.kind}, but holds {called(sql_type)}",
                     hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
                 )
 
@@ -90,7 +90,7 @@ class DuckDB:
         if self._source.kind == "duckdb":
             return database_fingerprint(self._source)
         with OpenFile(self._source.location) as file:
-            return file.fingerprint
+            return file_fingerprint(file, self._source)
 
     def run(self, exact: Exact) -> ExactResult:
         """The exact integers of one question, from one snapshot of the data. See `Engine.run`.
@@ -120,7 +120,7 @@ class DuckDB:
             make_entries(session, exact, shape)
             for statement in program.setup:
                 session.execute(statement)
-            rows = session.execute(program.query)
+            rows = session.execute(f"{program.query} {_in_order(len(exact.keys))}")
         keys, count = exact.keys, len(exact.keys)
         return ExactResult(
             keys=[_key_values(keys, row) for row in rows],
@@ -131,10 +131,10 @@ class DuckDB:
             fingerprint=opened.fingerprint,
         )
 
-    def _columns(self, session: Session, opened: Snapshot) -> tuple[Column, ...]:
+    def _columns(self, session: Session, opened: Snapshot, *, guess: bool) -> tuple[Column, ...]:
         """The columns of an opened source."""
         if self._source.kind == "csv":
-            guessed = guess_kinds(session, opened.types)
+            guessed = guess_kinds(session, opened.types) if guess else [Kind.TEXT] * len(opened.types)
             return tuple(Column(name=name, kind=kind) for name, kind in zip(opened.types, guessed, strict=True))
         required = {name for (name,) in session.execute(opened.required)} if opened.required else set()
         readable = [(name, kind_of(sql_type), sql_type) for name, sql_type in opened.types.items()]
@@ -167,6 +167,11 @@ class DuckDB:
     def _session(self) -> Session:
         """A fresh session."""
         return Session(threads=self._threads, memory=self._memory)
+
+
+def _in_order(keys: int) -> str:
+    """Groups in the order of their keys: in that of their first appearance, they would tell whose row came first."""
+    return f"ORDER BY {', '.join(f'k{number}' for number in range(keys))}" if keys else ""
 
 
 def _key_values(keys: Sequence[Key], row: tuple[Any, ...]) -> tuple[KeyValue, ...]:

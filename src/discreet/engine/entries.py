@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.dataset import Kind
+from discreet.dataset import Column, Kind
+from discreet.engine.door import kept
 from discreet.engine.expressions import select
 from discreet.engine.kinds import sql_type_of
 from discreet.engine.limiting import ASKED, ENTRIES, Adds, Shape, looked_up
@@ -86,8 +87,10 @@ def _adds(measure: Sum) -> Adds:
 
 
 def _as_key(value: str, key: Key) -> str:
-    """A key's value in the type of its kind. Equal reals must be one value, so there is one zero, and no NaN."""
-    cast = f"TRY_CAST({value} AS {sql_type_of(key.expr.type.kind)})"
-    if key.expr.type.kind is not Kind.REAL:
-        return cast
-    return f"CASE WHEN isnan({cast}) THEN NULL WHEN {cast} = 0 THEN 0 ELSE {cast} END"
+    """A key's value as one of its kind, as the door would let it in: no NaN, no year that Python doesn't know.
+
+    Equal keys must be one value, so there is only one zero.
+    """
+    kind = key.expr.type.kind
+    kept_value = kept(Column(name=key.name, kind=kind), f"TRY_CAST({value} AS {sql_type_of(kind)})")
+    return f"CASE WHEN {kept_value} = 0 THEN 0 ELSE {kept_value} END" if kind is Kind.REAL else kept_value

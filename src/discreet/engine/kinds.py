@@ -74,6 +74,16 @@ def readable_as(sql_type: str, kind: Kind) -> bool:
     return found is kind or (found, kind) in _WIDER or sql_type == '"NULL"'
 
 
+def called(sql_type: str) -> str:
+    """What to call a type in an error: its name alone, since an ENUM's members are values.
+
+    Examples:
+        >>> called("ENUM('Alice', 'Bob')"), called("TIMESTAMP WITH TIME ZONE"), called("ENUM('Alice')[]")
+        ('ENUM', 'TIMESTAMP WITH TIME ZONE', 'LIST')
+    """
+    return "LIST" if sql_type.endswith("]") else sql_type.partition("(")[0].strip('"')
+
+
 def sql_type_of(kind: Kind) -> str:
     """The one type in which DuckDB computes with values of this kind.
 

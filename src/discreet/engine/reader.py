@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -70,11 +71,11 @@ def _file(source: Source, session: Session) -> Iterator[Snapshot]:
             header = read_header(file, source.location)
             reader = _csv(file.path, header, zipped=is_zipped(source.location))
             session.execute(f"CREATE TEMP VIEW {RAW} AS {_cells(reader, header, source.missing)}")
-            found = Snapshot(dict.fromkeys(header.names, TEXT_CELLS), file.fingerprint)
+            found = Snapshot(dict.fromkeys(header.names, TEXT_CELLS), file_fingerprint(file, source))
         else:
             options = "".join(f", {option}" for option in _parquet_options())
             session.execute(f"CREATE TEMP VIEW {RAW} AS FROM read_parquet({string(file.path)}{options})")
-            found = Snapshot(_types(session), file.fingerprint, _required_in_parquet(file.path))
+            found = Snapshot(_types(session), file_fingerprint(file, source), _required_in_parquet(file.path))
         yield found
         if not file.is_unchanged():
             raise SourceChanged
@@ -95,6 +96,11 @@ def _database(source: Source, session: Session) -> Iterator[Snapshot]:
     yield Snapshot(_types(session), fingerprint, required)
     if database_fingerprint(source) != fingerprint:
         raise SourceChanged
+
+
+def file_fingerprint(file: OpenFile, source: Source) -> str:
+    """The identity of a file's content, as it is read: with other texts for NULL, the same cells are other data."""
+    return hashlib.sha256(f"{file.fingerprint} {source.kind} {sorted(source.missing)!r}".encode()).hexdigest()
 
 
 def database_fingerprint(source: Source) -> str:

@@ -34,7 +34,9 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     """Put one table behind an account.
 
     Columns that aren't mentioned may be used too, as their schema has them, but a sum needs bounds and public groups
-    need keys. Everything declared is taken as public, so it must come from knowledge of what the columns mean.
+    need keys. A CSV file has no schema: there, what isn't declared is text, bounds in whole numbers declare whole
+    numbers, and `Column(name=…, kind=Kind.REAL, bounds=…)` says what bounds alone can't. Everything declared is taken
+    as public, so it must come from knowledge of what the columns mean.
 
     Args:
         data: a path (CSV, Parquet, DuckDB database), a pandas, Polars or Arrow table, or an Ibis table on DuckDB.
@@ -80,7 +82,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     table = Table(
         name=name,
         source=source,
-        columns=_declare(engine.describe(), columns or {}, source),
+        columns=_declare(engine.describe(guess=False), columns or {}, source),
         unit=unit,
         limits=limits or Limits(rows=1),
         row_ceiling=row_ceiling,
@@ -162,15 +164,18 @@ def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], so
 def _column(column: Column, declaration: Declaration, source: Source) -> Column:
     """One column with what is declared of it.
 
-    A CSV file has no schema but what its text looks like, so there the declaration says what kind a column is.
+    A CSV file has no schema but what its cells look like, and one person's cell may change that look. So there the
+    declaration alone says what kind a column is, and without one it is text.
     """
     if isinstance(declaration, Column):
         return declaration
-    if declaration is None:
-        return column
     kind = column.kind
-    if source.kind == "csv" and not (kind is Kind.REAL and isinstance(declaration, Bounds)):
-        kind = kind_of(declaration)
-    if isinstance(declaration, Bounds):
-        return Column(name=column.name, kind=kind, bounds=declaration, nullable=column.nullable)
-    return Column(name=column.name, kind=kind, keys=declaration, nullable=column.nullable)
+    if source.kind == "csv":
+        kind = Kind.TEXT if declaration is None else kind_of(declaration)
+    return Column(
+        name=column.name,
+        kind=kind,
+        bounds=declaration if isinstance(declaration, Bounds) else None,
+        keys=declaration if isinstance(declaration, Keys) else None,
+        nullable=column.nullable,
+    )

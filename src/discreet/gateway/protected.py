@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from discreet.dataset import Dataset
 from discreet.engine import Engine, open_engine
-from discreet.errors import BudgetExhausted, InvalidArgument, LedgerError, QuestionFailed
+from discreet.errors import BudgetExhausted, DiscreetError, InvalidArgument, QuestionFailed
 from discreet.exact import Rationalizable
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
 from discreet.gateway.certificate import certificate
@@ -67,10 +67,8 @@ class Protected:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range.
         """
-        from discreet.query.sql import question as parse
-
         request = Request.of(epsilon=epsilon, delta=delta, rho=rho, within=within)
-        return make_plan(parse(question, self.dataset.tables, dialect), request, self.dataset)
+        return make_plan(self._parse(question, dialect), request, self.dataset)
 
     def ask(  # noqa: PLR0913 — what an analyst may offer, each by name
         self,
@@ -104,15 +102,10 @@ class Protected:
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
         plan = (
-            question
+            self._made_again(question)
             if isinstance(question, Plan)
             else self.plan(question, epsilon=epsilon, delta=delta, rho=rho, within=within, dialect=dialect)
         )
-        if plan.dataset != self.dataset:
-            raise InvalidArgument(
-                "the plan was made for other tables, or for other declarations of these",
-                hint="plan the question again, here",
-            )
         self._admit(analyst)
         engine = self._engine(plan.exact)
         fingerprint = engine.fingerprint()
@@ -127,6 +120,22 @@ class Protected:
                 reused=True,
             )
         return self._answer(plan, engine, fingerprint, version, analyst)
+
+    def _parse(self, question: str, dialect: str) -> ir.Question:
+        """The question, bound to the tables."""
+        from discreet.query.sql import question as parse
+
+        return parse(question, self.dataset.tables, dialect)
+
+    def _made_again(self, plan: Plan) -> Plan:
+        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
+        made = make_plan(self._parse(plan.question.text, plan.question.dialect), plan.draft.request, self.dataset)
+        if made.dataset != plan.dataset or made.digest != plan.digest:
+            raise InvalidArgument(
+                "the plan was made for other tables, or for other declarations of these",
+                hint="plan the question again, here",
+            )
+        return made
 
     def close(self) -> None:
         """Let go of the ledger."""
@@ -194,13 +203,13 @@ class Protected:
         """Store the answer with its debit. An answer that can't be stored isn't given: it couldn't be given again."""
         try:
             self._account.commit(reservation, certificate=proof, answer={"groups": groups_to_json(groups)})
-        except LedgerError:
+        except DiscreetError:
             return False
         return True
 
     def _give_up(self, reservation: Reservation) -> None:
         """Note that there was no answer; the debit stands, noted or not."""
-        with suppress(LedgerError):
+        with suppress(DiscreetError):
             self._account.fail(reservation)
 
     def _engine(self, exact: ir.Exact) -> Engine:

@@ -8,7 +8,7 @@ from itertools import product
 from discreet.engine import ExactResult
 from discreet.privacy import KeyValue
 from discreet.query.plan import Plan
-from discreet.query.released import Group
+from discreet.query.released import Group, in_order
 
 
 def release(plan: Plan, result: ExactResult) -> list[Group]:
@@ -25,10 +25,10 @@ def release(plan: Plan, result: ExactResult) -> list[Group]:
         exact = result.measures[name]
         columns[name] = noise.mechanism.release([exact[rows[key]] if key in rows else 0 for key in keys])
     released = (Group(key, {name: column[n] for name, column in columns.items()}) for n, key in enumerate(keys))
-    if threshold is None or plan.draft.selector is None:
-        return list(released)
-    selector = plan.draft.selector
-    return [group for group in released if threshold.passes(group.noisy[selector])]
+    if threshold is not None and plan.draft.selector is not None:
+        selector = plan.draft.selector
+        released = (group for group in released if threshold.passes(group.noisy[selector]))
+    return in_order(plan.draft, released)
 
 
 def _public_groups(plan: Plan) -> Iterator[tuple[KeyValue, ...]]:

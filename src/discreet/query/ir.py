@@ -222,6 +222,7 @@ class Question:
 
     Args:
         text: as it was written.
+        dialect: in which it was written.
         source: which rows.
         keys: grouping expressions, by the name under which outputs refer to them.
         aggregates: in order of first appearance, equal ones merged.
@@ -233,6 +234,7 @@ class Question:
     """
 
     text: str
+    dialect: str
     source: Relation
     keys: tuple[tuple[str, Expr], ...]
     aggregates: tuple[Aggregate, ...]

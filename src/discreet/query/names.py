@@ -8,13 +8,19 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from discreet.dataset import Table
-from discreet.errors import UnknownColumn, UnknownTable, Unsupported
+from discreet.errors import SqlSyntax, UnknownColumn, UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.columns import column_type
 from discreet.query.places import place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+_KEYWORDS = {
+    *("AND", "BY", "FROM", "GROUP", "HAVING", "IN", "IS", "LIKE", "LIMIT"),
+    *("NOT", "OFFSET", "ON", "OR", "ORDER", "SELECT", "WHERE", "WITH"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +84,22 @@ def scope_of(text: str, node: exp.Table, tables: Sequence[Table]) -> Scope:
         raise Unsupported("FROM takes the name of one table, and an alias", place=place)
     if type(node.this).__name__ != "Identifier":
         raise Unsupported("FROM takes a table, not a function", hint=meant("", _names(tables)), place=place)
+    check_alias(text, None if alias is None else alias.this)
     for table in tables:
         if table.name.casefold() == node.name.casefold():
             called = node.alias or table.name
             return Scope(text, table, frozenset({called.casefold()}))
     raise UnknownTable(f"no table here is called {node.name!r}", hint=meant(node.name, _names(tables)), place=place)
+
+
+def check_alias(text: str, alias: exp.Expression | None) -> None:
+    """Refuse a keyword as an alias: `FROM people GROUP` lacks its BY.
+
+    Raises:
+        SqlSyntax: with the place.
+    """
+    if alias is not None and alias.name.upper() in _KEYWORDS and not alias.args.get("quoted"):
+        raise SqlSyntax(f"something is missing or wrong at {alias.name!r}", place=place_of(text, alias))
 
 
 def meant(name: str, known: Iterable[str]) -> str:

@@ -97,6 +97,7 @@ class Plan:
         return {
             "dataset": self.dataset.name,
             "question": self.canonical,
+            "source": {"kind": table.source.kind, "table": table.source.table, "missing": list(table.source.missing)},
             "unit": str(table.unit),
             "adjacency": str(draft.adjacency),
             "limits": str(draft.limits),

@@ -6,7 +6,7 @@ Everything here works on numbers that are public already, in plain Python: post-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -35,13 +35,18 @@ class Group:
 def arrange(draft: Draft, groups: Sequence[Group]) -> list[tuple[Group, dict[str, Any]]]:
     """The groups that HAVING keeps, in the order asked for, within LIMIT; each with its released values."""
     question = draft.question
-    rows = [(group, _values(draft, group)) for group in sorted(groups, key=_key_order(draft))]
+    rows = [(group, _values(draft, group)) for group in groups]
     if question.having is not None:
         rows = [row for row in rows if evaluate(question.having, row[1]) is True]
     for order in reversed(question.order):
         rows.sort(key=_order_key(order), reverse=order.descending)
     end = None if question.limit is None else question.offset + question.limit
     return rows[question.offset : end]
+
+
+def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:
+    """The groups by key: whose row came first, which an engine's order may tell, must not show."""
+    return sorted(groups, key=_key_order(draft))
 
 
 def evaluate(expr: ir.Expr, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 — the value of an SQL expression

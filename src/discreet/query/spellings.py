@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.dataset import Kind
-from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
+from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.functions import call, cast, literal
 from discreet.query.functions.arguments import numbers
 from discreet.query.functions.rounding import is_exact
 from discreet.query.literals import is_null, moment, null, numeral
+from discreet.query.moments import Bind, date_diff, part, truncated
 from discreet.query.refusals import refusal
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = exp.Expression
 
-Bind: TypeAlias = Callable[[Any], ir.Expr]
 Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
 
 MOST_POWER = 16
@@ -278,56 +278,12 @@ def _concat(node: Node, bind: Bind) -> ir.Expr:
     return call("concat", *parts)
 
 
-_PARTS = {
-    **{name: name for name in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
-    **dict.fromkeys(("dow", "dayofweek", "weekday"), "day_of_week"),
-    **dict.fromkeys(("isodow", "dayofweek_iso"), "iso_day_of_week"),
-    **dict.fromkeys(("doy", "dayofyear"), "day_of_year"),
-    "dayofmonth": "day",
-    "weekofyear": "week",
-}
-
-
-def _part(field: Node, moment_: Node, bind: Bind) -> ir.Expr:
-    """EXTRACT(field FROM moment)."""
-    name = _PARTS.get(field.name.casefold())
-    if name is None:
-        raise UnknownFunction(f"there is no part {field.name!r} of a date", hint=f"one of {', '.join(_PARTS)}")
-    return call(name, bind(moment_))
-
-
-def _truncated(node: Node, bind: Bind) -> ir.Expr:
-    """DATE_TRUNC: a date for periods from a day on."""
-    unit = node.args["unit"].name.casefold() if node.args.get("unit") else ""
-    if unit not in {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}:
-        raise UnknownFunction(
-            f"DATE_TRUNC doesn't know the period {unit!r}", hint="year, quarter, month, week, day, hour"
-        )
-    return call(f"trunc_{unit}", bind(node.this))
-
-
-def _date_diff(node: Node, bind: Bind) -> ir.Expr:
-    """How many boundaries of the unit lie between two dates."""
-    end, start = bind(node.this), bind(node.expression)
-    unit = node.args["unit"].name.casefold() if node.args.get("unit") else "day"
-    if unit == "day":
-        return call("days_between", start, end)
-    per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
-    if per_year is None:
-        raise Unsupported(f"DATE_DIFF in {unit}s isn't offered", hint="day, month, quarter or year")
-    years = call("subtract", call("year", end), call("year", start))
-    if per_year == 1:
-        return years
-    rest = call("subtract", call(unit, end), call(unit, start))
-    return call("add", call("multiply", years, literal(per_year)), rest)
-
-
 def _anonymous(node: Node, bind: Bind) -> ir.Expr:
     """Functions that the parser has no class for."""
     args = node.expressions
     match node.name.casefold(), len(args):
         case "date_part" | "datepart", 2:
-            return _part(args[0], args[1], bind)
+            return part(args[0], args[1], bind)
         case "weekday", 1:
             return call("day_of_week", bind(args[0]))
         case _:
@@ -388,9 +344,9 @@ SPELLINGS: Mapping[str, Spelling] = {
         lambda node, bind: call("substring", bind(node.this), literal(1), bind(node.expression)), "this", "expression"
     ),
     "Concat": _special(_concat, "expressions", "safe", "coalesce"),
-    "Extract": _special(lambda node, bind: _part(node.this, node.expression, bind), "this", "expression"),
-    "TimestampTrunc": _special(_truncated, "this", "unit"),
-    "DateTrunc": _special(_truncated, "this", "unit"),
-    "DateDiff": _special(_date_diff, "this", "expression", "unit", "date_part_boundary"),
+    "Extract": _special(lambda node, bind: part(node.this, node.expression, bind), "this", "expression"),
+    "TimestampTrunc": _special(truncated, "this", "unit"),
+    "DateTrunc": _special(truncated, "this", "unit"),
+    "DateDiff": _special(date_diff, "this", "expression", "unit", "date_part_boundary"),
     "Anonymous": _special(_anonymous, "this", "expressions"),
 }

@@ -18,7 +18,7 @@ from discreet.query.binder import AnswerBinder, RowBinder, Weights, weight
 from discreet.query.functions.arguments import columns
 from discreet.query.images import listed
 from discreet.query.literals import literal
-from discreet.query.names import Names, Scope, scope_of
+from discreet.query.names import Names, Scope, check_alias, scope_of
 from discreet.query.parse import parse, spelled
 from discreet.query.places import place_of
 from discreet.query.statistics import statistic_of
@@ -75,7 +75,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Q
     """
     select = parse(sql, dialect)
     try:
-        return _Reading(sql, select, tables).question()
+        return _Reading(sql, dialect, select, tables).question()
     except RecursionError:
         raise Unsupported("this question is nested too deeply", place=place_of(sql, select)) from None
     except QueryError as error:
@@ -95,9 +95,10 @@ class _Item:
 class _Reading:
     """One question being read."""
 
-    def __init__(self, text: str, select: exp.Select, tables: Sequence[Table]) -> None:
+    def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table]) -> None:
         """Check the clauses, and find the table."""
         self._text = text
+        self._dialect = dialect
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
         for part in self._parts.keys() - _CLAUSES:
             self._refuse(part)
@@ -126,6 +127,7 @@ class _Reading:
         self._check_size([where, *keys, *(aggregate.argument for aggregate in aggregates.found)])
         return ir.Question(
             text=self._text,
+            dialect=self._dialect,
             source=self._source(where, [key for _, key in found], aggregates.found),
             keys=found,
             aggregates=aggregates.found,
@@ -142,6 +144,7 @@ class _Reading:
         names, items = Names(), []
         for node in cast("list[exp.Expression]", self._parts.get("expressions", [])):
             alias = node.alias if type(node).__name__ == "Alias" else ""
+            check_alias(self._text, node.args["alias"] if alias else None)
             inner = cast("exp.Expression", node.this) if alias else node
             items.append(_Item(inner, alias, names.take(alias or self._default_name(inner))))
         return items

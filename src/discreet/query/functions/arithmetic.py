@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from math import fmod, isnan, sqrt
+from math import fmod, sqrt
 from typing import Any
 
 from discreet.dataset import Kind
@@ -13,26 +13,12 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir, ranges
 from discreet.query.functions.arguments import Args, demand_bounds, number_type, numbers, reals, span_of, taking
 from discreet.query.functions.casts import CASTS
+from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import typed
 from discreet.query.ranges import EXACT, INT64, Interval, within
 
 Number = int | float
 Span = Callable[..., Interval]
-
-
-def strict(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function on Python numbers that gives NULL for NULL, and for what is no number."""
-
-    def evaluate(*values: Any) -> Any:  # noqa: ANN401 — values of any kind
-        if any(value is None for value in values):
-            return None
-        try:
-            result = compute(*values)
-        except (OverflowError, ZeroDivisionError):  # a float of a released whole number beyond 2¹⁰²⁴
-            return None
-        return None if isinstance(result, float) and isnan(result) else result
-
-    return evaluate
 
 
 def _kind(args: Args) -> Kind:

@@ -10,7 +10,7 @@ from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, alike, condition, nothing, of_kind, taking
-from discreet.query.functions.arithmetic import strict
+from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import comparable, joined, typed
 from discreet.query.literals import is_null
 

@@ -1,4 +1,4 @@
-"""Text: letters, lengths, parts and patterns. No function here makes a text longer than its arguments together."""
+"""Text: letters, lengths, parts and patterns. Only || makes texts longer, and only so many times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, condition, constant, nothing, of_kind, taking
-from discreet.query.functions.arithmetic import strict
+from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import joined, typed
 from discreet.query.ranges import hull
 
@@ -20,6 +20,9 @@ _BLANKS = " \t\n\r\v\f"
 
 _MOST_PARTS = 100
 """Engines parse a chain of || as a tree of that depth, and limit depth."""
+
+_MOST_GROWTH = 16
+"""A row with a long text may not grow so far beyond other rows that an engine runs out of memory on it."""
 
 _LONGEST = 10**6
 """The furthest character SUBSTRING can be asked for."""
@@ -113,9 +116,17 @@ def _prepare_concat(args: Args) -> Args:
     flat: list[ir.Expr] = []
     for arg in of_kind("||", args, Kind.TEXT):
         flat.extend(arg.args if isinstance(arg, ir.Call) and arg.function.name == "concat" else (arg,))
-    if len(flat) > _MOST_PARTS:
-        raise Unsupported(f"|| joins {_MOST_PARTS} texts at the most")
+    if len(flat) > _MOST_PARTS or sum(map(_growth, flat)) > _MOST_GROWTH:
+        raise Unsupported(f"|| joins {_MOST_PARTS} texts at the most, {_MOST_GROWTH} of them columns")
     return tuple(flat)
+
+
+def _growth(expr: ir.Expr) -> int:
+    """How many texts of rows may be joined in the expression's value."""
+    if not isinstance(expr, ir.Call):
+        return 1 if isinstance(expr, ir.Column) else 0
+    sizes = map(_growth, expr.args)
+    return sum(sizes) if expr.function.name == "concat" else max(sizes)
 
 
 def _pattern(name: str, fold: Callable[[str], str], agrees: Callable[..., bool]) -> ir.Function:

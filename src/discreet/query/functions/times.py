@@ -16,8 +16,8 @@ from discreet.dataset import Kind
 from discreet.errors import TypeMismatch
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, counted, nothing, of_kind, span_of, taking
-from discreet.query.functions.arithmetic import strict
 from discreet.query.functions.casts import cast, in_calendar
+from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import typed
 from discreet.query.literals import day_of, is_null, ordinal
 from discreet.query.ranges import subtract

@@ -13,7 +13,7 @@ from discreet.query.draft import Draft
 from discreet.query.nulls import never_null, without_nulls
 
 MOST_GROUPS = 1_000_000
-"""More public groups than this are refused: each is answered, with or without rows, and all are held in memory."""
+"""Public groups times aggregates that are answered: each group is, with or without rows, and all are held in memory."""
 
 MOST_VALUES = 10_000
 """An integer range with more values than this isn't taken for a list of keys."""
@@ -37,9 +37,10 @@ def public_keys(draft: Draft) -> Draft:
             hint="offer a delta far below 1 / number of units, such as 1e-8; or declare keys, or bounds of an integer",
         )
     groups = prod(len(key.values) for key in keys if key.values is not None)
-    if not unlisted and groups > MOST_GROUPS:
+    most = MOST_GROUPS // max(1, len(draft.question.aggregates))
+    if not unlisted and groups > most:
         raise TooManyGroups(
-            f"the public keys multiply to {groups:,} groups; at most {MOST_GROUPS:,} are answered",
+            f"the public keys multiply to {groups:,} groups; at most {most:,} are answered with this many aggregates",
             hint="group by fewer or coarser keys",
         )
     return replace(draft, keys=keys)
