@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -130,8 +130,9 @@ def engine(case: Case, setting: Setting) -> Callable[[], object]:
     from discreet.engine.duckdb import DuckDB
 
     plan = protected(case, setting).plan(case.question, epsilon=1, delta="1e-9")
-    opened = DuckDB(plan.exact.table.source, threads=setting.threads, memory=setting.memory)
-    return lambda: opened.run(plan.exact)
+    exact = replace(plan.exact, limits=case.limits or plan.exact.limits)  # plans may choose the other, cheaper shape
+    opened = DuckDB(exact.table.source, threads=setting.threads, memory=setting.memory)
+    return lambda: opened.run(exact)
 
 
 def ask(case: Case, setting: Setting) -> Callable[[], object]:
