@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import dataclass
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,110 +69,131 @@ def made(form: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.builds(form.format, *parts)
 
 
-numbers: st.SearchStrategy[str] = st.deferred(
-    lambda: (
-        either(
-            "age",
-            '"hours-per-week"',
-            "income",
-            "share",
-            "level",
-            "code",
-            "wealth",
-            "large",
-            "0",
-            "1",
-            "-7",
-            "2.5",
-            "1e3",
-        )
-        | made("({} {} {})", numbers, either("+", "-", "*", "/", "//", "%"), numbers)
-        | made("{}({})", either("ABS", "SQRT", "FLOOR", "CEIL", "ROUND", "TRUNC", "SIGN", "-", "COALESCE"), numbers)
-        | made("{}({}, {})", either("LEAST", "GREATEST", "COALESCE", "NULLIF"), numbers, numbers)
-        | made("GREATEST(LEAST({}, 100), 0)", numbers)
-        | made("{}({}, {})", either("ROUND", "POWER"), numbers, either("2", "-1", "0.5", "3"))
-        | made("CASE WHEN {} THEN {} ELSE {} END", conditions, numbers, numbers)
-        | made("{}({})", either("YEAR", "MONTH", "DAYOFWEEK", "WEEK", "DAYOFYEAR", "HOUR"), moments)
-        | made("DATE_DIFF({}, {}, {})", either("'day'", "'month'"), moments, moments)
-        | made("CAST({} AS {})", numbers | texts | conditions, either("INTEGER", "DOUBLE"))
-        | made("LENGTH({})", texts)
+@dataclass(frozen=True)
+class Terms:
+    """Strategies for terms of each kind, nested to some depth."""
+
+    numbers: st.SearchStrategy[str]
+    texts: st.SearchStrategy[str]
+    moments: st.SearchStrategy[str]
+    conditions: st.SearchStrategy[str]
+
+
+LEAVES = Terms(
+    either(
+        "age", '"hours-per-week"', "income", "share", "level", "code", "wealth", "large", "0", "1", "-7", "2.5", "1e3"
+    ),
+    either("sex", "education", "'Male'", "''", "'12'", "NULL"),
+    either("born", "joined", "seen", "left_at", "DATE '1995-02-28'", "TIMESTAMP '2024-01-31 12:30:00'"),
+    either("married", "TRUE", "NULL"),
+)
+
+
+def nested(of: Terms) -> Terms:
+    """Terms of these terms; or these themselves."""
+    number, text, moment, condition = of.numbers, of.texts, of.moments, of.conditions
+    numbers = (
+        number
+        | made("({} {} {})", number, either("+", "-", "*", "/", "//", "%"), number)
+        | made("{}({})", either("ABS", "SQRT", "FLOOR", "CEIL", "ROUND", "TRUNC", "SIGN", "-", "COALESCE"), number)
+        | made("{}({}, {})", either("LEAST", "GREATEST", "COALESCE", "NULLIF"), number, number)
+        | made("GREATEST(LEAST({}, 100), 0)", number)
+        | made("{}({}, {})", either("ROUND", "POWER"), number, either("2", "-1", "0.5", "3"))
+        | made("CASE WHEN {} THEN {} ELSE {} END", condition, number, number)
+        | made("{}({})", either("YEAR", "MONTH", "DAYOFWEEK", "WEEK", "DAYOFYEAR", "HOUR"), moment)
+        | made("DATE_DIFF({}, {}, {})", either("'day'", "'month'"), moment, moment)
+        | made("CAST({} AS {})", number | text | condition, either("INTEGER", "DOUBLE"))
+        | made("LENGTH({})", text)
     )
-)
-texts: st.SearchStrategy[str] = st.deferred(
-    lambda: (
-        either("sex", "education", "'Male'", "''", "'12'", "NULL")
-        | made("{}({})", either("UPPER", "LOWER", "TRIM", "CONCAT"), texts)
-        | made("{} || {}", texts, texts)
-        | made("LEFT({}, 2)", texts)
-        | made("CAST({} AS TEXT)", numbers | moments | conditions)
-        | made("IF({}, {}, {})", conditions, texts, texts)
+    texts = (
+        text
+        | made("{}({})", either("UPPER", "LOWER", "TRIM", "CONCAT"), text)
+        | made("{} || {}", text, text)
+        | made("LEFT({}, 2)", text)
+        | made("CAST({} AS TEXT)", number | moment | condition)
+        | made("IF({}, {}, {})", condition, text, text)
     )
-)
-moments: st.SearchStrategy[str] = st.deferred(
-    lambda: (
-        either("born", "joined", "seen", "left_at", "DATE '1995-02-28'", "TIMESTAMP '2024-01-31 12:30:00'")
-        | made("DATE_TRUNC({}, {})", either("'month'", "'week'", "'year'", "'hour'"), moments)
-        | made("CAST({} AS {})", moments | texts, either("DATE", "TIMESTAMP"))
-        | made("COALESCE({}, {})", moments, moments)
+    moments = (
+        moment
+        | made("DATE_TRUNC({}, {})", either("'month'", "'week'", "'year'", "'hour'"), moment)
+        | made("CAST({} AS {})", moment | text, either("DATE", "TIMESTAMP"))
+        | made("COALESCE({}, {})", moment, moment)
     )
-)
-conditions: st.SearchStrategy[str] = st.deferred(
-    lambda: (
-        either("married", "TRUE", "NULL")
-        | made("{} {} {}", numbers, either("=", "<>", "<", ">=", "IS DISTINCT FROM"), numbers)
-        | made("{} {} {}", texts, either("=", "<", "LIKE", "ILIKE", "IS NOT DISTINCT FROM"), texts)
-        | made("{} {} {}", moments, either("=", "<", ">="), moments | either("'2024-01-31'"))
-        | made("({} {} {})", conditions, either("AND", "OR", "="), conditions)
-        | made("NOT {}", conditions)
-        | made("{} IN ({}, {})", numbers, numbers, either("1", "2.5", "NULL"))
-        | made("{} BETWEEN {} AND {}", numbers, numbers, numbers)
-        | made("{} {}", numbers | texts | moments | conditions, either("IS NULL", "IS NOT NULL", "IS TRUE"))
+    conditions = (
+        condition
+        | made("{} {} {}", number, either("=", "<>", "<", ">=", "IS DISTINCT FROM"), number)
+        | made("{} {} {}", text, either("=", "<", "LIKE", "ILIKE", "IS NOT DISTINCT FROM"), text)
+        | made("{} {} {}", moment, either("=", "<", ">="), moment | either("'2024-01-31'"))
+        | made("({} {} {})", condition, either("AND", "OR", "="), condition)
+        | made("NOT {}", condition)
+        | made("{} IN ({}, {})", number, number, either("1", "2.5", "NULL"))
+        | made("{} BETWEEN {} AND {}", number, number, number)
+        | made("{} {}", number | text | moment | condition, either("IS NULL", "IS NOT NULL", "IS TRUE"))
     )
+    return Terms(numbers, texts, moments, conditions)
+
+
+TERMS = nested(nested(nested(LEAVES)))
+ANYTHING = (
+    TERMS.numbers
+    | TERMS.texts
+    | TERMS.moments
+    | TERMS.conditions
+    | either("foo(1)", "*", "(SELECT 1)", "MEDIAN(age)", "random()", "x.y")
 )
-anything = (
-    numbers | texts | moments | conditions | either("foo(1)", "*", "(SELECT 1)", "MEDIAN(age)", "random()", "x.y")
-)
-sums: st.SearchStrategy[str] = st.deferred(
-    lambda: (
+
+
+def aggregates(depth: int) -> st.SearchStrategy[str]:
+    """Aggregates, and what is computed from them."""
+    flat = (
         either("COUNT(*)")
-        | made("{}({})", either("SUM", "AVG", "VAR_POP", "STDDEV", "COUNT"), numbers)
-        | made("{}({})", either("COUNT", "SUM", "MIN"), anything)
-        | made("({} {} {})", sums, either("+", "*", "/", ">"), sums)
-        | made("ROUND({}, 1)", sums)
-        | made("CASE WHEN {} > 5 THEN {} END", sums, sums)
+        | made("{}({})", either("SUM", "AVG", "VAR_POP", "STDDEV", "COUNT"), TERMS.numbers)
+        | made("{}({})", either("COUNT", "SUM", "MIN"), ANYTHING)
     )
-)
+    if depth == 0:
+        return flat
+    inner = aggregates(depth - 1)
+    return (
+        flat
+        | made("({} {} {})", inner, either("+", "*", "/", ">"), inner)
+        | made("ROUND({}, 1)", inner)
+        | made("CASE WHEN {} > 5 THEN {} END", inner, inner)
+    )
+
+
+SUMS = aggregates(2)
+
+
+KEYS = TERMS.texts | TERMS.conditions | TERMS.moments | made("CAST({} AS INTEGER)", TERMS.numbers)
 
 
 @st.composite
 def statements(draw: st.DrawFn) -> str:
     """Statements of the surface and somewhat beyond; most are well formed."""
-    keys = draw(st.lists(texts | conditions | moments | made("CAST({} AS INTEGER)", numbers), max_size=2))
-    items = keys[: draw(st.integers(0, 2))] + draw(st.lists(sums, min_size=1, max_size=2))
+    keys = draw(st.lists(KEYS, max_size=2))
+    items = keys[: draw(st.integers(0, 2))] + draw(st.lists(SUMS, min_size=1, max_size=2))
     shown = [item + draw(either("", f" AS c{n}")) for n, item in enumerate(items)]
     parts = ["SELECT " + ", ".join(shown), "FROM people"]
     if draw(st.booleans()):
-        parts.append(f"WHERE {draw(conditions)}")
+        parts.append(f"WHERE {draw(TERMS.conditions)}")
     if keys:
         parts.append("GROUP BY " + ", ".join(keys))
     if draw(st.booleans()):
-        parts.append(f"HAVING {draw(made('{} > {}', sums, numbers | sums) | conditions)}")
+        parts.append(f"HAVING {draw(made('{} > {}', SUMS, TERMS.numbers | SUMS) | TERMS.conditions)}")
     if draw(st.booleans()):
-        parts.append(f"ORDER BY {draw(sums | anything | either('1', 'c0'))}")
+        parts.append(f"ORDER BY {draw(SUMS | ANYTHING | either('1', 'c0'))}")
     return " ".join(parts)
 
 
 @given(statements())
-@settings(max_examples=100)
+@settings(max_examples=400)
 def test_grammar(sql: str) -> None:
     """Statements made by a grammar are refused with a typed error, or taken and sound."""
     check(sql)
 
 
-@given(st.sampled_from(STATEMENTS), st.data())
-@settings(max_examples=300)
-def test_mutation(sql: str, data: st.DataObject) -> None:
-    """So are statements with words dropped, doubled, swapped for others, or with characters of any kind put in."""
+def mutated(sql: str, data: st.DataObject) -> str:
+    """The statement with words dropped, doubled, swapped for others, or with characters of any kind put in."""
     words = re.findall(r"\w+|\s+|[^\w\s]+", sql)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(words) - 1))
@@ -178,7 +201,30 @@ def test_mutation(sql: str, data: st.DataObject) -> None:
             st.sampled_from(["", words[at] * 2, " ", data.draw(st.sampled_from(WORDS))]) | st.text(max_size=3)
         )
         words[at] = other
-    check("".join(words))
+    return "".join(words)
+
+
+@given(st.sampled_from(STATEMENTS), st.data())
+@settings(max_examples=300)
+def test_mutation(sql: str, data: st.DataObject) -> None:
+    """So are statements that were taken or refused, with a few words changed."""
+    check(mutated(sql, data))
+
+
+@pytest.mark.soak
+@given(statements())
+@settings(max_examples=50_000)
+def test_grammar_for_long(sql: str) -> None:
+    """The same as `test_grammar`, for longer."""
+    check(sql)
+
+
+@pytest.mark.soak
+@given(st.sampled_from(STATEMENTS), st.data())
+@settings(max_examples=50_000)
+def test_mutation_for_long(sql: str, data: st.DataObject) -> None:
+    """The same as `test_mutation`, for longer."""
+    check(mutated(sql, data))
 
 
 @given(st.text(max_size=60))

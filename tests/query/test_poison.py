@@ -7,12 +7,13 @@ from fractions import Fraction
 from itertools import product
 
 import duckdb
+import ibis
 import pytest
 
 from discreet.errors import QueryError
 from discreet.query import ir
 from discreet.query.functions import FUNCTIONS, call, literal
-from support.poison import POOLS, Poisoned
+from support.poison import POOLS, TYPES, Poisoned, compiled
 from support.totality import SHAPES, check, names_of
 
 COLUMNS = {pool.column.name: pool.expr for pool in POOLS}
@@ -48,6 +49,19 @@ def test_function_is_total_and_in_range(name: str) -> None:
         groups.setdefault(names_of(expr), []).append(expr)
     wrong = [problem for names, exprs in groups.items() for problem in check(engine, exprs, names)]
     assert not wrong, f"{len(wrong)} wrong, such as\n" + "\n".join(problem[:400] for problem in wrong[:10])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_compiled_text_repeats_arguments_as_often_as_said(name: str) -> None:
+    """No argument is written out more often than `copies`, by which the size of questions is limited."""
+    table = ibis.table({pool.column.name: TYPES[pool.column.kind][1] for pool in POOLS}, name="poison")
+    most = 0
+    for expr in accepted(name):
+        columns = [arg.name for arg in expr.args if isinstance(arg, ir.Column)]
+        if columns and len(set(columns)) == len(columns) and not any(isinstance(arg, ir.Call) for arg in expr.args):
+            sql = str(ibis.to_sql(table.select(r=compiled(expr, table)), dialect="duckdb"))
+            most = max(most, *(sql.count(f'"t0"."{column}"') for column in columns))
+    assert most == FUNCTIONS[name].copies
 
 
 def _broken(name: str, **changes: object) -> ir.Function:

@@ -234,7 +234,7 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
 
 def _function(kind: Kind, compile_: Any, evaluate: Any) -> ir.Function:  # noqa: ANN401 — as ir.Function has them
     """The cast to a kind, which has its name."""
-    copies = 3 if kind.is_time or kind in {Kind.REAL, Kind.TEXT} else 1
+    copies = 2 if kind.is_time or kind in {Kind.REAL, Kind.TEXT} else 1
     return ir.Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies)
 
 

@@ -68,7 +68,7 @@ def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute:
         lambda value: typed(compute(in_calendar(value))).cast("int64"),
         strict(read),
         lambda args: _moments(name.upper(), args, *kinds),
-        copies=3,
+        copies=2,
     )
 
 
@@ -129,7 +129,7 @@ def _truncation(unit: str) -> ir.Function:
         lambda value: in_calendar(value).cast("timestamp").truncate(unit[0].upper()).cast("date"),
         strict(evaluate),
         taking("DATE_TRUNC", Kind.DATE, Kind.TIMESTAMP),
-        copies=3,
+        copies=2,
     )
 
 
@@ -156,7 +156,7 @@ def _clock_truncation(unit: str) -> ir.Function:
         lambda value: in_calendar(value).truncate("m" if unit == "minute" else unit[0]),
         strict(evaluate),
         lambda args: _moments("DATE_TRUNC", args, Kind.TIMESTAMP),
-        copies=3,
+        copies=2,
     )
 
 
@@ -199,6 +199,6 @@ TIMES = (
         _compile_days,
         strict(lambda start, end: (end - start).days),
         _prepare_days,
-        copies=3,
+        copies=2,
     ),
 )
