@@ -9,23 +9,27 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from discreet.engine.limiting import Adds, Program, Shape, limiting, salted
+from discreet.engine.limiting import MOST_ROWS, Adds, Program, Shape, limiting, salted
 from discreet.privacy import Limits
 
 BIG = 2**63 - 1
 
 
-def shape(limits: Limits, *, keys: int = 1, greatest: int = BIG) -> Shape:
-    """Units in one column, a sum of anything, and a count."""
-    measures = (Adds("values", greatest=greatest), Adds("constant", greatest=BIG, constant=-BIG))
-    return Shape(units=1, keys=keys, measures=measures, groups=None, limits=limits, salt="s")
+def shape(limits: Limits, *, keys: int = 1, greatest: int = BIG, rows: int = MOST_ROWS) -> Shape:
+    """Units in one column, a sum of anything, a count of rows, and one of values."""
+    measures = (
+        Adds("values", greatest=greatest),
+        Adds("constant", greatest=BIG, constant=-BIG),
+        Adds("present", greatest=BIG, constant=-BIG),
+    )
+    return Shape(units=1, keys=keys, measures=measures, groups=None, limits=limits, salt="s", rows=rows)
 
 
-def execute(program: Program, entries: list[tuple[int, int, int | None]]) -> dict[int, tuple[int, int]]:
+def execute(program: Program, entries: list[tuple[int, int, int | None]]) -> dict[int, tuple[int, ...]]:
     """The program's answer on entries of a unit, a key and a value."""
     connection = duckdb.connect()
-    connection.execute("CREATE TABLE entries (u0 BIGINT, k0 BIGINT, v0 BIGINT)")
-    connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", entries)
+    connection.execute("CREATE TABLE entries (u0 BIGINT, k0 BIGINT, v0 BIGINT, v2 BIGINT)")
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", [(*entry, entry[2]) for entry in entries])
     connection.execute("CREATE VIEW asked AS SELECT u0 FROM entries")
     for statement in program.setup:
         connection.execute(statement)
@@ -43,20 +47,22 @@ def towards_zero(total: int, limit: int, rows: int) -> int:
 @given(
     st.lists(st.sampled_from([BIG, -BIG, BIG - 1, 1, -1, 0, None]), min_size=1, max_size=12),
     st.sampled_from([1, 2, 5, 7, 2**31]),
-    st.sampled_from([1, 2**20, BIG]),
+    st.sampled_from([1, 2**20, 2**57, BIG]),
 )
 def test_shares_are_exact_at_the_ends(values: list[int | None], limit: int, greatest: int) -> None:
-    """Both ways of scaling give the exact quotient, towards zero, of sums beyond 64 bits."""
+    """All widths and both ways of scaling give the exact quotient, towards zero, of sums beyond 64 bits."""
     sizes = [None if value is None else max(-greatest, min(value, greatest)) for value in values]
     entries = [(1, 0, size) for size in sizes]
     wanted = (
         towards_zero(sum(size or 0 for size in sizes), limit, len(sizes)),
         towards_zero(-BIG * len(sizes), limit, len(sizes)),
+        towards_zero(-BIG * sum(size is not None for size in sizes), limit, len(sizes)),
     )
-    by_groups = limiting(shape(Limits(groups=1, rows_per_group=limit), greatest=greatest))
-    by_rows = limiting(shape(Limits(rows=limit), greatest=greatest))
-    assert execute(by_groups, entries) == {0: wanted}
-    assert execute(by_rows, entries) == {0: wanted}
+    for rows in (len(entries), MOST_ROWS):
+        by_groups = limiting(shape(Limits(groups=1, rows_per_group=limit), greatest=greatest, rows=rows))
+        by_rows = limiting(shape(Limits(rows=limit), greatest=greatest, rows=rows))
+        assert execute(by_groups, entries) == {0: wanted}
+        assert execute(by_rows, entries) == {0: wanted}
 
 
 def test_equal_hashes_do_not_widen_the_limit() -> None:
@@ -65,7 +71,7 @@ def test_equal_hashes_do_not_widen_the_limit() -> None:
     colliding = Program(tuple(each.replace("hash(", "0 * hash(") for each in program.setup), program.query)
     assert colliding != program
     entries = [(unit, group, 1) for unit in range(20) for group in range(10)]
-    assert execute(colliding, entries) == {0: (20, -20 * BIG), 1: (20, -20 * BIG)}
+    assert execute(colliding, entries) == dict.fromkeys((0, 1), (20, -20 * BIG, -20 * BIG))
     careless = tuple(
         each.replace("UBIGINT)), k0)", "UBIGINT)))").replace("row_number", "rank") for each in colliding.setup
     )

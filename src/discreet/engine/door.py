@@ -68,11 +68,10 @@ def kept(column: Column, value: str) -> str:
         column: as declared.
         value: where `read` left the value; a plain name, for it is repeated.
     """
-    if column.kind is Kind.REAL:
-        inside = value if column.bounds is None else _clamped(value, *_ends(column.kind, column.bounds))
-        return f"CASE WHEN NOT isnan({value}) THEN {inside} END"
+    if column.kind is Kind.REAL and column.bounds is None:
+        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
     if column.bounds is not None:
-        return _narrow(column.kind, _clamped(value, *_ends(column.kind, column.bounds)))
+        return _narrow(column.kind, _clamped(column.kind, value, *_ends(column.kind, column.bounds)))
     if column.kind.is_time:
         return _within(value, *_CALENDAR[column.kind])
     if column.kind is Kind.TEXT and column.keys is None:
@@ -130,9 +129,15 @@ def _narrow(kind: Kind, value: str) -> str:
     return f"TRY_CAST({value} AS BIGINT)" if kind is Kind.INTEGER else value
 
 
-def _clamped(value: str, lo: str, hi: str) -> str:
-    """The value, or the nearer end; NULL stays NULL, which least() and greatest() don't promise."""
-    return f"CASE WHEN {value} < {lo} THEN {lo} WHEN {value} > {hi} THEN {hi} ELSE {value} END"
+def _clamped(kind: Kind, value: str, lo: str, hi: str) -> str:
+    """The value, or the nearer end.
+
+    NULL stays NULL, which least() and greatest() don't promise, and NaN, for DuckDB the greatest number, becomes it.
+    What is usual is asked first: the rest is then asked of the others only.
+    """
+    above = f"{value} > {hi} AND NOT isnan({value})" if kind is Kind.REAL else f"{value} > {hi}"
+    inside = f"{value} BETWEEN {lo} AND {hi}"
+    return f"CASE WHEN {inside} THEN {value} WHEN {value} < {lo} THEN {lo} WHEN {above} THEN {hi} END"
 
 
 def _within(value: str, lo: str, hi: str) -> str:

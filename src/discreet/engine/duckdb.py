@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from discreet.dataset import Column, Kind, Peek, Source, Table
 from discreet.engine.door import TEXT_CELLS, always_there
 from discreet.engine.entrance import make_door
 from discreet.engine.entries import make_entries, shape_of
+from discreet.engine.expressions import DOOR
 from discreet.engine.files import OpenFile
 from discreet.engine.frozen import freeze
 from discreet.engine.kinds import called, kind_of, readable_as
 from discreet.engine.limiting import Shape, limiting
 from discreet.engine.peeking import peek
-from discreet.engine.reader import Snapshot, SourceChanged, database_fingerprint, file_fingerprint, snapshot
+from discreet.engine.reader import RAW, Snapshot, SourceChanged, database_fingerprint, file_fingerprint, snapshot
 from discreet.engine.result import ExactResult
 from discreet.engine.session import Session
 from discreet.engine.sniff import guess_kinds
@@ -113,11 +115,13 @@ class DuckDB:
 
     def _answer(self, exact: Exact, shape: Shape) -> ExactResult:
         """Ask DuckDB. What this raises must not get out of `run`."""
-        program = limiting(shape)
         with self._session() as session, snapshot(self._source, self._frozen, session) as opened:
             session.execute("BEGIN TRANSACTION")
-            make_door(session, exact.table, opened.types, usage(exact), keep=self._source.kind == "csv")
+            keep = self._source.kind == "csv"
+            make_door(session, exact.table, opened.types, usage(exact), keep=keep)
             make_entries(session, exact, shape)
+            ((rows_at_most,),) = session.execute(f"SELECT count(*) FROM {DOOR if keep else RAW}")
+            program = limiting(replace(shape, rows=rows_at_most))
             for statement in program.setup:
                 session.execute(statement)
             rows = session.execute(f"{program.query} {_in_order(len(exact.keys))}")

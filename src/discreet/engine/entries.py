@@ -56,7 +56,7 @@ def make_entries(session: Session, exact: Exact, shape: Shape) -> None:
     sums = [
         (number, measure)
         for number, (measure, adds) in enumerate(zip(exact.measures, shape.measures, strict=True))
-        if isinstance(measure, Sum) and adds.what == "values"
+        if isinstance(measure, Sum) and adds.what in {"present", "values"}
     ]
     rows = select(exact, tuple(measure.value for _, measure in sums), shape.units)
     unit = [f"u{number}" for number in range(shape.units)]
@@ -83,6 +83,8 @@ def _adds(measure: Sum) -> Adds:
     constant = constant_steps(measure)
     if constant is not None:
         return Adds("constant", greatest=abs(constant), constant=constant)
+    if measure.lo == measure.hi:
+        return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
     return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
 
 

@@ -3,7 +3,7 @@
 The statements read two views. `entries` has one row per private row that counts: the unit's columns `u0, u1`, the
 keys `k0, k1, …` (its number in a public list, or the value itself), and `v0, v1, …`, the BIGINT or NULL that the row
 adds to each measure. `asked` is the same before rows whose key isn't public were left out, with the unit's columns
-only. Sums are HUGEINT throughout: 2^63 a row and 2^48 rows leave 16 bits to spare.
+only. Sums have 128 bits, 16 more than 2^48 rows of 64 bits need, or 64 bits where the table is too small to fill them.
 
 Only units over a limit cost more than a plain aggregation. They are found first; then everything is added up as if
 there were no limits, and what those units have too much is taken off again. In integers, that is exact.
@@ -21,8 +21,8 @@ from discreet.privacy import Limits
 ASKED = "asked"
 ENTRIES = "entries"
 
-_ROOM = 2 ** (126 - 48)
-"""What 2^48 rows may each be multiplied with, so that their sum stays below 2^126."""
+MOST_ROWS = 2**48
+"""More rows than any table has, so that a sum of 64-bit integers always fits in 128 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,13 @@ class Adds:
     """What a measure adds up.
 
     Args:
-        what: one for each unit, the same integer for each row, or what the row's `v` column says.
+        what: one for each unit; the same integer for each row; the same for each row whose `v` column isn't NULL; or
+            what that column says.
         greatest: the most that a row adds, up to sign.
-        constant: what each row adds, if it is the same for all.
+        constant: the same integer, where it is one.
     """
 
-    what: Literal["units", "constant", "values"]
+    what: Literal["units", "constant", "present", "values"]
     greatest: int
     constant: int = 0
 
@@ -53,6 +54,7 @@ class Shape:
             declared keys promise few groups.
         limits: the shape in force; a unit that is a row needs none.
         salt: public text.
+        rows: how many rows the table has, or more. It decides how wide integers must be, not what they are.
     """
 
     units: int
@@ -62,6 +64,11 @@ class Shape:
     limits: Limits
     salt: str
     late: tuple[int, ...] = ()
+    rows: int = MOST_ROWS
+
+    def width(self, greatest: int) -> Literal["BIGINT", "HUGEINT"] | None:
+        """The type that holds a sum, over all rows, of integers up to `greatest`; None if there is none."""
+        return "BIGINT" if greatest * self.rows < 2**62 else "HUGEINT" if greatest * self.rows < 2**126 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +126,7 @@ def _by_rows(shape: Shape, limit: int) -> Program:
     unit, keys = _names("u", shape.units), _names("k", shape.keys)
     pairs = f"SELECT {_list(unit, keys, _sums(shape))} FROM {ENTRIES} JOIN heavy USING ({_list(unit)})"
     surplus = [
-        f"sum({_share(total, 'total', limit, adds.greatest)} - {total})"
+        f"sum({_share(total, 'total', limit, shape.width(adds.greatest * limit))} - {total})"
         for adds, total in zip(shape.measures, _totals(shape), strict=True)
     ]
     query = f"""
@@ -175,10 +182,12 @@ def _kept(table: str, shape: Shape, limit: int, *, sign: int) -> str:
     keys = _names("k", shape.keys)
     added = []
     for adds, total in zip(shape.measures, _totals(shape), strict=True):
-        share = f"CASE WHEN n > {limit} THEN {_share(total, 'n', limit, adds.greatest)} ELSE {total} END"
+        share = _share(total, "n", limit, shape.width(adds.greatest * limit))
+        share = f"CASE WHEN n > {limit} THEN {share} ELSE {total} END"
         by_kind = {
             "units": "count(*)",
             "constant": f"sum(least(n, {limit})) * {adds.constant}",
+            "present": f"sum({share})",
             "values": f"sum({share})",
         }
         added.append(by_kind[adds.what])
@@ -192,7 +201,9 @@ def _plain(shape: Shape, *, units: str) -> str:
     measures = []
     for number, adds in enumerate(shape.measures):
         constant = f"count(*) * CAST({adds.constant} AS HUGEINT)"
-        by_kind = {"units": units, "constant": constant, "values": f"coalesce(sum(v{number}), 0)"}
+        present = f"count(v{number}) * CAST({adds.constant} AS HUGEINT)"
+        total = f"coalesce(sum(v{number}), 0)"
+        by_kind = {"units": units, "constant": constant, "present": present, "values": total}
         measures.append(f"{by_kind[adds.what]} AS m{number}")
     return f"SELECT {_list(keys, measures)} FROM {ENTRIES} {_group_by(keys)}"
 
@@ -204,35 +215,43 @@ def _distinct_units(shape: Shape) -> str:
 
 
 def _sum_names(shape: Shape) -> list[str]:
-    """What is known of a unit's rows in one group: how many, `n`, and the sum of each measure, `s0, s1, …`."""
-    return ["n", *(f"s{number}" for number, adds in enumerate(shape.measures) if adds.what == "values")]
+    """What is known of a unit's rows in one group: how many, `n`, and of each measure the sum or count, `s0, s1, …`."""
+    return ["n", *(f"s{number}" for number, adds in enumerate(shape.measures) if adds.what in {"present", "values"})]
 
 
 def _sums(shape: Shape) -> list[str]:
     """The aggregates behind `_sum_names`."""
-    return ["count(*) AS n", *(f"coalesce(sum(v{name[1:]}), 0) AS {name}" for name in _sum_names(shape)[1:])]
+    sums = ["count(*) AS n"]
+    for number, adds in enumerate(shape.measures):
+        if adds.what == "present":
+            sums.append(f"count(v{number}) AS s{number}")
+        elif adds.what == "values":
+            sums.append(f"CAST(coalesce(sum(v{number}), 0) AS {shape.width(adds.greatest)}) AS s{number}")
+    return sums
 
 
 def _totals(shape: Shape) -> list[str]:
-    """For each measure, a unit's exact total in one group, a HUGEINT, of the columns that `_sums` made."""
-    return [
-        f"s{number}" if adds.what == "values" else f"CAST(n AS HUGEINT) * {adds.constant}"
-        for number, adds in enumerate(shape.measures)
-    ]
+    """For each measure, a unit's exact total in one group, of the columns that `_sums` made."""
+    totals = []
+    for number, adds in enumerate(shape.measures):
+        counted = "n" if adds.what == "constant" else f"s{number}"
+        scaled = f"CAST({counted} AS {shape.width(adds.greatest)}) * {adds.constant}"
+        totals.append({"units": "0", "values": f"s{number}"}.get(adds.what, scaled))
+    return totals
 
 
-def _share(total: str, rows: str, limit: int, greatest: int) -> str:
-    """A unit's total times limit/rows, exact, rounded towards zero as integer division does; a HUGEINT.
+def _share(total: str, rows: str, limit: int, width: str | None) -> str:
+    """A unit's total times limit/rows, exact, rounded towards zero as integer division does.
 
     Args:
         total: what its rows add up to.
         rows: how many they are; more than `limit`.
         limit: how many count.
-        greatest: the most that a row adds. With 2^48 rows the product may need more than 127 bits; then quotient and
-            remainder, which have the total's sign, are scaled apart.
+        width: the type that holds the product; None if it may need more than 127 bits. Then quotient and remainder,
+            which have the total's sign, are scaled apart.
     """
-    if greatest * limit < _ROOM:
-        return f"(({total}) * CAST({limit} AS HUGEINT)) // {rows}"
+    if width is not None:
+        return f"(CAST({total} AS {width}) * {limit}) // {rows}"
     return f"(({total}) // {rows}) * {limit} + ((({total}) % {rows}) * {limit}) // {rows}"
 
 

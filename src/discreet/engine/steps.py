@@ -64,12 +64,16 @@ def first_stage(value: str, measure: Sum) -> str:
 
 
 def second_stage(value: str, measure: Sum) -> str:
-    """The integer that a row adds, a BIGINT.
+    """The integer that a row adds, a BIGINT; if all values add the same, anything that isn't NULL.
+
+    What is usual, a value within the bounds, is asked first: the rest is then asked of the others only.
 
     Args:
         value: where the first stage left it; a plain name, for it is repeated.
         measure: says the step and the bounds.
     """
+    if measure.lo == measure.hi:  # what counts is only whether there is a value
+        return f"CASE WHEN NOT isnan({value}) THEN 1 END" if measure.value.type.kind is Kind.REAL else value
     if measure.value.type.kind is Kind.REAL:
         return _from_real(value, measure.lo, measure.hi)
     step = 2 ** abs(measure.grid)
@@ -102,12 +106,14 @@ def _from_real(value: str, lo: int, hi: int) -> str:
     first = nextafter(first, inf) if first < lo else first
     last = nextafter(last, -inf) if last > hi else last
     return (
-        f"CASE WHEN isnan({value}) THEN NULL WHEN {value} > {double(last)} THEN {bigint(hi)} "
-        f"WHEN {value} < {double(first)} THEN {bigint(lo)} ELSE TRY_CAST({value} AS BIGINT) END"
+        f"CASE WHEN {value} BETWEEN {double(first)} AND {double(last)} THEN TRY_CAST({value} AS BIGINT) "
+        f"WHEN {value} < {double(first)} THEN {bigint(lo)} WHEN NOT isnan({value}) THEN {bigint(hi)} END"
     )
 
 
 def _clamped(value: str, lo: int, hi: int, sql_type: str) -> str:
     """An integer within the bounds, in a type that holds them."""
     ends = [f"CAST({end} AS {sql_type})" for end in (lo, hi)]
-    return f"CASE WHEN {value} < {ends[0]} THEN {ends[0]} WHEN {value} > {ends[1]} THEN {ends[1]} ELSE {value} END"
+    inside = f"{value} BETWEEN {ends[0]} AND {ends[1]}"
+    outside = f"WHEN {value} < {ends[0]} THEN {ends[0]} WHEN {value} > {ends[1]} THEN {ends[1]}"
+    return f"CASE WHEN {inside} THEN {value} {outside} END"
