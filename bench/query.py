@@ -1,11 +1,13 @@
 """Bounded questions beside plain DuckDB SQL, in one run on one table of visits.
 
-    python bench/query.py [--rows 1e7] [--data FILE] [--rounds 5] [--threads N] [--memory GB] [--no-gateway]
+    python bench/query.py [--rows 1e7] [--data FILE] [--users FILE] [--rounds 5] [--threads N] [--memory GB]
+                          [--no-gateway]
 
 Each round times all contenders in turn, so that whatever else the machine does falls on all of them; ratios are of
 medians. The floor is the least that anybody bounding a user's contribution in DuckDB has to do: to group by user and
-group once. `engine` is the exact part of a plan, `ask` the whole way from SQL text to a stored answer. The column of
-memory is the peak of a fresh process, beside that of one that runs the floor. Exits with 1 if a requirement isn't met.
+group once, after joining if tables are joined. `engine` is the exact part of a plan, `ask` the whole way from SQL text
+to a stored answer. The column of memory is the peak of a fresh process, beside that of one that runs the floor. Exits
+with 1 if a requirement isn't met.
 
 DISCREET_BENCH=long takes 10^8 rows, in 8 GB.
 """
@@ -25,7 +27,7 @@ from statistics import median
 from time import perf_counter, process_time
 
 import discreet as dp
-from visits import CATEGORIES, REGIONS, write_visits
+from visits import CATEGORIES, REGIONS, TIERS, write_users, write_visits
 
 LONG = os.environ.get("DISCREET_BENCH") == "long"
 
@@ -38,9 +40,10 @@ class Case:
         question: in SQL.
         unit: whose presence is hidden.
         limits: what a unit may contribute.
-        floor: plain SQL over `visits`, which does the least that has to be done.
+        floor: plain SQL over `visits` and `users`, which does the least that has to be done.
         times: how often the floor's time the engine may take,
         plus: and how many seconds more.
+        linked: whether the unit is found along a link, from visits to users; it is a column of `users` then.
     """
 
     question: str
@@ -49,6 +52,7 @@ class Case:
     floor: str
     times: float
     plus: float = 0.0
+    linked: bool = False
 
 
 USER = dp.Unit("user_id")
@@ -58,6 +62,17 @@ PAIRS = (
     "SELECT count(*), sum(n), sum(total) FROM (SELECT user_id, region, count(*) AS n, sum(amount) AS total "
     "FROM visits GROUP BY user_id, region)"
 )
+BOUNDED = """
+    WITH heavy AS (SELECT user_id FROM visits GROUP BY user_id HAVING count(*) > 50), kept AS (
+        SELECT region, amount FROM visits ANTI JOIN heavy USING (user_id)
+        UNION ALL
+        SELECT region, amount FROM (
+            SELECT region, amount, row_number() OVER (PARTITION BY user_id ORDER BY hash(amount, region)) AS number
+            FROM visits SEMI JOIN heavy USING (user_id)
+        ) WHERE number <= 50
+    )
+    SELECT region, approx_quantile(amount, 0.5) FROM kept GROUP BY region
+"""
 CASES = {
     "row, count": Case(
         question="SELECT region, COUNT(*) AS n FROM visits GROUP BY region",
@@ -78,6 +93,13 @@ CASES = {
         for shape, (limits, times) in SHAPES.items()
         for name, asked in ASKED.items()
     },
+    "50 rows, median": Case(
+        question="SELECT region, MEDIAN(amount) AS x FROM visits GROUP BY region",
+        unit=USER,
+        limits=dp.Limits(rows=50),
+        floor=BOUNDED,
+        times=3.0,
+    ),
     "private keys": Case(
         question="SELECT category, COUNT(*) AS n FROM visits GROUP BY category",
         unit=USER,
@@ -94,31 +116,48 @@ CASES = {
         times=1.3,
     ),
 }
+CASES |= {
+    f"join, {name} by {by}": Case(
+        question=f"SELECT {by}, {asked} AS x FROM visits JOIN users ON visits.user_id = users.id GROUP BY {by}",
+        unit=dp.Unit("household"),
+        limits=dp.Limits(rows=200),
+        floor=f"SELECT count(*), sum(n), sum(total) FROM (SELECT household, {by}, count(*) AS n, sum(amount) AS total "
+        f"FROM visits JOIN users ON user_id = id GROUP BY household, {by})",
+        times=1.5,
+        linked=True,
+    )
+    for name, asked in {"count": "COUNT(*)", "sum": "SUM(amount)"}.items()
+    for by in ("region", "tier")
+}
 PEAK = 1.5
 """How often the floor's peak memory the engine's may be."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all contenders run on: the file, and how many threads and bytes they may use."""
+    """What all contenders run on: the files, and how many threads and bytes they may use."""
 
     data: Path
+    users: Path
     folder: Path
     threads: int | None
     memory: int | None
 
 
 def protected(case: Case, setting: Setting) -> dp.Protected:
-    """The table behind an account that is never used up."""
-    number = list(CASES.values()).index(case)
+    """The tables behind an account that is never used up."""
+    columns = {"region": dp.Keys(REGIONS), "amount": dp.Bounds(0, 500)}
+    link = {"user_id": "users.id"} if case.linked else {}
+    unit = None if case.linked else case.unit
+    tables = [dp.table(setting.data, name="visits", unit=unit, links=link, columns=columns, limits=case.limits)]
+    if case.linked:
+        tiers = {"tier": dp.Keys(TIERS)}
+        tables.append(dp.table(setting.users, name="users", unit=case.unit, columns=tiers, limits=case.limits))
     return dp.protect(
-        setting.data,
+        tables,
         name="visits",
-        unit=case.unit,
-        columns={"region": dp.Keys(REGIONS), "amount": dp.Bounds(0, 500)},
-        limits=case.limits,
         budget=dp.Budget(epsilon=10**6, delta="1/1000"),
-        ledger=setting.folder / f"{number}.ledger",
+        ledger=setting.folder / f"{list(CASES.values()).index(case)}.ledger",
     )
 
 
@@ -129,7 +168,8 @@ def floor(case: Case, setting: Setting) -> Callable[[], object]:
     settings = {"threads": setting.threads} if setting.threads else {}
     settings |= {"memory_limit": f"{setting.memory}B"} if setting.memory else {}
     connection = duckdb.connect(config={**settings, "temp_directory": str(setting.folder)})
-    connection.execute(f"CREATE VIEW visits AS FROM read_parquet('{setting.data}')")
+    for name, path in (("visits", setting.data), ("users", setting.users)):
+        connection.execute(f"CREATE VIEW {name} AS FROM read_parquet('{path}')")
     return lambda: connection.execute(case.floor).fetchall()
 
 
@@ -138,8 +178,9 @@ def engine(case: Case, setting: Setting) -> Callable[[], object]:
     from discreet.engine.duckdb import DuckDB
 
     plan = protected(case, setting).plan(case.question, epsilon=1, delta="1e-9")
-    exact = replace(plan.exact, limits=case.limits or plan.exact.limits)  # plans may choose the other, cheaper shape
-    opened = DuckDB(exact.table.source, threads=setting.threads, memory=setting.memory)
+    (level,) = plan.levels
+    exact = replace(level.exact, limits=case.limits or level.exact.limits)  # plans may choose the other, cheaper shape
+    opened = DuckDB(threads=setting.threads, memory=setting.memory)
     return lambda: opened.run(exact)
 
 
@@ -201,6 +242,7 @@ def parse() -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=float, default=1e8 if LONG else 1e7, help="of the table made for the run")
     parser.add_argument("--data", type=Path, help="a table of visits that is there already")
+    parser.add_argument("--users", type=Path, help="the table of its users")
     parser.add_argument("--rounds", type=int, default=3 if LONG else 5)
     parser.add_argument("--threads", type=int, help="of DuckDB; by default one per core")
     parser.add_argument("--memory", type=float, default=8 if LONG else None, help="of DuckDB, in GB")
@@ -218,8 +260,8 @@ def main() -> int:
     memory = int(arguments.memory * 1e9) if arguments.memory else None
     with tempfile.TemporaryDirectory(prefix="discreet-bench-") as temporary:
         folder = Path(temporary)
-        data = arguments.data or folder / "visits.parquet"
-        setting = Setting(data, folder, arguments.threads, memory)
+        data, users = arguments.data or folder / "visits.parquet", arguments.users or folder / "users.parquet"
+        setting = Setting(data, users, folder, arguments.threads, memory)
         if arguments.peak:
             contender, name = arguments.peak
             CONTENDERS[contender](CASES[name], setting)()
@@ -227,10 +269,12 @@ def main() -> int:
             return 0
         if not arguments.data:
             write_visits(int(arguments.rows), data)
+        if not arguments.users:
+            write_users(int(arguments.rows), users)
         print(f"{data.stat().st_size / 1e6:.0f} MB of visits, {len(REGIONS)} regions, {len(CATEGORIES)} categories; ")
         print(f"medians of {arguments.rounds}, in seconds; ratios to the floor")
         print(f"{'':<22}{'floor':>9}{'engine':>9}{'ask':>9}{'ratio':>8}{'allowed':>9}{'cpu':>7}{'memory':>8}{'MB':>8}")
-        forwarded = [f"--data={data}", *forwarded]
+        forwarded = [f"--data={data}", f"--users={users}", *forwarded]
         verdicts = [compare(name, setting, arguments, forwarded) for name in arguments.case or CASES]
     return 0 if all(verdicts) else 1
 

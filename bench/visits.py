@@ -1,4 +1,4 @@
-"""The visits table: a synthetic log of who went where, of any size, for benchmarks.
+"""The visits table: a synthetic log of who went where, of any size, for benchmarks; and its users, with households.
 
     python bench/visits.py ROWS FILE
 
@@ -20,10 +20,12 @@ import pyarrow.parquet as pq
 USERS_PER_ROW = 0.1
 REGIONS = tuple(f"region_{number:02d}" for number in range(50))
 CATEGORIES = tuple(f"cat_{number:04d}" for number in range(1000))
+TIERS = tuple(f"tier_{number:02d}" for number in range(20))
 DAYS = 365
 GREATEST_AMOUNT = 500
 
 _AT_HOME = 0.6
+_HOUSEHOLD = 4
 _BATCH = 5_000_000
 _ROW_GROUP = 1_000_000
 _SCHEMA = pa.schema(
@@ -76,6 +78,18 @@ def write_visits(rows: int, path: Path) -> None:
     with pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
         for batch in batches(rows):
             writer.write_table(batch, row_group_size=_ROW_GROUP)
+
+
+def write_users(rows: int, path: Path) -> None:
+    """Write the users of a table with that many visits as Parquet: their ids, in no order, households and tiers."""
+    random = np.random.default_rng(2025)
+    users = max(1, int(rows * USERS_PER_ROW))
+    columns = {
+        "id": pa.array(random.permutation(users), pa.int64()),
+        "household": pa.array(random.integers(0, max(1, users // _HOUSEHOLD), users), pa.int64()),
+        "tier": pa.array(TIERS).take(pa.array(random.integers(0, len(TIERS), users))),
+    }
+    pq.write_table(pa.table(columns), path, compression="zstd", row_group_size=_ROW_GROUP)
 
 
 if __name__ == "__main__":

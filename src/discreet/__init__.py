@@ -3,18 +3,18 @@
 A custodian protects a table; an analyst asks SQL; the answer is differentially private, with error bars, from a
 durable budget.
 
-* Put a table behind an account: `protect`, `load`.
+* Put tables behind an account: `protect`, `table`, `load`.
 * Say whose presence is hidden and what is public: `Unit`, `Bounds`, `Keys`, `Limits`, `Column`, `Kind`, `ADD_REMOVE`,
   `SUBSTITUTION`.
 * Say what may be spent, and read what was: `Budget`, `PureDP`, `ApproxDP`, `ZCDP`.
-* Release a number of your own: `laplace`, `gaussian`.
+* Release a number of your own: `laplace`, `gaussian`; choose by scores of your own: `exponential`.
 * Catch what goes wrong: `DiscreetError`, and its tree in `discreet.errors`.
 """
 
 from discreet.dataset import Column, Kind
 from discreet.errors import DiscreetError
-from discreet.gateway import Answer, Protected, load, protect
-from discreet.mechanisms import Release, gaussian, laplace
+from discreet.gateway import Answer, DeclaredTable, Explanation, Protected, load, protect, table
+from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
 from discreet.privacy import (
     ADD_REMOVE,
     SUBSTITUTION,
@@ -29,6 +29,7 @@ from discreet.privacy import (
     Unit,
 )
 from discreet.query.plan import Plan
+from discreet.query.workloads.workload import Workload
 
 __version__ = "0.1.0"
 
@@ -41,8 +42,11 @@ __all__ = [
     "ApproxDP",
     "Bounds",
     "Budget",
+    "Choice",
     "Column",
+    "DeclaredTable",
     "DiscreetError",
+    "Explanation",
     "Keys",
     "Kind",
     "Limits",
@@ -51,8 +55,11 @@ __all__ = [
     "PureDP",
     "Release",
     "Unit",
+    "Workload",
+    "exponential",
     "gaussian",
     "laplace",
     "load",
     "protect",
+    "table",
 ]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.accounting import Charge, charge_of
 from discreet.errors import InvalidArgument, LossNotAccepted
-from discreet.privacy import ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
+from discreet.privacy import ComposedEvent, Event, ExponentialEvent, GaussianEvent, LaplaceEvent, SelectionEvent
 from support.pmf import Pmf, gaussian_pmf, laplace_pmf, shifted
 
 ALPHAS = [1.001, 1.1, 1.5, 2, 3, 5, 10, 40]
@@ -81,6 +81,49 @@ def test_a_selection_costs_its_delta_alone() -> None:
     """The noise of the count is an event of its own."""
     charge = charge_of(SelectionEvent(delta=Fraction(1, 10**6)))
     assert charge == Charge(epsilon=Fraction(0), rho=Fraction(0), delta=Fraction(1, 10**6))
+
+
+def softmax(logits: list[float]) -> Pmf:
+    """Probabilities ∝ e^logit, by number."""
+    best = max(logits)
+    weights = [exp(logit - best) for logit in logits]
+    return {n: weight / fsum(weights) for n, weight in enumerate(weights)}
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4)])
+@pytest.mark.parametrize("base", [0.0, 0.7, 3.0, 30.0])
+def test_a_selection_by_scores_is_within_its_charge(epsilon: Fraction, base: float) -> None:
+    """Logits that move by ε/2 either way, or by ε one way: no divergence exceeds αρ, and no log ratio ε."""
+    charge = charge_of(ExponentialEvent(epsilon=epsilon))
+    e, logits = float(epsilon), [0.0, base, base / 2]
+    assert charge == Charge(epsilon=epsilon, rho=epsilon**2 / 8, delta=Fraction(0))
+    for moves in [*product((-e / 2, 0, e / 2), repeat=3), *product((0, e / 3, e), repeat=3)]:
+        one, other = softmax(logits), softmax([logit + move for logit, move in zip(logits, moves, strict=True)])
+        assert all(abs(log(one[n] / other[n])) <= e * (1 + 1e-9) for n in one)
+        for alpha in ALPHAS:
+            assert renyi(one, other, alpha) <= alpha * float(charge.rho or 0) * (1 + 1e-9)
+
+
+def test_the_charge_of_a_selection_is_tight() -> None:
+    """Two equal options that move by ε/2 each way reach ρ but for 1 % near α = 1; moved by 3 % more they exceed it."""
+    charge = charge_of(ExponentialEvent(epsilon=Fraction(1, 10)))
+    for factor, exceeds in ((1.0, False), (1.03, True)):
+        one, other = (softmax([sign * 0.025 * factor, -sign * 0.025 * factor]) for sign in (1, -1))
+        divergence = renyi(one, other, 1.001) / 1.001
+        assert divergence >= 0.99 * float(charge.rho or 0)
+        assert (divergence > float(charge.rho or 0)) is exceeds
+
+
+def test_many_selections_cost_as_if_few_took_all() -> None:
+    """Ten selections of a tenth each cost a tenth in ρ of a single one, and the same ε; it is the sum of their own."""
+    apart = charge_of(ExponentialEvent(epsilon=Fraction(2), each=Fraction(1, 5)))
+    alone = charge_of(ExponentialEvent(epsilon=Fraction(1, 5)))
+    assert apart.epsilon == 2
+    assert apart.rho == 10 * (alone.rho or 0)
+    assert charge_of(ExponentialEvent(epsilon=Fraction(2), each=Fraction(2))).rho == Fraction(1, 2)
+    lopsided = [Fraction(1, 5)] * 9 + [Fraction(1, 10)] * 2
+    assert sum(lopsided) == 2
+    assert sum(part**2 / 8 for part in lopsided) <= (apart.rho or 0)
 
 
 def test_composition_adds_up() -> None:

@@ -39,7 +39,7 @@ def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: An
     result = run("ask", COUNT, "--epsilon", "0.5", "--format", "json")
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
-    assert list(answer) == ["rows", "intervals", "cost", "spent", "entry", "reused"]
+    assert list(answer) == ["rows", "intervals", "cost", "spent", "entry", "reused", "origin"]
     assert list(answer["rows"][0]) == ["n"]
     n = answer["rows"][0]["n"]
     ((low, high),) = answer["intervals"]["n"]
@@ -50,6 +50,7 @@ def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: An
     assert answer["spent"]["exact"]["epsilon"] == "1/2"
     assert answer["entry"] == 1
     assert answer["reused"] is False
+    assert answer["origin"] == []
     assert result.stderr == ""
 
 
@@ -124,6 +125,36 @@ def test_gaussian_noise_and_accuracy_can_be_asked_for(run: Any) -> None:
     assert by_width["cost"]["epsilon"] == pytest.approx(0.1, rel=0.05)
     same = json.loads(run("explain", COUNT, "--within", "30", "--format", "json").stdout)
     assert same["cost"] == by_width["cost"]
+    in_percent = json.loads(run("explain", COUNT, "--within", "n=3%@1000", "--format", "json").stdout)
+    assert in_percent["cost"] == by_width["cost"]
+    capped = run("explain", COUNT, "--within", "30", "--epsilon", "1/100")
+    assert "ε = 0.01" in capped.stdout
+    assert "where ± 30 was wanted" in " ".join(capped.stdout.split())
+
+
+def test_the_split_and_the_confidence_can_be_asked_for(run: Any) -> None:
+    """`--weights` moves accuracy between columns; `--confidence` says at which errors are announced."""
+    even, heavy = (
+        json.loads(run("explain", GROUPED, "--epsilon", "1", *more, "--format", "json").stdout)["expected"]
+        for more in ([], ["--weights", "n=10"])
+    )
+    assert heavy[0]["error"] < even[0]["error"]
+    assert heavy[1]["error"] > even[1]["error"]
+    assert heavy[0]["share"] > even[0]["share"]
+    sure = json.loads(run("explain", COUNT, "--within", "30", "--confidence", "0.999", "--format", "json").stdout)
+    assert sure["cost"]["epsilon"] > 0.2
+    answer = json.loads(run("ask", COUNT, "--within", "30", "--confidence", "0.8", "--format", "json").stdout)
+    low, high = answer["intervals"]["n"][0]
+    assert high - low <= 60
+    assert answer["cost"]["epsilon"] < 0.06
+
+
+def test_limits_of_a_question_need_units_of_several_rows(run: Any) -> None:
+    """Where each row is a unit there is nothing to limit, and what isn't limits is refused."""
+    refused = run("explain", COUNT, "--epsilon", "1", "--limits", "5x10")
+    assert refused.exit_code != 0
+    assert "nothing to limit" in refused.stderr
+    assert run("explain", COUNT, "--epsilon", "1", "--limits", "many").exit_code != 0
 
 
 def test_explaining_spends_nothing_and_needs_no_data(town: Path, run: Any) -> None:
@@ -237,3 +268,41 @@ def test_an_arrow_stream_is_not_written_to_a_terminal(monkeypatch: pytest.Monkey
     with pytest.raises(InvalidArgument, match="binary"):
         refuse_binary_to_screen(Format.ARROW)
     refuse_binary_to_screen(Format.CSV)
+
+
+def test_explain_before_a_question_costs_nothing(run: Any) -> None:
+    """`ask "EXPLAIN …"` shows what `explain` shows, and both take EXPLAIN or leave it."""
+    sql = "SELECT COUNT(*) AS n FROM census"
+    plain = run("explain", sql, "--epsilon", "0.1")
+    for form in (("ask", f"EXPLAIN {sql}"), ("explain", f"explain (dp) {sql}")):
+        shown = run(*form, "--epsilon", "0.1")
+        assert shown.exit_code == 0
+        assert shown.stdout == plain.stdout
+    asked = run("ask", f"EXPLAIN {sql}", "--epsilon", "0.1", "--format", "json")
+    assert json.loads(asked.stdout)["expected"][0]["column"] == "n"
+    assert history(run) == []
+    refused = run("ask", f"EXPLAIN ANALYZE {sql}", "--epsilon", "0.1")
+    assert refused.exit_code != 0
+    assert "ANALYZE" in refused.stderr
+
+
+def test_a_question_may_bring_its_own_offer(run: Any) -> None:
+    """OPTIONS stand for --epsilon, in any dialect, and may not contradict it."""
+    sql = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.1) COUNT(*) AS n FROM `census`"
+    asked = run("ask", sql, "--dialect", "bigquery", "--format", "json")
+    assert asked.exit_code == 0
+    assert json.loads(asked.stdout)["cost"]["epsilon"] == 0.1
+    assert run("ask", sql, "--dialect", "bigquery", "--epsilon", "1/10").exit_code == 0
+    assert run("ask", sql, "--dialect", "bigquery", "--epsilon", "0.2").exit_code != 0
+
+
+def test_what_follows_is_free_and_says_from_what(run: Any) -> None:
+    """In words, and in JSON; nothing more is spent."""
+    run("ask", GROUPED, "--epsilon", "2")
+    derived = run("ask", "SELECT sex, COUNT(*) AS n FROM census GROUP BY sex ORDER BY n", "--epsilon", "0.1")
+    assert "cost       free: follows from entry 1\n" in derived.stdout
+    as_json = run("ask", "SELECT sex, COUNT(*) AS m FROM census GROUP BY sex", "--epsilon", "0.1", "--format", "json")
+    answer = json.loads(as_json.stdout)
+    assert (answer["reused"], answer["origin"], answer["entry"]) == (True, [1], 1)
+    assert answer["spent"]["exact"]["epsilon"] == "2"
+    assert len(history(run)) == 1

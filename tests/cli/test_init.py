@@ -154,3 +154,64 @@ def test_a_configuration_that_cannot_be_written_is_a_typed_error(here: Path, cen
     result = run("init", census_csv, "--output", here / "nowhere" / "discreet.toml")
     assert result.exit_code == 1, result.output
     assert result.stderr.startswith("error[config]: ")
+
+
+SHOP = {
+    "customers": "id,name,age\n1,Ann,30\n2,Bob,44\n",
+    "orders": "id,customer_id,total\n10,1,9.5\n11,2,19.5\n",
+    "products": "id,label\n7,pen\n8,ink\n",
+}
+
+
+def shop(folder: Path) -> list[Path]:
+    """Three tables, of which two are about the same people."""
+    for name, text in SHOP.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    return [folder / f"{name}.csv" for name in SHOP]
+
+
+def test_several_tables_become_one_account(here: Path, run: Any) -> None:
+    """One configuration and one ledger, links by names and marked as such; a question about any table is answered."""
+    result = run("init", *shop(here))
+    assert result.exit_code == 0, result.stderr
+    text = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert 'links = { customer_id = "customers.id" }' in text
+    assert "# REVIEW: by its name alone, customer_id is taken for a link to customers.id" in text
+    assert "public =" not in text
+    assert sorted(path.suffix for path in here.iterdir()) == [".csv", ".csv", ".csv", ".ledger", ".toml"]
+    shown = result.stdout.split()
+    assert [name for name in shown if name in SHOP][:3] == list(SHOP)
+    assert "by the names alone" in " ".join(shown)
+    for table in SHOP:
+        answer = run("ask", f"SELECT COUNT(*) AS n FROM {table}", "--epsilon", "0.1")
+        assert answer.exit_code == 0, answer.stderr
+    assert json.loads(run("budget", "--format", "json").stdout)["spent"]["epsilon"] == pytest.approx(0.3)
+
+
+def test_several_tables_strictly_show_nothing_of_the_data(here: Path, run: Any) -> None:
+    """`--strict` looks at no table, whichever it is in the list."""
+    result = run("init", *shop(here), "--strict")
+    assert result.exit_code == 0, result.stderr
+    assert "LEAK" not in result.stdout
+    assert '"pen"' not in (here / "discreet.toml").read_text(encoding="utf-8")
+
+
+def test_the_unit_of_several_tables_is_the_first_ones(here: Path, run: Any) -> None:
+    """Named once, it is what the others are linked to."""
+    assert run("init", *shop(here), "--unit", "id").exit_code == 0
+    assert 'unit = "id"' in (here / "discreet.toml").read_text(encoding="utf-8")
+    refused = run("init", *shop(here), "--unit", "customer_id", "--force")
+    assert refused.exit_code == 1
+    assert "no column 'customer_id'" in refused.stderr
+
+
+def test_what_cannot_be_meant_of_several_tables_is_refused(here: Path, run: Any) -> None:
+    """A table's name inside of which file? And two tables of one name can't be told apart; nothing is written."""
+    files = shop(here)
+    named = run("init", *files, "--table", "orders")
+    assert named.exit_code == 1
+    assert "--table" in named.stderr
+    twice = run("init", files[0], files[0])
+    assert twice.exit_code == 1
+    assert "two tables of one name" in twice.stderr
+    assert not (here / "discreet.toml").exists()

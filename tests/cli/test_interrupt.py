@@ -16,13 +16,13 @@ COUNT = "SELECT COUNT(*) AS n FROM census"
 SLOW = """
 import sys, time
 from discreet.cli import main
-from discreet.gateway import protected
+from discreet.gateway import answering
 
 def slowly(*_):
     print("running", flush=True)
     time.sleep(60)
 
-protected._run = slowly  # in the place of an engine that takes its time
+answering.run = slowly  # in the place of an engine that takes its time
 sys.argv = ["discreet", "ask", {question!r}, "--epsilon", "0.5", "--format", {format!r}]
 main()
 """

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from discreet.cli.common import sheets
 from discreet.cli.common.answers import with_errors
-from discreet.cli.common.options import Format, widths
+from discreet.cli.common.options import Format, by_column, limits_of
 from discreet.cli.common.screen import printable
 from discreet.cli.common.sheets import Sheet, plain, show_table
+from discreet.errors import InvalidArgument
+from discreet.privacy import Limits
 
 SHEET = Sheet(
     ("group", "n", "share", "day"),
@@ -148,8 +150,18 @@ def test_a_value_is_shown_to_the_digits_its_error_leaves(
     assert with_errors([value], [ends]) == [expected]
 
 
-def test_widths_are_read_by_column() -> None:
+def test_what_is_asked_of_columns_is_read_by_column() -> None:
     """`NAME=NUMBER` is for one column, whatever signs its name has; a bare number for the rest."""
-    assert widths(["n=100", "a=b=0.5", "7"]) == {"n": "100", "a=b": "0.5", "*": "7"}
-    assert widths(None) is None
-    assert widths([]) is None
+    assert by_column(["n=100", "a=b=0.5", "7"]) == {"n": "100", "a=b": "0.5", "*": "7"}
+    assert by_column(None) is None
+    assert by_column([]) is None
+
+
+def test_limits_are_read_in_both_shapes() -> None:
+    """Rows in all, or rows in each of so many groups; anything else is refused."""
+    assert limits_of(None) is None
+    assert limits_of("50") == Limits(rows=50)
+    assert limits_of("5×10") == limits_of("5x10") == Limits(groups=5, rows_per_group=10)
+    for wrong in ("", "x", "5x", "5x10x2", "-3", "1.5", "0", "٣", "9" * 5_000):
+        with pytest.raises(InvalidArgument):
+            limits_of(wrong)

@@ -93,8 +93,8 @@ def test_the_proposal_is_the_codebook(strict: bool) -> None:
     proposal = adult(strict=strict)
     assert declarations(proposal.to_toml()) == GOLDEN
     assert loads(proposal.to_toml()) == proposal.dataset
-    assert {item.origin for item in proposal.suggestions} == {Origin.KNOWLEDGE}
-    assert proposal.missing_origin is Origin.KNOWLEDGE
+    assert {item.origin for item in proposal.tables[0].suggestions} == {Origin.KNOWLEDGE}
+    assert proposal.tables[0].missing_origin is Origin.KNOWLEDGE
     assert "UCI Adult (adult.names, doi:10.24432/C5XW20)" in proposal.to_toml()
 
 
@@ -103,7 +103,7 @@ def test_the_data_changes_nothing() -> None:
     peek = Peek(columns={name: Seen(lo=-9, hi=9**9, values=("canary", "?")) for name in KINDS})
     assert adult(peek=peek).dataset == adult().dataset
     assert adult(peek=peek).to_toml() == adult().to_toml()
-    assert len(adult(peek=peek).doubts) == len(KINDS)
+    assert len(adult(peek=peek).tables[0].doubts) == len(KINDS)
 
 
 def test_the_names_of_other_copies_are_known_too() -> None:
@@ -129,8 +129,8 @@ def test_the_extract_of_nine_columns_is_known_too() -> None:
     columns = [Column(name=name, kind=kind) for name, kind in KINDS.items() if name not in numbers]
     assert len(columns) == 9
     proposal = propose(columns, source=Source.of("adult.csv"))
-    assert all(item.origin is Origin.KNOWLEDGE for item in proposal.suggestions)
-    assert proposal.codebook is not None
+    assert all(item.origin is Origin.KNOWLEDGE for item in proposal.tables[0].suggestions)
+    assert proposal.tables[0].codebook is not None
 
 
 def test_the_codebook_holds_for_the_real_extract(trial_data: Path) -> None:

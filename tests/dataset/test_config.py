@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.dataset import Column, Dataset, Kind, Source, Table, dumps, load_config, loads, save_config
+from discreet.dataset import Column, Dataset, Kind, Link, Source, Table, dumps, load_config, loads, save_config
 from discreet.errors import ConfigError
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Bounds, Budget, Keys, Limits, Unit
 
@@ -82,6 +82,63 @@ def column(declaration: str) -> Column:
 def test_the_example_is_read_as_what_it_says() -> None:
     """Every key of the format is understood, and every amount is exact."""
     assert loads(EXAMPLE) == example()
+
+
+SHOP = """\
+name = "shop"
+ledger = "shop.ledger"
+adjacency = "add_remove"
+
+[budget]
+epsilon = 3
+
+[tables.customers]
+source = "customers.parquet"
+unit = "id"
+limits = { rows = 1 }
+
+[tables.customers.columns]
+id = { kind = "integer" }
+
+[tables.orders]
+source = "orders.parquet"
+links = { customer = "customers.id", "paid in" = { table = "iso.4217", column = "code" } }
+limits = { rows = 20 }
+
+[tables.orders.columns]
+customer = { kind = "integer" }
+"paid in" = { kind = "text" }
+
+[tables."iso.4217"]
+source = "currencies.csv"
+public = true
+unique = ["code"]
+
+[tables."iso.4217".columns]
+code = { kind = "text" }
+"""
+
+
+def test_many_tables_are_read_as_what_they_say() -> None:
+    """A unit in one, links to it in another, and one that is public; what was read is written as it was."""
+    customers, orders, currencies = loads(SHOP).tables
+    assert (customers.unit, customers.links, customers.public) == (Unit("id"), (), False)
+    assert (orders.unit, orders.public, orders.limits) == (None, False, Limits(rows=20))
+    assert orders.links == (Link("customer", "customers", "id"), Link("paid in", "iso.4217", "code"))
+    assert (currencies.unit, currencies.public, currencies.unique) == (None, True, ("code",))
+    assert dumps(loads(SHOP)) == SHOP
+    assert str(loads(SHOP).owner(orders)) == "customer"
+
+
+def test_links_in_other_forms() -> None:
+    """A link in two words; links in a table of their own; `public = false`, and nothing unique."""
+    apart = SHOP.replace('"customers.id"', '{ table = "customers", column = "id" }')
+    assert loads(apart) == loads(SHOP)
+    inline = 'links = { customer = "customers.id", "paid in" = { table = "iso.4217", column = "code" } }\n'
+    headed = '[tables.orders.links]\ncustomer = "customers.id"\n"paid in" = { table = "iso.4217", column = "code" }\n'
+    assert loads(SHOP.replace(inline, "") + headed) == loads(SHOP)
+    assert loads(SHOP.replace("limits = { rows = 1 }", "limits = { rows = 1 }\npublic = false")) == loads(SHOP)
+    assert loads(SHOP.replace('unique = ["code"]', "unique = []")).tables[2].unique == ()
 
 
 def test_numbers_that_carry_privacy_are_the_ones_typed() -> None:

@@ -119,6 +119,17 @@ def test_endless_numbers_in_every_place(key: str, number: str) -> None:
     assert isinstance(outcome(FULL.replace(key, damaged).encode()), ConfigError)
 
 
+def test_many_tables_with_many_links() -> None:
+    """Thousands of tables, each linked to the one before, are refused soon: nobody follows them all."""
+    tables = "".join(
+        f'[tables.t{n}]\nsource = "t.csv"\nlimits.rows = 1\nlinks.up = "t{n - 1}.up"\ncolumns.up.kind = "text"\n'
+        for n in range(3_000)
+    )
+    error = outcome(f'name = "n"\nledger = "l"\nadjacency = "add_remove"\nbudget.epsilon = 1\n{tables}'.encode())
+    assert isinstance(error, ConfigError)
+    assert error.message.startswith("tables.t0.links.up: ")
+
+
 def file_error(path: Path) -> ConfigError:
     """The error that a file causes."""
     with pytest.raises(ConfigError) as caught:

@@ -13,6 +13,7 @@ from discreet.dataset import Dataset, loads
 from discreet.dataset.decode import decode
 from discreet.dataset.toml import parse
 from discreet.errors import ConfigError
+from discreet.privacy import Unit
 
 FULL = Path(__file__).with_name("clinic.toml").read_text(encoding="utf-8")
 
@@ -68,7 +69,11 @@ def assert_no_looser(new: Dataset, old: Dataset) -> None:
     for table in new.tables:
         was = before[table.name]
         # The whole person is a stricter unit than a person-day, and each person-day is stricter than each row.
-        assert table.unit in {was.unit, type(was.unit)(was.unit.column)}
+        assert table.unit in {was.unit, was.unit and Unit(was.unit.column)}
+        assert set(table.links) <= set(was.links)
+        assert table.unit is not None or str(new.owner(table)) == str(old.owner(was))
+        assert table.public == was.public
+        assert set(table.unique) <= set(was.unique)
         assert table.limits == was.limits
         assert table.row_ceiling >= was.row_ceiling
         for column in table.columns:
@@ -117,13 +122,20 @@ def test_what_must_be_stated_is_missed_by_name() -> None:
         ("tables", "visits", "columns", "hours per week", "kind"),
         ("tables", "visits", "unit", "column"),
         ("tables", "visits", "source", "kind"),
+        ("tables", "prescriptions", "links", "drug", "table"),
+        ("tables", "prescriptions", "links", "drug", "column"),
     ]:
         mutant = document()
         del parent_of(mutant, path)[path[-1]]
         assert refused(mutant).message == f"{full_name(path)} is missing"
-    mutant = document()
-    del mutant["tables"]["visits"]["limits"]
-    assert refused(mutant).message.startswith("tables.visits: limits are missing")
+    for table in ("visits", "prescriptions"):
+        mutant = document()
+        del mutant["tables"][table]["limits"]
+        assert refused(mutant).message.startswith(f"tables.{table}: limits are missing")
+    for table, key in {"prescriptions": "links", "drugs": "public"}.items():
+        mutant = document()
+        del mutant["tables"][table][key]
+        assert refused(mutant).message == f"tables.{table}.unit is missing"
 
 
 @pytest.mark.parametrize("path", ENTRIES, ids=full_name)
@@ -148,7 +160,7 @@ def fits(path: Place, right: object, wrong: object) -> bool:
         texts = {"name", "ledger", "path"}
         names = path[-1] in texts or ("keys" in path and wrong != "") or "missing" in path
         return not isinstance(wrong, str) or (names and (wrong != "" or "missing" in path))
-    if wrong == [] and path[-1] == "missing":
+    if wrong == [] and path[-1] in {"missing", "unique"}:
         return True
     number = isinstance(right, int | Decimal) and not isinstance(right, bool)
     return number and isinstance(wrong, int | Decimal) and not isinstance(wrong, bool) and "row_ceiling" not in path
@@ -165,7 +177,7 @@ def test_an_unknown_key_is_refused_at_every_level(path: Place) -> None:
 
 def test_the_mutations_are_many() -> None:
     """The configuration has entries of every sort, and few replacements happen to fit."""
-    assert len(ENTRIES) > 60
+    assert len(ENTRIES) > 80
     tried = [(path, wrong) for path in ENTRIES for wrong in WRONG]
     fitting = [pair for pair in tried if fits(pair[0], parent_of(document(), pair[0])[pair[0][-1]], pair[1])]
     assert len(fitting) < len(tried) / 8

@@ -13,6 +13,9 @@ from discreet.errors import ConfigError, DiscreetError
 
 FULL = Path(__file__).with_name("clinic.toml").read_text(encoding="utf-8")
 
+LINK = "tables.prescriptions.links.visit_id"
+ROW = 'unit = "row"'
+
 
 def refused(text: str) -> ConfigError:
     """The error that a configuration causes."""
@@ -84,6 +87,43 @@ def refused(text: str) -> ConfigError:
         ('{ kind = "text" }', '{ kind = "text", bounds = [0, 1] }', "tables.visits.columns.person_id", "don't fit it"),
         ("smoker =", "AGE =", "tables.visits", "two columns named 'age'"),
         ("[tables.people", "[tables.Visits", "tables", "two tables of one name"),
+        ('"visits.visit_id"', '"visit.visit_id"', LINK, "linked to 'visit', which isn't declared"),
+        ('"visits.visit_id"', '"visits.id"', LINK, "column 'id', which table 'visits' doesn't have"),
+        ('"visits.visit_id"', '"visits.person_id"', LINK, "leads from integer values to text values"),
+        ('"visits.visit_id"', '"visits"', LINK, "which isn't a table and its column"),
+        ('"visits.visit_id"', '"visits.visit_id.x"', LINK, "which isn't a table and its column"),
+        ('"visits.visit_id"', '"people.age"', "tables.prescriptions", "each row of table 'people' is a unit"),
+        ('"visits.visit_id"', '"prescriptions.visit_id"', "tables.prescriptions", "lead in a circle"),
+        ('visit_id = "visits.visit_id", ', "", "tables.prescriptions", "nothing says whose the rows"),
+        ('links = { visit_id = "', 'links = { visit = "', "tables.prescriptions.links.visit", "there is no column"),
+        (
+            '"drugs", column = "code"',
+            '"visits", column = "person_id"',
+            "tables.prescriptions",
+            "both say whose its rows",
+        ),
+        ('drug = { kind = "text" }', 'drug = { kind = "real" }', "tables.prescriptions", "can't identify anyone"),
+        ('"drugs", column', '"drugs", to', "tables.prescriptions.links.drug.to", "there is no such key"),
+        ("public = true", "public = 1", "tables.drugs.public", "expected true or false"),
+        ("public = true", "public = false", "tables.drugs", "nothing says whose the rows"),
+        ("public = true", 'public = true\nunit = "code"', "tables.drugs", "is public, so it has no rows to protect"),
+        ("public = true", "public = true\nlimits = { rows = 1 }", "tables.drugs.limits", "no units to limit"),
+        ("public = true", 'public = true\nlinks = { code = "people.age" }', "tables.drugs", "takes no links"),
+        ('unique = ["code"]', 'unique = ["id"]', "tables.drugs.unique[0]", 'there is no column "id"'),
+        ('unique = ["code"]', 'unique = "code"', "tables.drugs.unique", "expected an array"),
+        (
+            '"visits.visit_id", drug',
+            '"visits.visit_id", VISIT_ID = "visits.visit_id", drug',
+            "tables.prescriptions",
+            "two",
+        ),
+        (ROW, 'unit = "row"\nunique = ["age"]', "tables.people", "is private"),
+        (
+            ROW,
+            'unit = "age"\nlimits = { rows = 1 }\nlinks = { age = "visits.visit_id" }',
+            "tables.people",
+            "to another",
+        ),
     ],
 )
 def test_a_bad_value_is_named_with_what_was_expected(old: str, new: str, place: str, expected: str) -> None:
@@ -116,6 +156,13 @@ def test_a_bad_value_is_named_with_what_was_expected(old: str, new: str, place: 
         ('at = "visited_at"', 'at = "visit_at"', "no column", 'did you mean "visited_at"?'),
         ('unit = "row"', 'unit = "rows"', "no column", 'did you mean "row"?'),
         ("smoker =", "smo.ker =", "tables.visits.columns.smo: expected a column", "points in it stands in quotes"),
+        ("links =", "references =", "tables.prescriptions.references: there is no such key", "did you mean links?"),
+        ("links =", "foreign_keys =", "tables.prescriptions.foreign_keys: there is no such key", "did you mean links?"),
+        ("links =", "fk =", "tables.prescriptions.fk: there is no such key", "did you mean links?"),
+        ("public =", "is_public =", "tables.drugs.is_public: there is no such key", "did you mean public?"),
+        ("unique =", "primary_key =", "tables.drugs.primary_key: there is no such key", "did you mean unique?"),
+        ('"drugs", column', '"drugs", to', "links.drug.to: there is no such key", "did you mean column?"),
+        ("links = { visit_id", "links = { visitid", "there is no column", 'did you mean "visit_id"?'),
         ("ledger =", "zzzzzz =", "zzzzzz: there is no such key", "there are name, ledger, adjacency"),
     ],
 )
@@ -168,6 +215,12 @@ def test_errors_are_of_one_class_and_code() -> None:
 def test_the_full_configuration_is_right() -> None:
     """The configuration that is mutated above is itself accepted, or nothing would have been shown."""
     dataset = loads(FULL)
-    assert [table.name for table in dataset.tables] == ["visits", "people"]
+    assert [table.name for table in dataset.tables] == ["visits", "people", "drugs", "prescriptions"]
+    assert [str(dataset.owner(table)) for table in dataset.tables] == [
+        "person_id per day of visited_at",
+        "row",
+        "None",
+        "visit_id → visits.visit_id → person_id per day of visited_at",
+    ]
     assert dataset.tables[0].columns[1].bounds is not None
     assert dataset.tables[0].columns[1].bounds.lo == date(2020, 1, 1)

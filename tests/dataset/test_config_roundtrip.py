@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.dataset import Column, Dataset, Kind, Source, SourceKind, Table, dumps, load_config, loads, save_config
+from discreet.dataset import (
+    Column,
+    Dataset,
+    Kind,
+    Link,
+    Source,
+    SourceKind,
+    Table,
+    dumps,
+    load_config,
+    loads,
+    save_config,
+)
 from discreet.dataset.encode import Note
 from discreet.errors import ConfigError
 from discreet.privacy import Adjacency, Bounds, Budget, Keys, Limits, Period, Unit
@@ -123,6 +136,18 @@ def tables(draw: st.DrawFn, name: str) -> Table:
     source = draw(sources())
     chosen = draw(st.lists(names, min_size=1, max_size=5, unique_by=str.casefold))
     declared = [draw(columns(column, csv=source.kind == "csv")) for column in chosen]
+    if draw(st.integers(0, 4)) == 0:
+        unique = draw(st.lists(st.sampled_from(chosen), max_size=2, unique=True))
+        ceiling = draw(st.integers(1, 2**48))
+        return Table(
+            name=name,
+            source=source,
+            columns=tuple(declared),
+            unit=None,
+            public=True,
+            unique=tuple(unique),
+            row_ceiling=ceiling,
+        )
     unit = draw(units(declared))
     one_row = st.sampled_from([Limits(rows=1), Limits(groups=1, rows_per_group=1)])
     return Table(
@@ -135,6 +160,42 @@ def tables(draw: st.DrawFn, name: str) -> Table:
     )
 
 
+def has_private(found: Iterable[Table]) -> bool:
+    """Whether there is something to protect."""
+    return not all(table.public for table in found)
+
+
+@st.composite
+def linked(draw: st.DrawFn, found: list[Table]) -> list[Table]:
+    """The tables, and perhaps one that is linked to some of them, over columns of any names."""
+    others = [table for table in found if table.unit is not None and not table.unit.is_row]
+    name = draw(names.filter(lambda name: name.casefold() not in {table.name.casefold() for table in found}))
+    if not others or draw(st.booleans()):
+        return found
+    owner = draw(st.sampled_from(others))
+    targets = [
+        owner,
+        *draw(st.lists(st.sampled_from([table for table in found if table.public] or [owner]), max_size=2)),
+    ]
+    columns, links = [], []
+    for number, target in enumerate(dict.fromkeys(table.name for table in targets)):
+        table = next(each for each in found if each.name == target)
+        ids = [column for column in table.columns if column.kind not in {Kind.REAL, Kind.BOOLEAN}]
+        if ids:
+            to = draw(st.sampled_from(ids))
+            columns.append(Column(name=f"{draw(names)}{number}", kind=to.kind))
+            links.append(Link(columns[-1].name, target, to.name))
+    again = Table(
+        name=name,
+        source=draw(sources().filter(lambda source: source.kind != "csv")),
+        columns=tuple(columns),
+        unit=None,
+        limits=draw(limits),
+        links=tuple(links),
+    )
+    return [*found, again]
+
+
 @st.composite
 def datasets(draw: st.DrawFn) -> Dataset:
     """Any dataset that can be saved."""
@@ -142,11 +203,11 @@ def datasets(draw: st.DrawFn) -> Dataset:
     rho, delta = (draw(amounts), draw(deltas)) if epsilon is None else (None, draw(st.none() | deltas))
     parts = st.sampled_from([Fraction(1), Fraction(1, 3)])
     shares = parts.map(lambda part: Budget(epsilon and epsilon * part, delta and delta * part, rho=rho and rho * part))
+    called = st.lists(names, min_size=1, max_size=3, unique_by=str.casefold)
+    found = draw(called.flatmap(lambda each: st.tuples(*map(tables, each))).filter(has_private))
     return Dataset(
         name=draw(names),
-        tables=tuple(
-            draw(tables(name)) for name in draw(st.lists(names, min_size=1, max_size=3, unique_by=str.casefold))
-        ),
+        tables=tuple(draw(linked(list(found)))),
         budget=Budget(epsilon, delta, rho=rho),
         ledger=draw(st.sampled_from(["/var/l.ledger", "sqlite:///l.db", "postgresql://h/d?x=1#y"])),
         analysts=draw(st.dictionaries(names, shares, max_size=3)),
@@ -178,6 +239,7 @@ def test_comments_change_nothing(dataset: Dataset, words: str) -> None:
     for table in dataset.tables:
         head = ("tables", table.name)
         paths += [head, (*head, "source"), (*head, "unit"), (*head, "columns")]
+        paths += [(*head, "links"), (*head, "public"), (*head, "unique")]
         paths += [(*head, "columns", column.name) for column in table.columns]
     text = dumps(dataset, notes=dict.fromkeys(paths, note))
     assert repr(loads(text)) == repr(dataset)
@@ -193,12 +255,16 @@ def all_named(name: str) -> Dataset:
         columns=columns,
         unit=Unit(name, per="day", at=f"{name}2"),
     )
-    return Dataset(name=name, tables=(table,), budget=Budget(1), ledger=name, analysts={name: Budget(1)})
+    names = Column(name=name, kind=Kind.TEXT)
+    public = Table(name=f"{name}3", source=table.source, columns=(names,), unit=None, public=True, unique=(name,))
+    links = (Link(name, name, name),)
+    linked = Table(name=f"{name}4", source=table.source, columns=(names,), unit=None, links=links)
+    return Dataset(name=name, tables=(table, public, linked), budget=Budget(1), ledger=name, analysts={name: Budget(1)})
 
 
 @pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
 def test_odd_names_are_kept_and_shown(name: str) -> None:
-    """Names of any signs survive as dataset, analyst, table, column, unit, key and path; what doesn't print is seen."""
+    """Any signs survive as dataset, analyst, table, column, unit, link, key and path; what can't be seen is shown."""
     dataset = all_named(name)
     text = dumps(dataset)
     assert loads(text) == dataset
@@ -219,18 +285,23 @@ def test_the_strategies_reach_what_they_should() -> None:
     """Every kind, both limits, every unit and budget come up, or the tests above would show less than they say."""
     seen: set[str] = set()
 
+    @settings(max_examples=1_000)
     @given(datasets())
     def look(dataset: Dataset) -> None:
         seen.add("rho" if dataset.budget.rho else "pure" if dataset.budget.is_pure else "approximate")
         seen.add("shares" if dataset.analysts else "anyone")
         for table in dataset.tables:
-            seen.add("row" if table.unit.is_row else "id" if table.unit.per is None else "period")
+            if table.unit is not None:
+                seen.add("row" if table.unit.is_row else "id" if table.unit.per is None else "period")
+            seen.add("public" if table.public else f"{len(table.links)} links")
+            seen.update({"unique"} if table.unique else ())
             seen.add("rows" if table.limits.rows else "groups")
             for column in table.columns:
                 seen.add(f"{column.kind} {'bounds' if column.bounds else 'keys' if column.keys else ''}")
 
     look()
     assert seen >= {"rho", "pure", "approximate", "shares", "anyone", "row", "id", "period", "rows", "groups"}
+    assert seen >= {"public", "unique", "0 links", "1 links", "2 links"}
     assert seen >= {f"{kind} keys" for kind in Kind}
     assert seen >= {f"{kind} bounds" for kind in Kind if kind.is_number or kind.is_time}
 

@@ -37,17 +37,17 @@ def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
         }
     )
     proposal = clinic(peek)
-    assert proposal.doubts == (
+    assert proposal.tables[0].doubts == (
         "age: some values aren't in [0, 125] and would be moved to its ends",
         "month: some values aren't among its keys and would be read as NULL",
     )
-    assert not any(doubt in proposal.to_toml() for doubt in proposal.doubts)
+    assert not any(doubt in proposal.to_toml() for doubt in proposal.tables[0].doubts)
     fits = Peek(columns={"age": Seen(lo=0, hi=125.0), "month": Seen(values=(1, 2, None))})
-    assert clinic(fits).doubts == ()
+    assert clinic(fits).tables[0].doubts == ()
     kinds = Peek(columns={"age": Seen(lo=date(2020, 1, 1), hi=date(2021, 1, 1))})
-    assert len(clinic(kinds).doubts) == 1
+    assert len(clinic(kinds).tables[0].doubts) == 1
     blood = propose(columns({"continent": Kind.TEXT}), Peek(columns={"continent": Seen()}), source=CSV)
-    assert blood.doubts == ("continent: it has too many values to compare with its keys",)
+    assert blood.tables[0].doubts == ("continent: it has too many values to compare with its keys",)
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,11 @@ def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
 )
 def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) -> None:
     """To 1, 2 or 5 times a power of ten, and to zero where nothing lies below it: less of the data is given away."""
-    (item,) = propose(
-        columns({"amount": Kind.REAL}), Peek(columns={"amount": Seen(lo=lo, hi=hi)}), source=CSV
-    ).suggestions
+    (item,) = (
+        propose(columns({"amount": Kind.REAL}), Peek(columns={"amount": Seen(lo=lo, hi=hi)}), source=CSV)
+        .tables[0]
+        .suggestions
+    )
     assert item.column.bounds == Bounds(*bounds)
 
 
@@ -86,7 +88,9 @@ def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) 
 )
 def test_what_makes_no_range_is_left_blank(nothing: Seen) -> None:
     """Half a range, one without an end, or one of another kind declares nothing."""
-    (item,) = propose(columns({"amount": Kind.REAL}), Peek(columns={"amount": nothing}), source=CSV).suggestions
+    (item,) = (
+        propose(columns({"amount": Kind.REAL}), Peek(columns={"amount": nothing}), source=CSV).tables[0].suggestions
+    )
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
 
@@ -95,16 +99,18 @@ def test_what_makes_no_range_is_left_blank(nothing: Seen) -> None:
 def test_what_makes_no_keys_is_left_blank(values: tuple[str | None, ...] | None) -> None:
     """No values but NULLs, or more than a list of groups has, declare nothing."""
     peek = Peek(columns={"city": Seen(values=values)})
-    (item,) = propose(columns({"city": Kind.TEXT}), peek, source=CSV).suggestions
+    (item,) = propose(columns({"city": Kind.TEXT}), peek, source=CSV).tables[0].suggestions
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
 
 
 def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
     """An unusual coding is read off the data, under a mark, with the usual one as the way out."""
-    (item,) = propose(
-        columns({"sex": Kind.TEXT}), Peek(columns={"sex": Seen(values=("weiblich", "männlich"))}), source=CSV
-    ).suggestions
+    (item,) = (
+        propose(columns({"sex": Kind.TEXT}), Peek(columns={"sex": Seen(values=("weiblich", "männlich"))}), source=CSV)
+        .tables[0]
+        .suggestions
+    )
     assert list(item.column.keys or ()) == ["männlich", "weiblich"]
     assert [choice.keys for choice in item.choices] == [Keys(["Female", "Male"])]
 

@@ -55,7 +55,7 @@ def clinic(peek: Peek | None = None, *, strict: bool = False) -> Proposal:
 
 def of(proposal: Proposal, name: str) -> Suggestion:
     """What is proposed of a column."""
-    return next(item for item in proposal.suggestions if item.column.name == name)
+    return next(item for item in proposal.tables[0].suggestions if item.column.name == name)
 
 
 def lines_on(proposal: Proposal, name: str) -> str:
@@ -71,16 +71,16 @@ def lines_on(proposal: Proposal, name: str) -> str:
 def test_what_is_read_off_the_data_is_marked_in_the_file_and_on_the_screen() -> None:
     """Exactly the columns that the data had a part in carry the mark, as does the list of texts for NULL."""
     proposal = clinic(PEEK)
-    assert proposal.leaks == ("sex", "city", "income", "visited", "seen_at")
-    for name, _, origin in proposal.rows():
-        assert ("LEAK" in origin) == origin.startswith("read off the data") == (name in proposal.leaks)
-    for name in proposal.leaks:
+    assert proposal.tables[0].leaks == ("sex", "city", "income", "visited", "seen_at")
+    for name, _, origin in proposal.tables[0].rows():
+        assert ("LEAK" in origin) == origin.startswith("read off the data") == (name in proposal.tables[0].leaks)
+    for name in proposal.tables[0].leaks:
         assert "# LEAK: " in lines_on(proposal, name)
     assert "# LEAK: read off the data; replace by what the column may hold\ncity = " in proposal.to_toml()
-    assert proposal.missing_origin is Origin.DATA
+    assert proposal.tables[0].missing_origin is Origin.DATA
     assert '# LEAK: read off the data; replace by what the codebook says\nmissing = ["?"]' in proposal.to_toml()
     # The head of the file explains the mark, and five columns and the missing texts carry it.
-    assert proposal.to_toml().count("# LEAK") == len(proposal.leaks) + 1
+    assert proposal.to_toml().count("# LEAK") == len(proposal.tables[0].leaks) + 1
 
 
 def test_what_was_seen_becomes_a_declaration() -> None:
@@ -111,8 +111,8 @@ def test_strict_leaves_blank_what_neither_schema_nor_knowledge_says() -> None:
     """Under `strict` the data might as well not be there: nothing of it is in the proposal, and blanks show a way."""
     proposal = clinic(PEEK, strict=True)
     assert proposal == clinic(None)
-    assert proposal.leaks == ()
-    assert proposal.doubts == ()
+    assert proposal.tables[0].leaks == ()
+    assert proposal.tables[0].doubts == ()
     for name in ("sex", "city", "income", "visited", "seen_at"):
         assert of(proposal, name).is_blank
         assert "# blank: " in lines_on(proposal, name)
@@ -130,7 +130,7 @@ def test_strict_is_blind(data: st.DataObject) -> None:
     one, two = clinic(first, strict=True), clinic(second, strict=True)
     assert one == two
     assert one.to_toml() == two.to_toml()
-    assert one.rows() == two.rows()
+    assert one.tables[0].rows() == two.tables[0].rows()
 
 
 # No signalling NaN: it can't even be hashed, and no engine makes one.
@@ -151,7 +151,7 @@ def test_any_peek_leads_to_a_file_that_loads(peek: Peek) -> None:
     proposal = clinic(peek)
     assert loads(proposal.to_toml()) == proposal.dataset
     blind = clinic(None)
-    for item, unseen in zip(proposal.suggestions, blind.suggestions, strict=True):
+    for item, unseen in zip(proposal.tables[0].suggestions, blind.tables[0].suggestions, strict=True):
         # What carries no mark is what would have been proposed without looking.
         assert item.origin is Origin.DATA or item == unseen
 
@@ -168,7 +168,7 @@ def test_any_schema_leads_to_a_file_that_loads(schema: dict[str, Kind], path: st
         refused = error
     else:
         assert loads(proposal.to_toml()) == proposal.dataset
-        assert [name for name, _, _ in proposal.rows()] == list(schema)
+        assert [name for name, _, _ in proposal.tables[0].rows()] == list(schema)
         return
     assert "two columns named" in refused.message or "no column is left" in refused.message
 
@@ -193,7 +193,7 @@ def test_people_are_the_unit_and_names_are_left_out() -> None:
     assert "# REVIEW: how much one unit counts" in text
     assert "name" not in {column.name for column in table.columns}
     assert '# left out: public knowledge: a name, so it singles people out\n# name = { kind = "text" }' in text
-    assert ("name", "left out") in {(name, declared) for name, declared, _ in proposal.rows()}
+    assert ("name", "left out") in {(name, declared) for name, declared, _ in proposal.tables[0].rows()}
     assert loads(text.replace("# name = {", "name = {")).tables[0].columns[0].name == "name"
     assert table.column("patient_id").bounds is None
 
@@ -236,7 +236,7 @@ def test_the_budget_is_explained_and_the_ledger_lies_beside_the_file() -> None:
 def test_nothing_seen_in_the_data_is_written_but_under_a_mark() -> None:
     """Canaries: values of rows occur in no line of the file but those of marked columns, and in no doubt."""
     proposal = clinic(PEEK)
-    marked = [lines_on(proposal, name) for name in proposal.leaks]
+    marked = [lines_on(proposal, name) for name in proposal.tables[0].leaks]
     rest = proposal.to_toml()
     for lines in marked:
         rest = rest.replace(lines, "")
@@ -255,7 +255,7 @@ def test_nothing_seen_in_the_data_is_written_but_under_a_mark() -> None:
         "2023",
     ):
         assert canary not in rest
-    assert not any("Canary" in words for words in proposal.doubts)
+    assert not any("Canary" in words for words in proposal.tables[0].doubts)
     # Ranges lose their digits even under a mark.
     assert not any(digits in "".join(marked) for digits in ("1234", "654", "03-04", "05-06"))
 
@@ -291,5 +291,5 @@ def test_saving_keeps_a_custodians_file(tmp_path: Path) -> None:
 def test_a_schema_that_says_more_is_kept() -> None:
     """Bounds or keys that come with a column aren't replaced by anything."""
     age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(18, 65))
-    (item,) = propose([age], PEEK, source=CSV).suggestions
+    (item,) = propose([age], PEEK, source=CSV).tables[0].suggestions
     assert (item.column, item.origin) == (age, Origin.SCHEMA)

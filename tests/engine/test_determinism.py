@@ -61,8 +61,8 @@ def test_threads_order_and_layout_make_no_difference(shape: str, visits: pa.Tabl
     for number, (table, size, threads) in enumerate(((visits, ROWS, 1), (visits, 5_000, 2), (shuffled, 1_000, 8))):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(table, path, row_group_size=size, use_dictionary=number != 1)
-        answers.append(_ask(DuckDB(Source.of(path), threads=threads), unit, limits, keys))
-    answers.append(_ask(DuckDB(Source(kind="memory", location="t"), shuffled, threads=2), unit, limits, keys))
+        answers.append(_ask(DuckDB(threads=threads), Source.of(path), unit, limits, keys))
+    answers.append(_ask(DuckDB({"t": shuffled}, threads=2), Source(kind="memory", location="t"), unit, limits, keys))
     assert all(answer == answers[0] for answer in answers)
     assert len(answers[0]) >= 30
     assert all(any(values.values()) for values in answers[0].values())
@@ -80,9 +80,11 @@ def test_groups_come_in_the_order_of_their_keys() -> None:
             assert [group[0] for group in order] == sorted([group[0] for group in order], key=lambda g: (g is None, g))
 
 
-def _ask(engine: DuckDB, unit: Unit, limits: Limits, keys: list[Key]) -> dict[tuple[Any, ...], dict[str, int]]:
+def _ask(
+    engine: DuckDB, source: Source, unit: Unit, limits: Limits, keys: list[Key]
+) -> dict[tuple[Any, ...], dict[str, int]]:
     """Counts, and sums of integers and reals."""
-    table = table_of(unit=unit, limits=limits, y=declared("y", bounds=Bounds(-1000, 1000)))
+    table = table_of(source=source, unit=unit, limits=limits, y=declared("y", bounds=Bounds(-1000, 1000)))
     measures = [
         count(),
         total("x", column("x"), lo=-(2**62), hi=2**62),

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.dataset import Column, Kind, Source, Table
+from discreet.dataset import Column, Kind, Owner, Source, Table
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -26,13 +26,13 @@ def come_in(source: Source, column: Column) -> list[Any]:
     counting = Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=0, lo=0, hi=1)
     table = Table(name="t", source=source, columns=(column,), unit=Unit.row())
     question = Exact(
-        source=Scan(table=table, columns=(column.name,)),
+        source=Scan(table=table, columns=(column.name,), owner=Owner(table.unit), alias=table.name),
         keys=(key,),
         measures=(counting,),
         limits=table.limits,
         salt="",
     )
-    result = DuckDB(source).run(question)
+    result = DuckDB().run(question)
     values = [value for (value,), n in zip(result.keys, result.measures["n"], strict=True) for _ in range(n)]
     return sorted(values, key=lambda value: (value is None, value if value is not None else 0))
 
@@ -190,9 +190,13 @@ def _ask_csv(path: Path, content: bytes, limits: Limits) -> dict[Any, tuple[int,
     )
     key = Key(name="g", expr=Reference("t", "g", Type(Kind.TEXT)), values=None)
     question = Exact(
-        source=Scan(table=table, columns=("id", "g", "x")), keys=(key,), measures=measures, limits=limits, salt=""
+        source=Scan(table=table, columns=("id", "g", "x"), owner=Owner(table.unit), alias=table.name),
+        keys=(key,),
+        measures=measures,
+        limits=limits,
+        salt="",
     )
-    result = DuckDB(source).run(question)
+    result = DuckDB().run(question)
     return {group: (result.measures["n"][n], result.measures["s"][n]) for n, (group,) in enumerate(result.keys)}
 
 
@@ -203,9 +207,13 @@ def test_ids_outside_their_bounds_are_nobodys(tmp_path: Path) -> None:
     table = Table(name="t", source=source, columns=(column,), unit=Unit("v"), limits=Limits(rows=1))
     counting = Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=0, lo=0, hi=1)
     question = Exact(
-        source=Scan(table=table, columns=("v",)), keys=(), measures=(counting,), limits=Limits(rows=1), salt=""
+        source=Scan(table=table, columns=("v",), owner=Owner(table.unit), alias=table.name),
+        keys=(),
+        measures=(counting,),
+        limits=Limits(rows=1),
+        salt="",
     )
-    assert DuckDB(source).run(question).measures["n"] == [2]
+    assert DuckDB().run(question).measures["n"] == [2]
 
 
 IDS: list[tuple[Kind, list[str], int]] = [
@@ -237,7 +245,11 @@ def count_units(source: Source, column: Column) -> int:
     table = Table(name="t", source=source, columns=(column,), unit=Unit(column.name), limits=limits)
     units = Units(name="u")
     question = Exact(
-        source=Scan(table=table, columns=(column.name,)), keys=(), measures=(units,), limits=limits, salt=""
+        source=Scan(table=table, columns=(column.name,), owner=Owner(table.unit), alias=table.name),
+        keys=(),
+        measures=(units,),
+        limits=limits,
+        salt="",
     )
-    (found,) = DuckDB(source).run(question).measures["u"]
+    (found,) = DuckDB().run(question).measures["u"]
     return found

@@ -5,15 +5,13 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
-import duckdb
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from discreet.dataset import Kind
-from discreet.engine.limiting import salted
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Exact, Expr, Measure, Units
+from support.hashes import HashOrder
 from support.questions import (
     AT_LEAST,
     BROKEN,
@@ -121,40 +119,14 @@ def questions(draw: st.DrawFn) -> Exact:
     return exact(table, measures, keys=keys, where=draw(st.sampled_from(WHERE)), salt=draw(st.text(max_size=3)))
 
 
-_CONNECTION = duckdb.connect()
-
 CENTURIES = Bounds(date(1900, 1, 1), date(2100, 1, 1))
 DAYS = (date(2024, 2, 29), date(1970, 1, 1))
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 
 
-class HashOrder:
-    """How DuckDB ranks a unit's groups: its hash of the unit, the keys as the engine has them, and the salt."""
-
-    def __init__(self, question: Exact) -> None:
-        """Prepare the query."""
-        self._connection = _CONNECTION
-        self._question = question
-        self._salt = salted(question.salt)
-
-    def __call__(self, unit: Any, group: tuple[Any, ...]) -> int:
-        """The rank."""
-        table = self._question.table
-        id_type = "VARCHAR" if table.column(str(table.unit.column)).kind is Kind.TEXT else "BIGINT"
-        types, values = [id_type, "TIMESTAMP"][: len(unit)], [*unit]
-        sql = {Kind.TEXT: "VARCHAR", Kind.INTEGER: "BIGINT", Kind.DATE: "DATE", Kind.TIMESTAMP: "TIMESTAMP"}
-        for part, value in zip(self._question.keys, group, strict=True):
-            types.append(sql[part.expr.type.kind] if part.values is None else "UTINYINT")
-            values.append(value if part.values is None else part.values.index(value))
-        places = ", ".join(f"CAST(? AS {sql_type})" for sql_type in types)
-        row = self._connection.execute(f"SELECT hash({places}, {self._salt})", values).fetchone()
-        assert row is not None
-        return int(row[0])
-
-
 def expected(question: Exact, rows: list[dict[str, Any]]) -> Answer:
     """The reference's answer."""
-    return answer(question, rows, HashOrder(question))
+    return answer(question, {"t": rows}, HashOrder(question))
 
 
 SEARCH = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from discreet.dataset import Source
-from discreet.engine.reader import snapshot
+from discreet.engine.reader import snapshots
 from discreet.engine.session import Session, usable_memory
 
 FORBIDDEN = [
@@ -46,11 +46,11 @@ def test_what_is_forbidden_fails(kind: str, statement: str, tmp_path: Path) -> N
             connection.execute(f"ATTACH '{source}' AS d; CREATE TABLE d.t AS SELECT 1 AS x")
         else:
             connection.execute(f"COPY (SELECT 1 AS x) TO '{source}'")
-    with Session() as session, snapshot(Source.of(source), None, session):
-        assert session.execute("SELECT count(*) FROM raw") == [(1,)]
+    with Session() as session, snapshots([Source.of(source)], {}, session):
+        assert session.execute("SELECT count(*) FROM raw0") == [(1,)]
         with pytest.raises(duckdb.Error):
             session.execute(statement.format(secret=secret, folder=folder))
-        assert session.execute("SELECT count(*) FROM raw") == [(1,)]
+        assert session.execute("SELECT count(*) FROM raw0") == [(1,)]
     assert sorted(path.name for path in folder.iterdir()) == sorted(["secret.csv", source.name])
 
 

@@ -14,11 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.dataset import Column, Kind, Source, Table
+from discreet.dataset import Column, Kind, Owner, Source, Table
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.entries import shape_of
 from discreet.engine.session import Session
-from discreet.engine.source import source_of
 from discreet.errors import DiscreetError, QuestionFailed, SourceError
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -39,7 +38,7 @@ def question(source: Source) -> Exact:
     columns = (Column(name="id", kind=Kind.INTEGER), Column(name="g", kind=Kind.TEXT))
     table = Table(name="t", source=source, columns=columns, unit=Unit("id"), limits=Limits(rows=1))
     return Exact(
-        source=Scan(table=table, columns=("id", "g")),
+        source=Scan(table=table, columns=("id", "g"), owner=Owner(table.unit), alias=table.name),
         keys=(Key(name="g", expr=Reference("t", "g", Type(Kind.TEXT)), values=None),),
         measures=(Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=0, lo=0, hi=1),),
         limits=table.limits,
@@ -103,7 +102,7 @@ def test_duckdb_would_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     source = readable(tmp_path)
     break_at(monkeypatch, 12)
     with pytest.raises(duckdb.Error) as told:
-        DuckDB(source)._answer(question(source), shape_of(question(source)))
+        DuckDB()._answer(question(source), shape_of(question(source)))
     assert CANARY in everything_said(told.value)
 
 
@@ -118,7 +117,7 @@ def test_a_failed_question_says_one_thing(
         with monkeypatch.context() as patch:
             counted = break_at(patch, number)
             with pytest.raises(QuestionFailed) as failure:
-                DuckDB(source).run(question(source))
+                DuckDB().run(question(source))
             statements = max(counted(), 12)
         assert failure.value.__cause__ is None
         assert failure.value.__context__ is None
@@ -136,7 +135,7 @@ def test_every_failure_looks_the_same(tmp_path: Path) -> None:
     said = set()
     for path in (broken, lacking, tmp_path / "missing.csv"):
         with pytest.raises(QuestionFailed) as failure:
-            DuckDB(Source.of(path)).run(question(Source.of(path)))
+            DuckDB().run(question(Source.of(path)))
         said.add((str(failure.value), repr(failure.value), str(failure.value.to_dict())))
     assert len(said) == 1
 
@@ -147,10 +146,16 @@ def test_a_broken_file_is_not_quoted(look: str, name: str, tmp_path: Path, liste
     """Looking at a file of another format fails in words of ours, or succeeds; its content isn't in them."""
     path = tmp_path / name
     path.write_bytes(f"\n{CANARY},{CANARY}\n{CANARY}\0\n".encode() * 50)
-    engine = DuckDB(Source.of(path))
-    arguments = {"check": [question(Source.of(path)).table], "peek": [[Column(name="g", kind=Kind.TEXT)]]}
+    engine, source = DuckDB(), Source.of(path)
+    table = question(source).tables[0]
+    arguments = {
+        "describe": [source],
+        "check": [table],
+        "peek": [source, [Column(name="g", kind=Kind.TEXT)]],
+        "fingerprint": [[table]],
+    }
     try:
-        getattr(engine, look)(*arguments.get(look, []))
+        getattr(engine, look)(*arguments[look])
     except SourceError as error:
         assert CANARY not in everything_said(error)  # noqa: PT017 — it may also succeed
     assert CANARY not in listening()
@@ -163,7 +168,7 @@ MIXED = {"g": ["fine", 3, CANARY.encode()], "id": [1, 2, 3]}
 def test_a_table_in_memory_is_not_quoted(table: object, listening: Callable[[], str]) -> None:
     """What Arrow can't hold is refused when the table is opened, without its words."""
     with pytest.raises(SourceError) as refusal:
-        DuckDB(source_of(table, "t"), table)
+        DuckDB({"t": table})
     error: DiscreetError = refusal.value
     assert error.__cause__ is None
     assert error.__context__ is None
@@ -174,6 +179,6 @@ def test_a_table_in_memory_is_not_quoted(table: object, listening: Callable[[], 
 def test_an_engine_shows_nothing_of_its_table() -> None:
     """Neither does its repr, nor that of what it holds."""
     table = pa.table({"g": [CANARY]})
-    engine = DuckDB(source_of(table, "t"), table)
+    engine = DuckDB({"t": table})
     assert CANARY not in repr(engine)
     assert CANARY not in repr(engine._frozen)

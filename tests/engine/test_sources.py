@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from discreet.dataset import Column, Kind, Source, Table
+from discreet.dataset import Column, Kind, Owner, Source, Table
 from discreet.engine import Engine, open_engine, source_of
 from discreet.engine.duckdb import DuckDB
-from discreet.engine.reader import _parquet_options
+from discreet.engine.formats import parquet_options
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -129,7 +129,7 @@ def question(source: Source, columns: tuple[Column, ...] = COLUMNS) -> Exact:
     )
     whole, real = Type(Kind.INTEGER), Type(Kind.REAL)
     return Exact(
-        source=Scan(table=table, columns=("person", "age", "sex", "pay")),
+        source=Scan(table=table, columns=("person", "age", "sex", "pay"), owner=Owner(table.unit), alias=table.name),
         keys=(Key(name="sex", expr=Reference("people", "sex", Type(Kind.TEXT)), values=("M", None, "F")),),
         measures=(
             Units(name="n"),
@@ -147,9 +147,9 @@ def test_every_kind_of_source_gives_the_same_answer(kind: str, tmp_path: Path) -
     """Through the entry point, as a gateway opens it: described, checked, asked."""
     data = SOURCES[kind](tmp_path)
     source = source_of(data, "people")
-    engine = open_engine(source, data)
+    engine = open_engine([source], {source.location: data})
     exact = question(source)
-    kinds = [(column.name, column.kind) for column in engine.describe()]
+    kinds = [(column.name, column.kind) for column in engine.describe(source)]
     assert kinds == [("person", Kind.TEXT), ("Age", Kind.INTEGER), ("sex", Kind.TEXT), ("pay", Kind.REAL)] or (
         kind == "pandas"  # which has no integers with NULLs, so that one must be declared as real
         and kinds[1] == ("Age", Kind.REAL)
@@ -158,14 +158,14 @@ def test_every_kind_of_source_gives_the_same_answer(kind: str, tmp_path: Path) -
         columns = (COLUMNS[0], replace(COLUMNS[1], kind=Kind.REAL), *COLUMNS[2:])
         exact = question(source, columns)
         exact = replace(exact, measures=tuple(_as_real(measure) for measure in exact.measures))
-    engine.check(exact.table)
+    engine.check(exact.tables[0])
     result = engine.run(exact)
     found = {
         group: tuple(result.measures[name][number] for name in ("n", "age", "pay"))
         for number, group in enumerate(result.keys)
     }
     assert found == WANTED
-    assert result.fingerprint == engine.fingerprint()
+    assert result.fingerprint == engine.fingerprint(exact.tables)
     engine.close()
 
 
@@ -184,13 +184,13 @@ def test_what_a_schema_says_of_null_is_told(tmp_path: Path) -> None:
     fields = [pa.field("a", pa.int32(), nullable=False), pa.field("c", pa.string())]
     parquet = tmp_path / "t.parquet"
     pq.write_table(pa.table([[1], ["x"]], schema=pa.schema(fields)), parquet)
-    told = {column.name: column.nullable for column in DuckDB(Source.of(path)).describe()}
+    told = {column.name: column.nullable for column in DuckDB().describe(Source.of(path))}
     assert told == {"a": False, "b": True, "c": True}
-    assert [column.nullable for column in DuckDB(Source.of(parquet)).describe()] == [False, True]
+    assert [column.nullable for column in DuckDB().describe(Source.of(parquet))] == [False, True]
 
 
 @pytest.mark.skipif(
-    not any("utf8" in option for option in _parquet_options()), reason="DuckDB before 2.0 insists on UTF-8"
+    not any("utf8" in option for option in parquet_options()), reason="DuckDB before 2.0 insists on UTF-8"
 )
 def test_text_of_parquet_files_need_not_be_utf8(tmp_path: Path) -> None:
     """One person's broken text doesn't make every question about its column fail."""
@@ -198,7 +198,7 @@ def test_text_of_parquet_files_need_not_be_utf8(tmp_path: Path) -> None:
     text = pa.Array.from_buffers(pa.string(), len(cells), cells.buffers())
     path = tmp_path / "people.parquet"
     pq.write_table(PEOPLE.set_column(2, "sex", text), path)
-    result = DuckDB(Source.of(path)).run(question(Source.of(path)))
+    result = DuckDB().run(question(Source.of(path)))
     assert dict(zip(result.keys, result.measures["n"], strict=True)) == {("F",): 1, ("M",): 1, (None,): 1}
 
 
@@ -223,21 +223,23 @@ def test_the_kinds_of_a_csv_file_are_guessed(cells: list[str], kind: Kind, tmp_p
     """By all of its cells; a code with a leading zero is no number."""
     path = tmp_path / "t.csv"
     path.write_text("v,w\n" + "".join(f"{cell},x\n" for cell in cells), encoding="utf-8")
-    assert [column.kind for column in DuckDB(Source.of(path)).describe()] == [kind, Kind.TEXT]
+    assert [column.kind for column in DuckDB().describe(Source.of(path))] == [kind, Kind.TEXT]
 
 
 def test_without_a_guess_a_csv_file_holds_text(tmp_path: Path) -> None:
     """No cell decides how a question is planned."""
     path = tmp_path / "t.csv"
     path.write_text("v,w\n1,2024-01-01\n", encoding="utf-8")
-    assert [column.kind for column in DuckDB(Source.of(path)).describe(guess=False)] == [Kind.TEXT, Kind.TEXT]
+    assert [column.kind for column in DuckDB().describe(Source.of(path), guess=False)] == [Kind.TEXT, Kind.TEXT]
 
 
 def test_what_means_null_is_part_of_the_data(tmp_path: Path) -> None:
     """The same cells, read otherwise, have another fingerprint."""
     path = tmp_path / "t.csv"
     path.write_text("v\n?\n", encoding="utf-8")
-    plain, marked = (DuckDB(Source.of(path, missing=missing)).fingerprint() for missing in ((), ("?",)))
+    plain, marked = (
+        DuckDB().fingerprint(question(Source.of(path, missing=missing)).tables) for missing in ((), ("?",))
+    )
     assert plain != marked
 
 
@@ -250,7 +252,7 @@ def test_the_members_of_an_enum_are_values(tmp_path: Path) -> None:
     for name, called in (("v", "ENUM"), ("w", "LIST")):
         table = Table(name="t", source=source, columns=(Column(name=name, kind=Kind.INTEGER),), unit=Unit.row())
         with pytest.raises(SchemaMismatch, match=called) as refusal:
-            DuckDB(source).check(table)
+            DuckDB().check(table)
         assert "Alice" not in str(refusal.value)
 
 
@@ -258,7 +260,7 @@ def test_the_separator_is_found_in_the_header_alone(tmp_path: Path) -> None:
     """No row, however full of semicolons, changes how the others are read."""
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1;2;3;4;5;6,x\n" * 100, encoding="utf-8")
-    assert [column.name for column in DuckDB(Source.of(path)).describe()] == ["a", "b"]
+    assert [column.name for column in DuckDB().describe(Source.of(path))] == ["a", "b"]
 
 
 def test_a_missing_file_is_missing(tmp_path: Path) -> None:
@@ -267,15 +269,18 @@ def test_a_missing_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SourceMissing):
         source_of(path, "t")
     for suffix in ("csv", "parquet", "duckdb"):
-        engine: Engine = DuckDB(Source.of(tmp_path / f"t.{suffix}"))
+        engine: Engine = DuckDB()
+        table = Table(name="t", source=Source.of(tmp_path / f"t.{suffix}"), columns=COLUMNS, unit=Unit.row())
         with pytest.raises(SourceMissing):
-            engine.describe()
+            engine.describe(table.source)
         with pytest.raises(SourceMissing):
-            engine.fingerprint()
+            engine.fingerprint([table])
         with pytest.raises(SourceMissing):
-            engine.check(Table(name="t", source=Source.of(f"t.{suffix}"), columns=COLUMNS, unit=Unit.row()))
+            engine.check(table)
     with pytest.raises(SourceMissing):
-        open_engine(Source(kind="memory", location="t"))
+        open_engine([Source(kind="memory", location="t")])
+    with pytest.raises(SourceMissing):
+        DuckDB().describe(Source(kind="memory", location="t"))
 
 
 @pytest.mark.parametrize("data", [{"a": [1]}, 3, None, object(), b"t.csv"])
@@ -296,7 +301,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
             source_of(path, "t")
     for path in (folder, pipe):
         with pytest.raises(SourceUnsupported):
-            DuckDB(Source.of(path)).fingerprint()
+            DuckDB().fingerprint(question(Source.of(path)).tables)
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.duckdb", "t.csv", "t.csv.gz"])
@@ -305,7 +310,7 @@ def test_a_damaged_file_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.touch()
     with pytest.raises(SourceUnsupported):
-        DuckDB(Source.of(path)).describe()
+        DuckDB().describe(Source.of(path))
 
 
 @pytest.mark.parametrize("header", ["a,b,A", "a,,c", "", " , "])
@@ -314,7 +319,7 @@ def test_a_header_must_name_its_columns_apart(header: str, tmp_path: Path) -> No
     path = tmp_path / "t.csv"
     path.write_text(f"{header}\n1,2,3\n", encoding="utf-8")
     with pytest.raises(SourceUnsupported):
-        DuckDB(Source.of(path)).describe()
+        DuckDB().describe(Source.of(path))
 
 
 def test_a_row_in_the_place_of_the_header_is_not_quoted(tmp_path: Path) -> None:
@@ -323,11 +328,11 @@ def test_a_row_in_the_place_of_the_header_is_not_quoted(tmp_path: Path) -> None:
     path.write_text("CANARY,39\nother,40\n", encoding="utf-8")
     source = Source.of(path)
     with pytest.raises(SchemaMismatch) as refusal:
-        DuckDB(source).check(question(source).table)
+        DuckDB().check(question(source).tables[0])
     assert "CANARY" not in f"{refusal.value} {refusal.value.hint}"
     path.write_text("CANARY,CANARY\n", encoding="utf-8")
     with pytest.raises(SourceUnsupported) as repeated:
-        DuckDB(source).check(question(source).table)
+        DuckDB().check(question(source).tables[0])
     assert "CANARY" not in f"{repeated.value} {repeated.value.hint}"
 
 
@@ -355,10 +360,10 @@ def test_a_column_of_another_type_is_refused_beforehand(sql_type: str, kind: Kin
     source = Source.of(path)
     table = Table(name="t", source=source, columns=(Column(name="v", kind=kind),), unit=Unit.row())
     with pytest.raises(SchemaMismatch, match="'v'"):
-        DuckDB(source).check(table)
+        DuckDB().check(table)
     lacking = replace(table, columns=(Column(name="w", kind=kind),))
     with pytest.raises(SchemaMismatch, match="'w'"):
-        DuckDB(source).check(lacking)
+        DuckDB().check(lacking)
 
 
 def test_the_table_of_a_database_is_found(tmp_path: Path) -> None:
@@ -367,37 +372,37 @@ def test_the_table_of_a_database_is_found(tmp_path: Path) -> None:
     with duckdb.connect(path) as connection:
         connection.execute('CREATE TABLE "My table" (x INTEGER)')
     assert source_of(path, "anything").table == "My table"
-    assert [column.name for column in DuckDB(Source.of(path)).describe()] == ["x"]
+    assert [column.name for column in DuckDB().describe(Source.of(path))] == ["x"]
     with duckdb.connect(path) as connection:
         connection.execute("CREATE SCHEMA s; CREATE TABLE s.u (y INTEGER)")
     assert source_of(path, "my TABLE").table == "My table"
-    assert [column.name for column in DuckDB(Source.of(path, table="s.u")).describe()] == ["y"]
+    assert [column.name for column in DuckDB().describe(Source.of(path, table="s.u"))] == ["y"]
     with pytest.raises(SourceMissing, match="My table"):
         source_of(path, "u")
     for wanted in (None, "nothing", "s.nothing"):
         with pytest.raises(SourceMissing):
-            DuckDB(Source.of(path, table=wanted)).describe()
+            DuckDB().describe(Source.of(path, table=wanted))
 
 
 def test_a_database_that_is_being_written_is_refused(tmp_path: Path) -> None:
     """DuckDB locks the file, and the error says what to do."""
     path = database_file(tmp_path)
     with duckdb.connect(path), pytest.raises(SourceUnsupported, match="open elsewhere"):
-        DuckDB(Source.of(path, table="people")).describe()
+        DuckDB().describe(Source.of(path, table="people"))
 
 
 def test_a_table_of_another_engine_is_refused() -> None:
     """An Ibis table that isn't on DuckDB would have to be asked in its place."""
     table = ibis.table({"x": "int64"}, name="nowhere")
     with pytest.raises(SourceUnsupported):
-        DuckDB(source_of(table, "t"), table)
+        DuckDB({"t": table})
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
     """Names in any case mean the same column in a question."""
     table = pa.table([[1], [2]], names=["x", "X"])
     with pytest.raises(SourceUnsupported):
-        DuckDB(source_of(table, "t"), table)
+        DuckDB({"t": table})
 
 
 def test_an_engine_that_is_not_installed_is_named() -> None:
@@ -405,7 +410,7 @@ def test_an_engine_that_is_not_installed_is_named() -> None:
     source = Source(kind="memory", location="t")
     object.__setattr__(source, "kind", "oracle")
     with pytest.raises(SourceUnsupported, match="oracle"):
-        open_engine(source)
+        open_engine([source])
 
 
 def test_a_plan_the_engine_cannot_carry_out_is_refused_before_data_is_touched(tmp_path: Path) -> None:
@@ -413,16 +418,16 @@ def test_a_plan_the_engine_cannot_carry_out_is_refused_before_data_is_touched(tm
     source = Source.of(tmp_path / "nowhere.parquet")
     exact = question(source)
     with pytest.raises(InvalidArgument):
-        DuckDB(source).run(replace(exact, limits=Limits(rows=3)))
+        DuckDB().run(replace(exact, limits=Limits(rows=3)))
     too_wide = Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=0, lo=0, hi=2**63)
     with pytest.raises(InvalidArgument):
-        DuckDB(source).run(replace(exact, measures=(too_wide,)))
+        DuckDB().run(replace(exact, measures=(too_wide,)))
 
 
 def test_adult(trial_data: Path) -> None:
     """Known figures of a real table: 14,237 people of 40 and more, whose ages are known; leading spaces trimmed."""
     source = Source.of(trial_data / "adult.csv", missing=("?",))
-    described = {column.name: column.kind for column in DuckDB(source).describe()}
+    described = {column.name: column.kind for column in DuckDB().describe(source)}
     assert described["age"] is Kind.INTEGER
     assert described["sex"] is Kind.TEXT
     columns = (
@@ -433,8 +438,12 @@ def test_adult(trial_data: Path) -> None:
     key = Key(name="sex", expr=Reference("adult", "sex", Type(Kind.TEXT)), values=("Female", "Male"))
     age = Sum(name="age", value=Reference("adult", "age", Type(Kind.INTEGER)), grid=0, lo=0, hi=125)
     exact = Exact(
-        source=Scan(table=table, columns=("age", "sex")), keys=(key,), measures=(age,), limits=table.limits, salt=""
+        source=Scan(table=table, columns=("age", "sex"), owner=Owner(table.unit), alias=table.name),
+        keys=(key,),
+        measures=(age,),
+        limits=table.limits,
+        salt="",
     )
-    result = DuckDB(source).run(exact)
+    result = DuckDB().run(exact)
     assert sorted(result.keys) == [("Female",), ("Male",)]
     assert sum(result.measures["age"]) == 1_256_257

@@ -14,6 +14,7 @@ from discreet.dataset import Column, Dataset, Source, Table, save_config
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
 from discreet.query.draft import Noise
+from discreet.query.plan import Level
 
 
 def test_a_plan_with_other_noise_is_not_carried_out(tmp_path: Path) -> None:
@@ -27,9 +28,11 @@ def test_a_plan_with_other_noise_is_not_carried_out(tmp_path: Path) -> None:
         ledger=tmp_path / "t.ledger",
     ) as protected:
         plan = protected.plan("SELECT SUM(x) AS s FROM t", epsilon="1/2")
-        weak = Noise(measure=plan.draft.noises[0].measure, mechanism=Laplace(Fraction(2), Sensitivity.scalar(1)))
+        weak = Noise(
+            measure=plan.levels[0].draft.noises[0].measure, mechanism=Laplace(Fraction(2), Sensitivity.scalar(1))
+        )
         with pytest.raises(dp.DiscreetError):
-            protected.ask(replace(plan, draft=replace(plan.draft, noises=(weak,))))
+            protected.ask(replace(plan, levels=(Level(replace(plan.levels[0].draft, noises=(weak,))),)))
         assert protected.spent.epsilon == 0
 
 
@@ -64,6 +67,7 @@ def test_two_ids_of_a_csv_file_are_not_read_as_one(tmp_path: Path) -> None:
             ledger=tmp_path / f"{name}.ledger",
         ) as protected:
             plan = protected.plan("SELECT SUM(x) AS s FROM t", epsilon=1)
-            (measure,) = protected._engine(plan.exact).run(plan.exact).measures.values()
+            (exact,) = (level.exact for level in plan.levels)
+            (measure,) = protected._opened_engine().run(exact).measures.values()
             sums.append(measure[0])
-    assert abs(sums[0] - sums[1]) <= plan.draft.noises[0].sensitivity.l1
+    assert abs(sums[0] - sums[1]) <= plan.levels[0].draft.noises[0].sensitivity.l1

@@ -66,7 +66,7 @@ from pathlib import Path
 import pyarrow as pa
 import discreet as dp
 
-resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # a machine of 3 GB
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))  # of addresses: the libraries take 3 GB of them
 joined = "||".join(["s"] * 16)
 conditions = " AND ".join(f"length({joined}||'{n}') > 0" for n in range(150))
 question = f"SELECT COUNT(*) AS n FROM t WHERE {conditions}"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.errors import Unsupported
 
 ROWS = [
     ("infinity", "infinity", "infinity", "infinity", "nan", 2**127 - 1, True),
@@ -82,5 +83,10 @@ def test_a_literal_of_any_dialect_stays_a_literal(tmp_path: Path) -> None:
         ledger=tmp_path / "t.ledger",
     ) as protected:
         for (dialect, literal), text in LITERALS.items():
-            answer = protected.ask(f"SELECT COUNT(*) AS n FROM t WHERE s = {literal}", epsilon=1, dialect=dialect)
+            question = f"SELECT COUNT(*) AS n FROM t WHERE s = {literal}"
+            if dialect in {"mysql", "tsql"}:  # where texts are compared without case, which isn't offered
+                with pytest.raises(Unsupported):
+                    protected.plan(question, epsilon=1, dialect=dialect)
+                continue
+            answer = protected.ask(question, epsilon=1, dialect=dialect)
             assert answer["n"] == [texts.count(text)], (dialect, literal)

@@ -76,3 +76,62 @@ def test_no_value_of_a_row_gets_out(kind: str, tmp_path: Path, caplog: pytest.Lo
     assert len(seen) > len(QUESTIONS)
     assert CANARY not in text
     assert str(NUMBER) not in text
+
+
+LINKED = [
+    "SELECT name, COUNT(*) AS n FROM people JOIN visits ON people.id = visits.person GROUP BY name",
+    "SELECT note, COUNT(*) AS n FROM visits GROUP BY ROLLUP (note)",
+    "SELECT COUNT(*) AS n FROM visits a JOIN visits b USING (person) WHERE a.note < b.note",
+    "SELECT COUNT(*) AS n FROM people WHERE id IN (SELECT person FROM visits WHERE CAST(note AS DATE) > '2020-01-01')",
+    "SELECT COUNT(*) AS n FROM people p WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.person = p.id AND note > '')",
+    "SELECT COUNT(*) AS n FROM (SELECT person, MAX(note) AS m FROM visits GROUP BY person) WHERE m > 'a'",
+    "SELECT m, COUNT(*) AS n FROM (SELECT person, MIN(note) AS m FROM visits GROUP BY person) GROUP BY m",
+    "SELECT l, COUNT(*) FROM (SELECT LAG(note) OVER (PARTITION BY person ORDER BY note) AS l FROM visits) GROUP BY l",
+    "SELECT COUNT(DISTINCT note) AS n, COUNT(DISTINCT LENGTH(note)) AS m FROM visits",
+    "SELECT SUM(x) AS s FROM (SELECT CAST(note AS INTEGER) AS x FROM visits UNION ALL SELECT x FROM people)",
+    "SELECT COUNT(*) AS n FROM (SELECT DISTINCT person, note FROM visits)",
+    "WITH w AS (SELECT person, note || note AS t FROM visits) SELECT COUNT(*) AS n FROM w JOIN w v USING (person, t)",
+    "SELECT MODE(note) AS m FROM visits",
+    "SELECT MAX(note) AS m FROM visits",
+    "SELECT kind, COUNT(*) AS n FROM visits JOIN kinds ON visits.note = kinds.kind GROUP BY kind",
+    "SELECT COUNT(*) AS n FROM people JOIN visits ON people.name = visits.note",
+    "SELECT COUNT(*) AS n FROM (SELECT note, COUNT(*) FROM visits GROUP BY note)",
+    "EXPLAIN SELECT name, COUNT(*) AS n FROM people GROUP BY name",
+]
+
+
+def test_no_value_of_linked_rows_gets_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nor through joins, subqueries, windows and grouping sets, in which errors have more to quote."""
+    caplog.set_level(logging.DEBUG)
+    names = [f"{CANARY}-{number}" for number in range(20)]
+    people = pa.table({"id": range(20), "name": names, "x": [NUMBER] * 20})
+    visits = pa.table({"person": [*range(20), *range(20)], "note": names + [CANARY] * 20})
+    seen: list[str] = []
+    with dp.protect(
+        [
+            dp.table(
+                people, name="people", unit=dp.Unit("id"), limits=dp.Limits(rows=1), columns={"x": dp.Bounds(0, 9)}
+            ),
+            dp.table(visits, name="visits", links={"person": "people.id"}, limits=dp.Limits(rows=2)),
+            dp.table(pa.table({"kind": ["a", "b"]}), name="kinds", public=True, columns={"kind": dp.Keys(["a"])}),
+        ],
+        name="t",
+        budget=dp.Budget(epsilon=1000, delta=1e-3),
+        ledger=tmp_path / "l",
+    ) as t:
+        answered = 0
+        for question in LINKED:
+            for limits in (None, "auto"):
+                try:
+                    answer = t.ask(question, epsilon=1, delta=1e-9, limits=limits)  # type: ignore[call-overload]  # one of both
+                    answered += 1
+                except dp.DiscreetError as error:
+                    seen += [repr(error), json.dumps(error.to_dict()), repr(error.__cause__), repr(error.__context__)]
+                else:
+                    seen += [str(answer), repr(answer), json.dumps(dict(getattr(answer, "certificate", {})))]
+        seen += [repr(entry) for entry in t.history()]
+    seen += [record.getMessage() for record in caplog.records]
+    seen += [path.read_bytes().decode("latin-1") for path in tmp_path.iterdir()]
+    assert answered >= 20
+    assert CANARY not in "\n".join(seen)
+    assert str(NUMBER) not in "\n".join(seen)

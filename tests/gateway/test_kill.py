@@ -16,7 +16,7 @@ CHILD = """
 import os, signal, sys
 import pyarrow as pa
 import discreet as dp
-from discreet.gateway import protected
+from discreet.gateway import answering
 from discreet.ledger import Account
 from discreet.mechanisms import Laplace
 
@@ -34,7 +34,7 @@ def after(function):
 steps = {
     "before reserve": (Account, "reserve", die),
     "after reserve": (Account, "reserve", after(Account.reserve)),
-    "in the engine": (protected, "release", die),
+    "in the engine": (answering, "release", die),
     "in the noise": (Laplace, "release", die),
     "before commit": (Account, "commit", die),
     "after commit": (Account, "commit", after(Account.commit)),

@@ -11,6 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import (
+    AccuracyUnreachable,
     BudgetExhausted,
     DiscreetError,
     InvalidArgument,
@@ -61,11 +62,14 @@ def test_the_same_question_is_the_same_answer_for_nothing(census: dp.Protected) 
     assert [answer.certificate for answer in again[:2]] == [first.certificate] * 2
 
 
-def test_another_cost_or_column_name_is_another_question(census: dp.Protected) -> None:
-    """Only what is identical is reused."""
+def test_a_better_answer_is_another_question(census: dp.Protected) -> None:
+    """What is identical is given again; more accuracy is paid for; another name for a column isn't."""
     census.ask(COUNT, epsilon=0.1)
-    assert not census.ask(COUNT, epsilon=0.2).reused
-    assert not census.ask("SELECT COUNT(*) AS m FROM census", epsilon=0.1).reused
+    better = census.ask(COUNT, epsilon=0.2)
+    assert not better.reused
+    renamed = census.ask("SELECT COUNT(*) AS m FROM census", epsilon=0.1)
+    assert renamed.origin == (better.entry,)
+    assert renamed["m"] == better["n"]
 
 
 def test_new_data_is_asked_anew(people: pa.Table, tmp_path: Path) -> None:
@@ -158,12 +162,13 @@ def test_shares_of_analysts(people: pa.Table, tmp_path: Path) -> None:
         analysts={"ann": dp.Budget(epsilon=2), "bob": dp.Budget(epsilon=2)},
         ledger=tmp_path / "l",
     ) as t:
+        other = f"{COUNT} WHERE age > 1"
         t.ask(COUNT, epsilon=2, analyst="ann")
         with pytest.raises(BudgetExhausted):
-            t.ask(COUNT, epsilon=1, analyst="ann")
+            t.ask(other, epsilon=1, analyst="ann")
         assert t.ask(COUNT, epsilon=2, analyst="bob").reused
         with pytest.raises(BudgetExhausted):
-            t.ask(COUNT, epsilon="3/2", analyst="bob")
+            t.ask(other, epsilon="3/2", analyst="bob")
         for stranger in (None, "eve"):
             with pytest.raises(DiscreetError):
                 t.ask(COUNT, epsilon=2, analyst=stranger)
@@ -218,9 +223,40 @@ def test_within_buys_the_least_that_is_accurate_enough(census: dp.Protected) -> 
     plan = census.plan(COUNT, within=30)
     assert plan.expected[0].error is not None
     assert plan.expected[0].error <= 30
-    cheaper = census.plan(COUNT, epsilon=plan.draft.noises[0].mechanism.loss.epsilon * Fraction(98, 100))
+    cheaper = census.plan(COUNT, epsilon=plan.levels[0].draft.noises[0].mechanism.loss.epsilon * Fraction(98, 100))
     assert cheaper.expected[0].error is not None
     assert cheaper.expected[0].error > 30
+
+
+def test_what_is_left_may_not_reach_the_accuracy_asked_for(census: dp.Protected) -> None:
+    """The refusal says the best that it does reach, and asking for that is then possible; nothing is charged before."""
+    census.ask("SELECT COUNT(age) AS n FROM census", epsilon="99.9")
+    with pytest.raises(AccuracyUnreachable) as caught:
+        census.ask(COUNT, within=5)
+    assert "left is ε = 0.1" in caught.value.message
+    assert "n: ± 30 at 95 %, where ± 5 was wanted" in caught.value.hint
+    assert census.spent.epsilon == Fraction(999, 10)
+    answer = census.ask(COUNT, within=5, epsilon="0.1")
+    assert str(answer.loss) == "ε = 0.1"
+    with pytest.raises(BudgetExhausted):
+        census.ask(COUNT, epsilon=1)
+
+
+def test_limits_of_a_question_are_kept(people: pa.Table, tmp_path: Path) -> None:
+    """One person's three rows count as many as the question's own limit says, and answers aren't confused."""
+    with dp.protect(
+        people,
+        name="t",
+        unit=dp.Unit("person_id"),
+        limits=dp.Limits(rows=3),
+        budget=dp.Budget(epsilon=10_000),
+        ledger=tmp_path / "l",
+    ) as t:
+        sql = "SELECT COUNT(*) AS n FROM t WHERE person_id <= 2"
+        found = [t.ask(sql, epsilon=1_000, limits=limits) for limits in (None, dp.Limits(rows=1), dp.Limits(rows=2))]
+        assert [answer["n"][0] for answer in found] == [5, 2, 4]
+        assert not any(answer.reused for answer in found)
+        assert t.ask(sql, epsilon=1_000, limits=dp.Limits(rows=2)).reused
 
 
 def test_a_plan_of_one_dataset_is_not_carried_out_by_another(census: dp.Protected, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def url(server: str) -> Iterator[str]:
     """A database without a ledger."""
     yield server
     with connected(server) as connection:
-        connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry")
+        connection.execute("DROP TABLE IF EXISTS discreet_ledger, discreet_entry, discreet_topic")
 
 
 def test_a_missing_ledger_is_made_only_if_asked(url: str) -> None:

@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.privacy import ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
+from discreet.privacy import (
+    ComposedEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    SelectionEvent,
+)
 from discreet.privacy.events import from_dict, to_dict
 
 positives = st.fractions(min_value=Fraction(1, 2**80), max_value=2**80).filter(lambda number: number > 0)
@@ -21,8 +28,15 @@ laplace_events = st.integers(1, 2**70).flatmap(
 )
 gaussian_events = st.builds(GaussianEvent, sigma=positives, l2_squared=positives)
 selection_events = st.builds(SelectionEvent, delta=st.fractions(0, 1).filter(lambda delta: 0 < delta < 1))
+exponential_events = positives.flatmap(
+    lambda epsilon: st.builds(
+        ExponentialEvent,
+        epsilon=st.just(epsilon),
+        each=st.none() | st.fractions(Fraction(1, 1000), 1).map(lambda share: share * epsilon),
+    )
+)
 events: st.SearchStrategy[Event] = st.recursive(
-    st.one_of(laplace_events, gaussian_events, selection_events),
+    st.one_of(laplace_events, gaussian_events, selection_events, exponential_events),
     lambda parts: st.builds(ComposedEvent, st.lists(parts, max_size=4).map(tuple)),
     max_leaves=8,
 )
@@ -53,6 +67,11 @@ def test_an_event_written_before_linf_existed_is_read() -> None:
         lambda: GaussianEvent(sigma=Fraction(0), l2_squared=Fraction(1)),
         lambda: GaussianEvent(sigma=Fraction(-1), l2_squared=Fraction(1)),
         lambda: GaussianEvent(sigma=Fraction(1), l2_squared=Fraction(0)),
+        lambda: ExponentialEvent(epsilon=Fraction(0)),
+        lambda: ExponentialEvent(epsilon=Fraction(-1)),
+        lambda: ExponentialEvent(epsilon=Fraction(1), each=Fraction(0)),
+        lambda: ExponentialEvent(epsilon=Fraction(1), each=Fraction(-1)),
+        lambda: ExponentialEvent(epsilon=Fraction(1), each=Fraction(10**9 + 1, 10**9)),
         lambda: SelectionEvent(delta=Fraction(0)),
         lambda: SelectionEvent(delta=Fraction(-1, 2)),
         lambda: SelectionEvent(delta=Fraction(1)),
@@ -99,6 +118,13 @@ MALFORMED: list[Any] = [
     {"event": "gaussian", "sigma": "inf", "l2_squared": "1"},
     {"event": "gaussian", "sigma": "1"},
     {"event": "gaussian", "sigma": "1", "l2_squared": "1", "rho": "0"},
+    {"event": "exponential"},
+    {"event": "exponential", "epsilon": 1},
+    {"event": "exponential", "epsilon": "0"},
+    {"event": "exponential", "epsilon": "1", "each": "2"},
+    {"event": "exponential", "epsilon": "1", "each": 1},
+    {"event": "exponential", "epsilon": "1", "each": "-1"},
+    {"event": "exponential", "epsilon": "1", "rho": "0"},
     {"event": "selection", "delta": "0"},
     {"event": "selection", "delta": "1"},
     {"event": "selection", "delta": "-1/2"},
@@ -133,7 +159,8 @@ def test_events_nested_beyond_all_reason_make_the_ledger_corrupt() -> None:
         lambda inner: (
             st.lists(inner)
             | st.dictionaries(
-                st.sampled_from(["event", "scale", "l1", "sigma", "l2_squared", "delta", "events"]), inner
+                st.sampled_from(["event", "scale", "l1", "sigma", "l2_squared", "delta", "epsilon", "each", "events"]),
+                inner,
             )
         ),
     )

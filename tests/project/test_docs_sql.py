@@ -11,14 +11,19 @@ import sqlglot
 import discreet as dp
 from discreet.query import ir
 from discreet.query.functions import FUNCTIONS
-from discreet.query.spellings import SPELLINGS
+from discreet.query.sql.forms import FORMS
+from discreet.query.sql.spellings import SPELLINGS
 from support.pages import blocks
 from support.project import DOCS
 from support.tables import synthetic_census
 
 PAGE = (DOCS / "reference" / "sql.md").read_text(encoding="utf-8")
+AGGREGATES = PAGE[PAGE.index("## Aggregates") : PAGE.index("## What is refused")]
 
-ELSEWHERE = {"RawString", "DateTrunc"}
+ELSEWHERE = {
+    *("RawString", "DateTrunc", "SafeDivide", "DateSub", "TsOrDsAdd", "AddMonths"),
+    *("DatetimeAdd", "DatetimeSub", "TimestampAdd", "TimestampSub"),
+}
 """What other dialects make of spellings that the page shows as DuckDB has them."""
 
 
@@ -76,5 +81,27 @@ def test_the_page_shows_every_spelling() -> None:
 @pytest.mark.parametrize("statistic", ir.Statistic)
 def test_the_page_shows_every_aggregate(statistic: ir.Statistic) -> None:
     """Each aggregate that is offered has its row."""
-    written = {ir.Statistic.UNITS: "COUNT(DISTINCT"}.get(statistic, f"{statistic.upper()}(")
-    assert written in PAGE[PAGE.index("## Aggregates") : PAGE.index("## What is refused")]
+    names = {
+        ir.Statistic.UNITS: "COUNT(DISTINCT unit)",
+        ir.Statistic.DISTINCT: "COUNT(DISTINCT x)",
+        ir.Statistic.QUANTILE: "MEDIAN(x)",
+    }
+    assert names.get(statistic, f"{statistic.upper()}(") in AGGREGATES
+
+
+@pytest.mark.parametrize("written", re.findall(r"`([A-Z_]+\([^`]+)`", AGGREGATES))
+def test_every_aggregate_on_the_page_is_offered(census: dp.Protected, written: str) -> None:
+    """As it is written there."""
+    of = re.sub(r"\bx\b", "age", written).replace("unit", "ssn").replace(", y)", ", hours)")
+    of = of.replace("COUNT_IF(age)", "COUNT_IF(age > 3)").replace("…", "age > 3")
+    assert census.plan(f"SELECT {of} AS a FROM census", epsilon=1).question.aggregates
+
+
+def test_the_page_shows_every_form_of_an_aggregate() -> None:
+    """Each syntax that is understood is on the page, but for names that only other dialects have."""
+    shown = {
+        type(node).__name__
+        for written in re.findall(r"`([A-Z_]+\([^`]+)`", AGGREGATES)
+        for node in sqlglot.parse_one(written.replace("…", "y"), dialect="duckdb").walk()
+    }
+    assert FORMS.keys() - shown == set()

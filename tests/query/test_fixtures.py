@@ -9,7 +9,7 @@ from discreet.query.canonical import canonical
 from discreet.query.sql import question
 from support.asked import FOLDER, TABLES, pairs
 
-ACCEPTED = pairs(FOLDER / "accepted.sql")
+ACCEPTED = [pair for path in sorted(FOLDER.glob("*accepted.sql")) for pair in pairs(path)]
 REFUSED = [pair for path in sorted(FOLDER.glob("*_refused.sql")) for pair in pairs(path)]
 
 

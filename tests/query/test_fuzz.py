@@ -9,32 +9,40 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import Dialects
 
 from discreet.dataset import Kind
 from discreet.errors import QueryError
 from discreet.query import ir
 from discreet.query.canonical import canonical
-from discreet.query.sql import question
+from discreet.query.sql import explained, options, question
 from support.asked import FOLDER, TABLES, pairs
 
 MOST_SECONDS = 5.0
 """Far above what a question takes (milliseconds), far below what a parser that tries 2ⁿ ways takes."""
 
-STATEMENTS = [sql for path in sorted(FOLDER.glob("*.sql")) for sql, _ in pairs(path)]
+STATEMENTS = [
+    sql
+    for path in sorted([*FOLDER.glob("*.sql"), *(FOLDER.parent / "dialects").glob("*.sql")])
+    for sql, _ in pairs(path)
+]
 WORDS = sorted({word for sql in STATEMENTS for word in re.findall(r"\w+|[^\w\s]+", sql)})
 SUMMED = {ir.Statistic.SUM, ir.Statistic.AVG, ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP}
 
 
 def leaves(expr: ir.Expr) -> set[type]:
     """The kinds of leaves an expression has."""
+    if isinstance(expr, ir.Margin):
+        return {ir.Margin} | leaves(expr.of)
     return set[type]().union(*map(leaves, expr.args)) if isinstance(expr, ir.Call) else {type(expr)}
 
 
-def check(sql: str) -> bool:
+def check(sql: str, dialect: str = "duckdb") -> bool:
     """Whether the question was taken; either way nothing is wrong."""
     start = time.perf_counter()
     try:
-        asked = question(sql, TABLES)
+        options(explained(sql) or sql, dialect)
+        asked = question(explained(sql) or sql, TABLES, dialect)
     except QueryError:
         return False
     finally:
@@ -55,7 +63,8 @@ def check(sql: str) -> bool:
         asked.aggregates
     )
     assert len({output.name.casefold() for output in asked.outputs}) == len(asked.outputs)
-    assert canonical(asked) == canonical(question(sql, TABLES))
+    assert canonical(asked) == canonical(question(asked.text, TABLES, dialect))
+    assert all(ir.Margin not in leaves(expr) for expr in rows)
     return True
 
 
@@ -89,6 +98,13 @@ LEAVES = Terms(
 )
 
 
+INTERVALS = made(
+    "INTERVAL {} {}",
+    either("'1'", "3", "'-7'", "'1.5'", "(2)", "age", "'99999999'", "NULL"),
+    either("DAY", "MONTH", "YEARS", "HOUR", "day (3)", "CENTURY", ""),
+) | either("INTERVAL '1 year 2 days'", "INTERVAL ''")
+
+
 def nested(of: Terms) -> Terms:
     """Terms of these terms; or these themselves."""
     number, text, moment, condition = of.numbers, of.texts, of.moments, of.conditions
@@ -118,6 +134,8 @@ def nested(of: Terms) -> Terms:
         | made("DATE_TRUNC({}, {})", either("'month'", "'week'", "'year'", "'hour'"), moment)
         | made("CAST({} AS {})", moment | text, either("DATE", "TIMESTAMP"))
         | made("COALESCE({}, {})", moment, moment)
+        | made("({} {} {})", moment, either("+", "-"), INTERVALS)
+        | made("DATE_ADD({}, {})", moment, INTERVALS)
     )
     conditions = (
         condition
@@ -143,12 +161,18 @@ ANYTHING = (
 )
 
 
+NAMED = either("contribution_bounds_per_row", "contribution_bounds_per_row", "contribution_bounds_per_group", "bounds")
+BOUNDS = either("(0, 100)", "(-1.5, 1e3)", "(5, 0)", "(age, 1)", "(1)", "3", "(0, 1), x => (0, 1)")
+MARGINS = either("DP_INTERVAL_LOW", "DP_INTERVAL_HIGH", "dp_stddev")
+
+
 def aggregates(depth: int) -> st.SearchStrategy[str]:
     """Aggregates, and what is computed from them."""
     flat = (
         either("COUNT(*)")
         | made("{}({})", either("SUM", "AVG", "VAR_POP", "STDDEV", "COUNT"), TERMS.numbers)
         | made("{}({})", either("COUNT", "SUM", "MIN"), ANYTHING)
+        | made("{}({}, {} => {})", either("SUM", "AVG", "ABS", "COUNT"), TERMS.numbers | either("*"), NAMED, BOUNDS)
     )
     if depth == 0:
         return flat
@@ -157,6 +181,7 @@ def aggregates(depth: int) -> st.SearchStrategy[str]:
         flat
         | made("({} {} {})", inner, either("+", "*", "/", ">"), inner)
         | made("ROUND({}, 1)", inner)
+        | made("{}({}{})", MARGINS, inner | either("c0", "c1"), either("", ", 0.9", ", 2"))
         | made("CASE WHEN {} > 5 THEN {} END", inner, inner)
     )
 
@@ -167,13 +192,33 @@ SUMS = aggregates(2)
 KEYS = TERMS.texts | TERMS.conditions | TERMS.moments | made("CAST({} AS INTEGER)", TERMS.numbers)
 
 
+OPTIONS = st.lists(
+    either(
+        *(
+            "epsilon = 1",
+            "delta = 1e-5",
+            "max_groups_contributed = 2",
+            "max_rows_contributed = 3",
+            "kappa = 1",
+            "x = 1",
+        ),
+        *("epsilon = -1", "group_selection_strategy = PUBLIC_GROUPS", "privacy_unit_column = age", "epsilon"),
+    ),
+    max_size=3,
+).map(", ".join)
+CLAUSES = either("", "", "DISTINCT ", "WITH DIFFERENTIAL_PRIVACY ", "WITH x ") | made(
+    "WITH {} OPTIONS({}) ", either("DIFFERENTIAL_PRIVACY", "ANONYMIZATION"), OPTIONS
+)
+DIALECTS = either("duckdb", "bigquery", "postgres", "spark", "snowflake", "tsql", "mysql", "presto", "sqlite", "drill")
+
+
 @st.composite
 def statements(draw: st.DrawFn) -> str:
     """Statements of the surface and somewhat beyond; most are well formed."""
     keys = draw(st.lists(KEYS, max_size=2))
     items = keys[: draw(st.integers(0, 2))] + draw(st.lists(SUMS, min_size=1, max_size=2))
     shown = [item + draw(either("", f" AS c{n}")) for n, item in enumerate(items)]
-    parts = ["SELECT " + ", ".join(shown), "FROM people"]
+    parts = ["SELECT " + draw(CLAUSES) + ", ".join(shown), "FROM people"]
     if draw(st.booleans()):
         parts.append(f"WHERE {draw(TERMS.conditions)}")
     if keys:
@@ -182,14 +227,19 @@ def statements(draw: st.DrawFn) -> str:
         parts.append(f"HAVING {draw(made('{} > {}', SUMS, TERMS.numbers | SUMS) | TERMS.conditions)}")
     if draw(st.booleans()):
         parts.append(f"ORDER BY {draw(SUMS | ANYTHING | either('1', 'c0'))}")
-    return " ".join(parts)
+    sql = " ".join(parts)
+    for _ in range(draw(either("", "", " ", "  ")).count(" ")):
+        above = draw(either("*", "c0", "c0 * 2 AS c0, 1 AS c1", "COUNT(*) AS c0", "t.c0, DP_STDDEV(c0)"))
+        sql = f"SELECT {above} FROM ({sql}) AS t" + draw(either("", " WHERE c0 > 1", " ORDER BY c0 LIMIT 1"))
+    return draw(either("", "", "EXPLAIN ", "EXPLAIN (DP) ", "EXPLAIN ANALYZE ")) + sql
 
 
-@given(statements())
+@given(statements(), DIALECTS)
 @settings(max_examples=400)
-def test_grammar(sql: str) -> None:
-    """Statements made by a grammar are refused with a typed error, or taken and sound."""
+def test_grammar(sql: str, dialect: str) -> None:
+    """Statements made by a grammar are refused with a typed error, or taken and sound, in any dialect."""
     check(sql)
+    check(sql, dialect)
 
 
 def mutated(sql: str, data: st.DataObject) -> str:
@@ -204,27 +254,36 @@ def mutated(sql: str, data: st.DataObject) -> str:
     return "".join(words)
 
 
-@given(st.sampled_from(STATEMENTS), st.data())
+@given(st.sampled_from(STATEMENTS), DIALECTS, st.data())
 @settings(max_examples=300)
-def test_mutation(sql: str, data: st.DataObject) -> None:
+def test_mutation(sql: str, dialect: str, data: st.DataObject) -> None:
     """So are statements that were taken or refused, with a few words changed."""
     check(mutated(sql, data))
+    check(mutated(sql, data), dialect)
 
 
 @pytest.mark.soak
-@given(statements())
+@given(statements(), DIALECTS)
 @settings(max_examples=50_000)
-def test_grammar_for_long(sql: str) -> None:
+def test_grammar_for_long(sql: str, dialect: str) -> None:
     """The same as `test_grammar`, for longer."""
-    check(sql)
+    check(sql, dialect)
 
 
 @pytest.mark.soak
-@given(st.sampled_from(STATEMENTS), st.data())
+@given(st.sampled_from(STATEMENTS), DIALECTS, st.data())
 @settings(max_examples=50_000)
-def test_mutation_for_long(sql: str, data: st.DataObject) -> None:
+def test_mutation_for_long(sql: str, dialect: str, data: st.DataObject) -> None:
     """The same as `test_mutation`, for longer."""
-    check(mutated(sql, data))
+    check(mutated(sql, data), dialect)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("dialect", sorted(each.value for each in Dialects if each.value))
+def test_every_statement_in_every_dialect(dialect: str) -> None:
+    """Statements of one dialect are refused or taken in every other, too."""
+    for sql in STATEMENTS:
+        check(sql, dialect)
 
 
 @given(st.text(max_size=60))

@@ -15,7 +15,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
 from discreet.query.draft import Mechanism, Noise
-from discreet.query.estimators import Estimator
+from discreet.query.estimators import Estimator, Mean, Spread, Total
 from discreet.stats import lower_bound, upper_bound
 
 RUNS = 3_000
@@ -39,6 +39,7 @@ def _coverage(estimator: Estimator, noises: dict[str, Noise], exact: dict[str, i
     hits = 0
     for run in range(RUNS):
         found = estimator.interval({name: values[run] for name, values in drawn.items()}, noises, 0.95)
+        assert found is not None
         hits += found.lo <= truth <= found.hi
     return hits
 
@@ -48,9 +49,7 @@ def _coverage(estimator: Estimator, noises: dict[str, Noise], exact: dict[str, i
 def test_averages_are_covered_as_often_as_said(mechanism: type[Mechanism], rows: int) -> None:
     """Also in groups so small that the noisy count may be negative; and in large ones not much more often."""
     noises = {"n": _noise("n", 1, 0, mechanism), "s": _noise("s", 50, 0, mechanism)}
-    estimator = Estimator(
-        statistic=ir.Statistic.AVG, count="n", total="s", centre=Fraction(50), lo=Fraction(0), hi=Fraction(100)
-    )
+    estimator = Mean(count="n", total="s", centre=Fraction(50), lo=Fraction(0), hi=Fraction(100))
     hits = _coverage(estimator, noises, {"n": rows, "s": -13 * rows}, 37.0)
     assert upper_bound(hits, RUNS, SURE) >= 0.95
     if rows == 1_000:
@@ -62,7 +61,7 @@ def test_averages_are_covered_as_often_as_said(mechanism: type[Mechanism], rows:
 def test_sums_are_covered_as_often_as_said(mechanism: type[Mechanism], grid: int) -> None:
     """On the coarsest grid, where steps show, and on a fine one."""
     noises = {"s": _noise("s", 10, grid, mechanism)}
-    estimator = Estimator(statistic=ir.Statistic.SUM, count="s")
+    estimator = Total(measure="s")
     hits = _coverage(estimator, noises, {"s": 1234 * 2**-grid}, 1234.0)
     assert upper_bound(hits, RUNS, SURE) >= 0.95
     assert lower_bound(hits, RUNS, SURE) <= 0.96
@@ -80,7 +79,7 @@ def test_sums_are_covered_as_often_as_said(mechanism: type[Mechanism], grid: int
 def test_spreads_are_covered_at_least_as_often_as_said(statistic: ir.Statistic, truth: float) -> None:
     """The boxes are wider than need be, never too narrow."""
     noises = {"n": _noise("n", 1, 0, Laplace), "s": _noise("s", 50, 0, Laplace), "q": _noise("q", 2500, 0, Laplace)}
-    estimator = Estimator(
+    estimator = Spread(
         statistic=statistic, count="n", total="s", squares="q", centre=Fraction(50), lo=Fraction(0), hi=Fraction(100)
     )
     rows = 500

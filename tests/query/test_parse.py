@@ -7,9 +7,10 @@ import time
 import pytest
 
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, Unsupported
-from discreet.query.parse import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
-from discreet.query.places import place_at
-from discreet.query.sql import MOST_KEYS, question
+from discreet.query.sql import question
+from discreet.query.sql.grouping import MOST_KEYS
+from discreet.query.sql.parse import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
+from discreet.query.sql.places import place_at
 from support.asked import TABLES
 
 DEEP = {

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 
 from discreet.dataset import Kind
+from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
-from discreet.query.rules.sensitivities import sensitivity
+from discreet.query.rules.sensitivities import contribution, sensitivity, sensitivity_of_cells
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
 GROUPS = 4
@@ -98,3 +101,100 @@ def test_a_measure_that_cannot_move_still_gets_noise() -> None:
     """Sensitivity 0 would mean an exact release, and nothing may be released exactly."""
     nothing = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=0)
     assert sensitivity(nothing, Limits(rows=1), ADD_REMOVE, groups=1).l1 == 1
+
+
+def _norms_reached(moves: Iterable[tuple[int, ...]]) -> tuple[int, int, Fraction]:
+    """The greatest ℓ∞, ℓ1 and square of ℓ2."""
+    found = [_norms(move) for move in moves]
+    return max(each[1] for each in found), max(each[2] for each in found), Fraction(max(each[3] for each in found))
+
+
+def _kept_pairs(limits: Limits, groups: int, values: int) -> list[frozenset[tuple[int, int]]]:
+    """Every set of pairs of group and value that one unit may keep."""
+    pairs = list(product(range(groups), range(values)))
+    sets = (frozenset(chosen) for size in range(len(pairs) + 1) for chosen in combinations(pairs, size))
+    return [chosen for chosen in sets if _is_within(chosen, limits)]
+
+
+def _is_within(chosen: frozenset[tuple[int, int]], limits: Limits) -> bool:
+    """Whether limits let a unit keep these pairs."""
+    per_group = Counter(group for group, _ in chosen)
+    if limits.rows is not None:
+        return len(chosen) <= limits.rows
+    return len(per_group) <= (limits.groups or 0) and all(
+        count <= (limits.rows_per_group or 0) for count in per_group.values()
+    )
+
+
+def _different(pairs: frozenset[tuple[int, int]], groups: int) -> tuple[int, ...]:
+    """How many values each group has."""
+    return tuple(sum(group == each for each, _ in pairs) for group in range(groups))
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(
+    ("limits", "groups", "values"),
+    [
+        (Limits(rows=2), 1, 4),
+        (Limits(groups=1, rows_per_group=2), 1, 4),
+        (Limits(groups=1, rows_per_group=1), 3, 2),
+        (Limits(groups=1, rows_per_group=2), 3, 2),
+        (Limits(groups=2, rows_per_group=1), 3, 2),
+        (Limits(rows=2), 3, 2),
+    ],
+)
+def test_different_values_move_no_further(limits: Limits, groups: int, values: int, adjacency: Adjacency) -> None:
+    """Whatever others keep: the union over units, with and without one, or with another in its place."""
+    declared = sensitivity(ir.DistinctValues(name="m", value=ONE), limits, adjacency, groups=groups)
+    units = _kept_pairs(limits, groups, values)
+    everything = [frozenset(chosen) for chosen in _kept_pairs(Limits(rows=groups * values), groups, values)]
+    replaced = [frozenset[tuple[int, int]]()] if adjacency is ADD_REMOVE else units
+    moves = {
+        tuple(a - b for a, b in zip(_different(rest | one, groups), _different(rest | other, groups), strict=True))
+        for rest in everything
+        for one in units
+        for other in replaced
+    }
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+
+
+def _weights(unit: Contribution, groups: int, cells: int) -> list[tuple[int, ...]]:
+    """Every way in which a unit may weigh in the cells of all groups."""
+    vectors = product(range(unit.each + 1), repeat=groups * cells)
+    return [
+        vector
+        for vector in vectors
+        if sum(vector) <= unit.total
+        and all(sum(vector[group * cells : (group + 1) * cells]) <= unit.each for group in range(groups))
+    ]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(("each", "total", "groups"), [(2, 2, 1), (1, 2, 3), (2, 2, 3), (2, 4, 2)])
+def test_counts_around_a_quantile_move_no_further(each: int, total: int, groups: int, adjacency: Adjacency) -> None:
+    """Two cells in each group reach what is declared."""
+    unit = Contribution(each=each, total=total, groups=groups, adjacency=adjacency)
+    declared = sensitivity_of_cells(unit, 2)
+    units = _weights(unit, groups, 2)
+    others = [(0,) * (2 * groups)] if adjacency is ADD_REMOVE else units
+    moves = (tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others)
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+
+
+@pytest.mark.parametrize(
+    ("limits", "groups", "each", "total", "known"),
+    [
+        (Limits(rows=5), 1, 5, 5, 1),
+        (Limits(rows=5), 4, 5, 5, 4),
+        (Limits(groups=2, rows_per_group=3), 4, 3, 6, 4),
+        (Limits(groups=9, rows_per_group=3), 4, 3, 12, 4),
+        (Limits(groups=2, rows_per_group=3), 2**48, 3, 6, None),
+    ],
+)
+def test_what_a_unit_contributes_to_a_histogram(
+    limits: Limits, groups: int, each: int, total: int, known: int | None
+) -> None:
+    """Its rows, within the limits, in steps of the counts."""
+    histogram = ir.Histogram(name="h", value=ONE, values=None, size=9, grid=-3)
+    found = contribution(histogram, limits, ADD_REMOVE, groups=groups)
+    assert (found.each, found.total, found.groups) == (each * 8, total * 8, known)

@@ -9,12 +9,13 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.dataset import Kind
+from discreet.dataset import Kind, Owner
 from discreet.errors import UnboundedColumn, UnknownColumn, UnknownFunction, UnknownTable
+from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.canonical import canonical
-from discreet.query.names import Names
 from discreet.query.sql import question
+from discreet.query.sql.names import Names
 from support.asked import PEOPLE, TABLES
 
 
@@ -30,7 +31,7 @@ def test_parts() -> None:
         "GROUP BY sex HAVING SUM(age) > 1 ORDER BY n DESC LIMIT 3 OFFSET 1"
     )
     assert isinstance(asked.source, ir.Where)
-    assert asked.source.source == ir.Scan(PEOPLE, ("age", "income", "sex"))
+    assert asked.source.source == ir.Scan(PEOPLE, ("age", "income", "sex"), Owner(Unit.row()), "people")
     assert [(name, str(key)) for name, key in asked.keys] == [("s", '"people"."sex"')]
     assert [found.name for found in asked.aggregates] == ["n", 'avg("people"."income")', 'sum("people"."age")']
     assert [output.name for output in asked.outputs] == ["s", "n", "avg(income) / 2"]
@@ -40,11 +41,11 @@ def test_parts() -> None:
 
 
 def test_only_columns_that_are_used_are_read() -> None:
-    """And those that say whose a row is."""
-    assert read("SELECT COUNT(*) FROM people").source == ir.Scan(PEOPLE, ())
+    """Those that say whose a row is are known from the table itself."""
+    assert read("SELECT COUNT(*) FROM people").source == ir.Scan(PEOPLE, (), Owner(Unit.row()), "people")
     source = read("SELECT SUM(amount) FROM days").source
     assert isinstance(source, ir.Scan)
-    assert source.columns == ("person_id", "amount", "day")
+    assert source.columns == ("amount",)
 
 
 def test_equal_aggregates_are_one() -> None:

@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime
 from pathlib import Path
 
-from discreet.dataset import Column, Kind, Source, Table
+from discreet.dataset import Column, Kind, Link, Source, Table
 from discreet.privacy import Bounds, Keys, Limits, Unit
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "sql"
@@ -70,4 +70,68 @@ DAYS = Table(
     columns=_VISIT,
 )
 
-TABLES = (PEOPLE, VISITS, DAYS)
+CUSTOMERS = Table(
+    name="customers",
+    source=Source(kind="parquet", location="customers.parquet"),
+    unit=Unit("id"),
+    limits=Limits(rows=1),
+    columns=(
+        _column("id", Kind.INTEGER),
+        _column("country", Kind.TEXT, keys=Keys(["DE", "FR", "IT"])),
+        _column("born", Kind.DATE, Bounds(date(1930, 1, 1), date(2010, 12, 31))),
+        _column("credit", Kind.REAL, Bounds(0, 1000)),
+    ),
+)
+
+ORDERS = Table(
+    name="orders",
+    source=Source(kind="parquet", location="orders.parquet"),
+    unit=None,
+    links=(Link("customer_id", "customers", "id"),),
+    limits=Limits(rows=20),
+    columns=(
+        Column(name="id", kind=Kind.INTEGER, nullable=False),
+        _column("customer_id", Kind.INTEGER),
+        _column("shop_id", Kind.INTEGER, Bounds(1, 50)),
+        _column("placed", Kind.DATE, Bounds(date(2024, 1, 1), date(2024, 12, 31))),
+        _column("total", Kind.REAL, Bounds(0, 500)),
+        _column("paid", Kind.BOOLEAN),
+    ),
+)
+
+ITEMS = Table(
+    name="items",
+    source=Source(kind="parquet", location="items.parquet"),
+    unit=None,
+    links=(Link("order_id", "orders", "id"),),
+    limits=Limits(rows=60),
+    columns=(
+        _column("order_id", Kind.INTEGER),
+        _column("product", Kind.TEXT),
+        _column("quantity", Kind.INTEGER, Bounds(0, 10)),
+        _column("price", Kind.REAL, Bounds(0, 200)),
+    ),
+)
+
+SHOPS = Table(
+    name="shops",
+    source=Source(kind="csv", location="shops.csv"),
+    unit=None,
+    public=True,
+    unique=("id",),
+    columns=(
+        _column("id", Kind.INTEGER, Bounds(1, 50)),
+        _column("city", Kind.TEXT, keys=Keys(["Bonn", "Lyon", "Pisa"])),
+        _column("size", Kind.INTEGER, Bounds(1, 9)),
+    ),
+)
+
+LEVELS = Table(
+    name="levels",
+    source=Source(kind="csv", location="levels.csv"),
+    unit=None,
+    public=True,
+    columns=(_column("level", Kind.INTEGER, Bounds(1, 3)), _column("label", Kind.TEXT, keys=Keys(["low", "high"]))),
+)
+
+TABLES = (PEOPLE, VISITS, DAYS, CUSTOMERS, ORDERS, ITEMS, SHOPS, LEVELS)

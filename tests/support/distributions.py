@@ -5,7 +5,7 @@ Nothing here is shared with the samplers: the bounds come straight from the form
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -62,6 +62,17 @@ def gaussian_pmf(sigma: Fraction) -> Pmf:
     with ctx.workprec(600):
         normaliser = total()
     return lambda n: bounds(lambda: weight(n) / normaliser)
+
+
+def categorical_pmf(scores: Sequence[Fraction | int], rate: Fraction, weights: Sequence[int]) -> Pmf:
+    """w_i·e^(rate·score_i) over the sum of all of them."""
+
+    def chance(i: int) -> Any:
+        best = max(scores)
+        terms = [w * exp(rate * (score - best)) for w, score in zip(weights, scores, strict=True)]
+        return terms[i] / sum(terms, arb(0))
+
+    return lambda i: bounds(lambda: chance(i)) if 0 <= i < len(scores) and weights[i] else (Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)

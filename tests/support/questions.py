@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.dataset import Column, Kind, Source, Table
+from discreet.dataset import Column, Kind, Source, Table, owner_of
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Keys, KeyValue, Limits, Unit
 from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where
@@ -87,13 +87,18 @@ def _function(name: str, compute: Callable[..., Any], evaluate: Callable[..., An
 TIMES = _function("times", operator.mul)
 AT_LEAST = _function("at_least", operator.ge)
 IS_NULL = _function("is_null", lambda value: value.isnull(), lambda value: value is None)
+PLUS = _function("plus", operator.add, lambda a, b: None if None in {a, b} or a + b >= 2**63 else a + b)
+"""Not total either: it overflows."""
+EQUAL = _function("eq", operator.eq)
+LESS = _function("lt", operator.lt)
+BOTH = _function("and", operator.and_, lambda a, b: False if False in {a, b} else None if None in {a, b} else True)
 BROKEN = _function("broken", lambda value: value.cast("int64"), lambda _: None)
 """A function that isn't total, as no allowed one may be: it raises on any text that is no number."""
 
 
 def call(function: Function, *args: Expr) -> Call:
     """A function of expressions."""
-    kinds = {"times": Kind.REAL, "broken": Kind.INTEGER}
+    kinds = {"times": Kind.REAL, "plus": Kind.INTEGER, "broken": Kind.INTEGER}
     return Call(function, args, Type(kinds.get(function.name, Kind.BOOLEAN)))
 
 
@@ -122,7 +127,7 @@ def exact(  # noqa: PLR0913 — one argument per part of a question
     salt: str = "salt",
 ) -> Exact:
     """The exact part of a question."""
-    source: Scan | Where = Scan(table=table, columns=tuple(KINDS))
+    source: Scan | Where = Scan(table=table, columns=tuple(KINDS), owner=owner_of(table, [table]), alias="t")
     for predicate in where:
         source = Where(source, predicate)
     return Exact(source=source, keys=tuple(keys), measures=tuple(measures), limits=limits or table.limits, salt=salt)
@@ -135,19 +140,20 @@ def arrow(rows: Sequence[dict[str, Any]]) -> pa.Table:
 
 def run(
     question: Exact, rows: Sequence[dict[str, Any]] | pa.Table, **settings: Any
-) -> dict[tuple[Any, ...], dict[str, int]]:
+) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The engine's answer, by group and measure."""
     data = rows if isinstance(rows, pa.Table) else arrow(rows)
-    return by_group(DuckDB(question.table.source, data, **settings), question)
+    (table,) = question.tables
+    return by_group(DuckDB({table.source.location: data}, **settings), question)
 
 
-def by_group(engine: DuckDB, question: Exact) -> dict[tuple[Any, ...], dict[str, int]]:
+def by_group(engine: DuckDB, question: Exact) -> dict[tuple[Any, ...], dict[str, Any]]:
     """An engine's answer, by group and measure."""
     result = engine.run(question)
     assert len(set(result.keys)) == len(result.keys)
+    columns = {**result.measures, **result.histograms}
     return {
-        group: {name: values[number] for name, values in result.measures.items()}
-        for number, group in enumerate(result.keys)
+        group: {name: values[number] for name, values in columns.items()} for number, group in enumerate(result.keys)
     }
 
 

@@ -1,119 +1,66 @@
 """Exact answers by brute force: what an engine must compute, as plain loops over Python rows.
 
 It follows the words of `query.ir` one by one and knows nothing of SQL. The one thing it takes from the engine is the
-order in which a unit over its limit on groups keeps them, because that is the engine's to choose.
+order in which a unit over its limit keeps its groups and values, because that is the engine's to choose.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from fractions import Fraction
 from math import floor, isinf, isnan
 from typing import Any
 
-from discreet.dataset import Column, Kind, Table
-from discreet.query.ir import Call, Exact, Expr, Literal, Sum, Where
-from discreet.query.ir import Column as Reference
+from discreet.query.ir import DistinctValues, Exact, Histogram, Sum, Units
+from support.relations import Row, evaluate, fit, rows_of
 
-Row = Mapping[str, Any]
 Group = tuple[Any, ...]
-Answer = dict[Group, dict[str, int]]
+Answer = dict[Group, dict[str, Any]]
+"""By group and measure: an integer, or of a histogram its counts by bin."""
+
 Order = Callable[[Hashable, Group], Any]
-"""How a unit ranks its groups: those that come first are kept."""
+"""How a unit ranks its groups, or its pairs of group and value: those that come first are kept."""
 
 
-def answer(exact: Exact, rows: Iterable[Row], order: Order) -> Answer:
-    """The integers of a question: by group, and by measure."""
-    table = exact.table
+def answer(exact: Exact, data: Mapping[str, Iterable[Row]], order: Order) -> Answer:
+    """The integers of a question: by group, and by measure.
+
+    Args:
+        exact: the question.
+        data: the rows of each table, by its name.
+        order: the engine's choice.
+    """
     entries = []
-    for number, row in enumerate(rows):
-        owner = number if table.unit.is_row else unit_of(table, row)
-        let_in = {column.name: door(column, row.get(column.name)) for column in table.columns}
-        if owner is None or not all(evaluate(each, let_in) is True for each in predicates(exact)):
-            continue
-        group = tuple(evaluate(key.expr, let_in) for key in exact.keys)
+    for unit, row in rows_of(exact.source, {name: list(rows) for name, rows in data.items()}):
+        group = tuple(fit(key.expr, row) for key in exact.keys)
         if all(key.values is None or value in key.values for key, value in zip(exact.keys, group, strict=True)):
-            entries.append(Entry(owner, group, tuple(added(each, let_in) for each in exact.measures)))
+            entries.append(Entry(unit, group, tuple(brought(each, row) for each in exact.measures)))
     return add_up(exact, entries, order)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row that counts: whose it is, in which group, and what it adds to each measure."""
+    """One row that counts: whose it is, in which group, and what it brings to each measure."""
 
     unit: Hashable
     group: Group
-    adds: tuple[int, ...]
+    brings: Group
 
 
-def unit_of(table: Table, row: Row) -> Hashable | None:
-    """Whose a row is; None if nobody's. Ids and times outside their bounds are nobody's."""
-    parts = []
-    for name in (table.unit.column, table.unit.at):
-        if name is None:
-            continue
-        column = table.column(name)
-        value = door(Column(name=name, kind=column.kind, keys=column.keys), row.get(name))
-        if value is None or (column.bounds is not None and not column.bounds.lo <= value <= column.bounds.hi):
-            return None
-        parts.append(value)
-    if table.unit.per is not None:
-        parts[1] = period(table.unit.per, parts[1])
-    return tuple(parts)
-
-
-def period(per: str, at: date) -> datetime:
-    """The beginning of the period in which a time lies."""
-    time = at if isinstance(at, datetime) else datetime(at.year, at.month, at.day)
-    day = time.replace(hour=0, minute=0, second=0, microsecond=0)
-    starts = {
-        "hour": time.replace(minute=0, second=0, microsecond=0),
-        "day": day,
-        "week": day - timedelta(days=day.weekday()),
-        "month": day.replace(day=1),
-        "quarter": day.replace(day=1, month=day.month - (day.month - 1) % 3),
-        "year": day.replace(day=1, month=1),
-    }
-    return starts[per]
-
-
-def door(column: Column, value: Any) -> Any:
-    """A value as its column lets it in."""
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return None
-    if column.bounds is not None:
-        lo, hi = (float(end) if column.kind is Kind.REAL else end for end in (column.bounds.lo, column.bounds.hi))  # type: ignore[arg-type]  # numbers, if the column is real
-        value = max(lo, min(value, hi))
-        value = int(value) if column.kind is Kind.INTEGER else value
-    if column.kind is Kind.INTEGER and not -(2**63) <= value < 2**63:
-        return None
-    return value if column.keys is None or value in column.keys else None
-
-
-def predicates(exact: Exact) -> Iterable[Expr]:
-    """All conditions on rows."""
-    relation = exact.source
-    while isinstance(relation, Where):
-        yield relation.predicate
-        relation = relation.source
-
-
-def evaluate(expr: Expr, row: Row) -> Any:
-    """The value of an expression."""
-    if isinstance(expr, Reference):
-        return row[expr.name]
-    if isinstance(expr, Literal):
-        return float(expr.value) if expr.type.kind is Kind.REAL and expr.value is not None else expr.value  # type: ignore[arg-type]  # a number
-    assert isinstance(expr, Call)
-    return expr.function.evaluate(*(evaluate(arg, row) for arg in expr.args))
-
-
-def added(measure: Any, row: Row) -> int:
-    """What a row adds to a measure, before limits."""
-    return steps(evaluate(measure.value, row), measure) if isinstance(measure, Sum) else 1
+def brought(measure: Any, row: Any) -> Any:
+    """What a row brings to a measure, before limits: an integer, a value, or the number of a bin; None for nothing."""
+    if isinstance(measure, Units):
+        return 1
+    if isinstance(measure, Sum):
+        return steps(evaluate(measure.value, row), measure)
+    value = fit(measure.value, row)
+    if isinstance(measure, Histogram) and measure.values is not None:
+        return measure.values.index(value) if value in measure.values else None
+    if isinstance(measure, Histogram):
+        return value if value is not None and 0 <= value < measure.size else None
+    return value
 
 
 def steps(value: float | None, measure: Sum) -> int:
@@ -129,41 +76,85 @@ def steps(value: float | None, measure: Sum) -> int:
 
 def add_up(exact: Exact, entries: Sequence[Entry], order: Order) -> Answer:
     """Limit each unit's entries, and add up by group."""
-    totals: Answer = {} if exact.keys else {(): dict.fromkeys((each.name for each in exact.measures), 0)}
-    by_unit: dict[Hashable, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        by_unit[entry.unit].append(entry)
-    for unit, own in by_unit.items():
-        for group, adds in contribution(exact, unit, own, order).items():
-            total = totals.setdefault(group, dict.fromkeys((each.name for each in exact.measures), 0))
-            for measure, add in zip(exact.measures, adds, strict=True):
-                total[measure.name] += add
+    kept = _kept(exact, entries, order)
+    groups = {entry.group for own in kept for entry in own} if exact.keys else {()}
+    totals: Answer = {group: {} for group in groups}
+    for place, measure in enumerate(exact.measures):
+        if isinstance(measure, DistinctValues):
+            counts = _different(exact, kept, place, order)
+        elif isinstance(measure, Histogram):
+            counts = _histogram(exact, kept, place, measure)
+        else:
+            counts = _sums(exact, kept, place, measure)
+        for group in groups:
+            totals[group][measure.name] = counts.get(group, {} if isinstance(measure, Histogram) else 0)
     return totals
 
 
-def contribution(exact: Exact, unit: Hashable, entries: Sequence[Entry], order: Order) -> dict[Group, list[int]]:
-    """What one unit adds to each group, after limits."""
-    by_group: dict[Group, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        by_group[entry.group].append(entry)
-    groups, most = exact.limits.groups, exact.limits.rows_per_group
-    if exact.table.unit.is_row:
-        return {group: _scaled(exact, own, 1, 1) for group, own in by_group.items()}
-    if groups is None or most is None:
-        return {group: _scaled(exact, own, len(entries), exact.limits.rows or 0) for group, own in by_group.items()}
-    kept = sorted(by_group, key=lambda group: order(unit, group))[:groups]
-    return {group: _scaled(exact, by_group[group], len(by_group[group]), most) for group in kept}
-
-
-def _scaled(exact: Exact, entries: Sequence[Entry], rows: int, limit: int) -> list[int]:
-    """What a unit's entries in one group add, scaled by limit/rows if there are more; towards zero."""
-    adds = []
-    for place, measure in enumerate(exact.measures):
-        total = sum(entry.adds[place] for entry in entries)
-        if not isinstance(measure, Sum):
-            adds.append(1)
-        elif rows > limit:
-            adds.append(abs(total) * limit // rows * (1 if total >= 0 else -1))
+def _kept(exact: Exact, entries: Sequence[Entry], order: Order) -> list[list[Entry]]:
+    """Each unit's entries, in those groups that it keeps."""
+    found = []
+    for unit, own in _split(entries, lambda entry: entry.unit).items():
+        if exact.owner.unit.is_row or exact.limits.groups is None:
+            found.append(own)
         else:
-            adds.append(total)
-    return adds
+            groups = sorted({entry.group for entry in own}, key=lambda group: order(unit, group))
+            found.append([entry for entry in own if entry.group in groups[: exact.limits.groups]])
+    return found
+
+
+def _scopes(exact: Exact, kept: Sequence[list[Entry]]) -> Iterable[tuple[int, list[Entry]]]:
+    """Entries that share one limit, with that limit."""
+    for own in kept:
+        if exact.owner.unit.is_row:
+            yield 1, own
+        elif exact.limits.rows is not None:
+            yield exact.limits.rows, own
+        else:
+            assert exact.limits.rows_per_group is not None
+            yield from ((exact.limits.rows_per_group, each) for each in _split(own, lambda entry: entry.group).values())
+
+
+def _sums(exact: Exact, kept: Sequence[list[Entry]], place: int, measure: Any) -> dict[Group, int]:
+    """Sums by group, a unit's own scaled by limit/rows if it has more rows; or how many units there are."""
+    counts: dict[Group, int] = defaultdict(int)
+    for limit, own in _scopes(exact, kept):
+        for group, entries in _split(own, lambda entry: entry.group).items():
+            total = sum(entry.brings[place] for entry in entries)
+            counts[group] += 1 if isinstance(measure, Units) else towards_zero(total, limit, len(own))
+    return counts
+
+
+def _different(exact: Exact, kept: Sequence[list[Entry]], place: int, order: Order) -> dict[Group, int]:
+    """How many different values there are in each group, of those that each unit keeps."""
+    found = set()
+    for limit, own in _scopes(exact, kept):
+        pairs = {(*entry.group, entry.brings[place]) for entry in own if entry.brings[place] is not None}
+        chosen = pairs if exact.owner.unit.is_row else sorted(pairs, key=lambda pair: order(own[0].unit, pair))[:limit]
+        found.update(chosen)
+    return Counter(pair[:-1] for pair in found)
+
+
+def _histogram(
+    exact: Exact, kept: Sequence[list[Entry]], place: int, measure: Histogram
+) -> dict[Group, dict[int, int]]:
+    """Counts by group and bin, a unit's own scaled by limit/rows if it has more rows in any bin."""
+    counts: dict[Group, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for limit, own in _scopes(exact, kept):
+        there = [entry for entry in own if entry.brings[place] is not None]
+        for (group, number), entries in _split(there, lambda entry: (entry.group, entry.brings[place])).items():
+            counts[group][number] += towards_zero(len(entries) * 2**-measure.grid, limit, len(there))
+    return {group: {number: n for number, n in bins.items() if n} for group, bins in counts.items()}
+
+
+def towards_zero(total: int, limit: int, rows: int) -> int:
+    """A total times limit/rows, if there are more rows than the limit."""
+    return total if rows <= limit else abs(total) * limit // rows * (1 if total >= 0 else -1)
+
+
+def _split(entries: Iterable[Entry], by: Callable[[Entry], Any]) -> dict[Any, list[Entry]]:
+    """Entries by what they have in common."""
+    parts: dict[Any, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        parts[by(entry)].append(entry)
+    return dict(parts)

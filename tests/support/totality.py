@@ -122,6 +122,9 @@ SHAPES: dict[str, tuple[tuple[tuple[ir.Expr, ...], ...], ...]] = {
         (ANY, tuple(map(literal, (1, 2, 10**6)))),
         (ANY, tuple(map(literal, (1, 3))), tuple(map(literal, (0, 2, 10**6)))),
     ),
+    "add_days": ((ANY, tuple(map(literal, (-3_660_000, -90, 0, 1, 400, 3_660_000)))),),
+    "add_months": ((ANY, tuple(map(literal, (-120_000, -13, 0, 1, 11, 120_000)))),),
+    "add_seconds": ((ANY, tuple(map(literal, (-(10**11), -1, 0, 3600, 10**11)))),),
     "like": ((ANY, PATTERNS),),
     "ilike": ((ANY, PATTERNS),),
 }
@@ -165,7 +168,8 @@ def disagreement(expr: ir.Call, names: tuple[str, ...], row: tuple[Any, ...], va
             return ""  # it stands for a date that Python can't hold
         assert lies_in(given, pool.expr.type), "the poison isn't what the door lets in"
     try:
-        expected = _program(expr, {name: at for at, name in enumerate(names)})(row)
+        columns = {pool.column.name: pool.expr for pool in POOLS}
+        expected = _program(expr, {columns[name]: at for at, name in enumerate(names)})(row)
     except _UndeterminedError:
         return ""
     return "" if same(value, expected) else f"Python computes {expected!r}"

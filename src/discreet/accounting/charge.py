@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from discreet.accounting.conversions import pure_to_zcdp
+from discreet.accounting.conversions import bounded_range_to_zcdp, pure_to_zcdp
 from discreet.errors import InvalidArgument, LossNotAccepted
-from discreet.privacy import ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
+from discreet.privacy import ComposedEvent, Event, ExponentialEvent, GaussianEvent, LaplaceEvent, SelectionEvent
 
 _GRAIN = 10**40
 """Sums whose denominator outgrows this are rounded up to a multiple of its inverse.
@@ -86,13 +86,17 @@ def charge_of(event: Event) -> Charge:
       greatest when as few coordinates as possible move, each by ℓ∞: ρ = (ℓ1/ℓ∞) · r(ℓ∞/scale).
     - Gaussian: ρ = ℓ2² / 2σ², in any number of dimensions; no finite ε.
     - Selection: δ only.
+    - Exponential: a selection whose options can move against each other by a, times the rate, is a-DP and (a²/8)-zCDP
+      (`bounded_range_to_zcdp`). Selections are independent, or each follows from the ones before it, so both add up.
+      With Σa ≤ ε and each a at most e, the sum of a² is at most e·ε: ρ = e·ε/8.
     - Composed: sums.
 
     Raises:
         LossNotAccepted: the event is of a kind that isn't known here; to guess would be to undercount.
 
     Source: Dwork, McSherry, Nissim, Smith (2006), Proposition 1, whose proof holds for the discrete distribution word
-    for word; Canonne, Kamath, Steinke (2020), Theorem 14; Bun, Steinke (2016), Lemma 8.2.
+    for word; McSherry, Talwar (2007), Theorem 6; Canonne, Kamath, Steinke (2020), Theorem 14; Bun, Steinke (2016),
+    Lemma 8.2.
 
     Examples:
         >>> charge_of(GaussianEvent(sigma=Fraction(10), l2_squared=Fraction(1))).rho
@@ -106,6 +110,9 @@ def charge_of(event: Event) -> Charge:
             return Charge(epsilon=None, rho=l2_squared / (2 * sigma**2), delta=Fraction(0))
         case SelectionEvent(delta=delta):
             return Charge(epsilon=Fraction(0), rho=Fraction(0), delta=delta)
+        case ExponentialEvent(epsilon=epsilon, each=each):
+            share = Fraction(1) if each is None else epsilon / each
+            return Charge(epsilon=epsilon, rho=share * bounded_range_to_zcdp(each or epsilon), delta=Fraction(0))
         case ComposedEvent(events=events):
             return sum(map(charge_of, events), start=Charge.zero())
     raise LossNotAccepted(f"an event of type {type(event).__name__} can't be accounted for")

@@ -10,8 +10,8 @@ from discreet.privacy import ZCDP, ApproxDP, Event, Loss, PureDP
 def loss_of(event: Event) -> Loss:
     """The loss of an event, in the terms in which it is tightest.
 
-    Laplace noise alone is pure; selection of groups adds its δ; Gaussian noise makes it zCDP, together with whatever
-    was done beside it.
+    Laplace noise and choices by the exponential mechanism are pure; selection of groups adds its δ; Gaussian noise
+    makes it zCDP, together with whatever was done beside it.
 
     Raises:
         LossNotAccepted: the event adds no noise, so there is no loss to state; or it is of an unknown kind.

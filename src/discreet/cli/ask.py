@@ -17,6 +17,11 @@ def ask(  # noqa: PLR0913 — each is an option of the command
     delta: options.Delta = None,
     rho: options.Rho = None,
     within: options.Within = None,
+    weights: options.Weights = None,
+    limits: options.LimitsOption = None,
+    bounds: options.BoundsOption = None,
+    consistent: options.Consistent = False,
+    cut_off: options.CutOff = False,
     analyst: options.Analyst = None,
     confidence: options.Confidence = 0.95,
     format_: options.Formatted = options.Format.TABLE,
@@ -26,19 +31,36 @@ def ask(  # noqa: PLR0913 — each is an option of the command
     """Answer a question privately, with ±, and pay for it.
 
     The cost is reserved before the data is touched and never comes back. The same question again gives the same
-    answer and costs nothing.
+    answer and costs nothing. EXPLAIN before it shows its plan instead, and costs nothing either.
     """
     from discreet.cli.common.answers import show_answer
     from discreet.cli.common.opening import opened
+    from discreet.cli.common.plans import show_plan
     from discreet.exact.rational import probability
+    from discreet.query.sql import explained
 
     probability(confidence, "confidence")
     refuse_binary_to_screen(format_)
+    inner = explained(question)
     with working("asking"):
         tables = opened(config)
         plan = tables.plan(
-            question, epsilon=epsilon, delta=delta, rho=rho, within=options.widths(within), dialect=dialect
+            question if inner is None else inner,
+            epsilon=epsilon,
+            delta=delta,
+            rho=rho,
+            within=options.by_column(within),
+            weights=options.by_column(weights),
+            confidence=confidence,
+            limits=options.limits_of(limits),
+            bounds=options.bounds_of(bounds),
+            consistent=consistent,
+            cut_off=cut_off,
+            dialect=dialect,
         )
-        answer = patiently(lambda: tables.ask(plan, analyst=analyst))
-    show_answer(answer, tables, format_, confidence)
+        answer = None if inner is not None else patiently(lambda: tables.ask(plan, analyst=analyst))
+    if answer is None:
+        show_plan(plan, format_)
+    else:
+        show_answer(answer, tables, format_, confidence)
     tables.close()

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import printable, say_folded
-from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen, show_json
-
-_HANG = 10
-"""Where the text of a plan begins, behind its titles."""
+from discreet.cli.common.sheets import refuse_binary_to_screen
 
 
 @reported
@@ -19,6 +15,12 @@ def explain(  # noqa: PLR0913 — each is an option of the command
     delta: options.Delta = None,
     rho: options.Rho = None,
     within: options.Within = None,
+    weights: options.Weights = None,
+    limits: options.LimitsOption = None,
+    bounds: options.BoundsOption = None,
+    consistent: options.Consistent = False,
+    cut_off: options.CutOff = False,
+    confidence: options.Confidence = 0.95,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
     dialect: options.Dialect = "duckdb",
@@ -28,17 +30,22 @@ def explain(  # noqa: PLR0913 — each is an option of the command
     As CSV or Arrow: the error to expect of each column.
     """
     from discreet.cli.common.opening import opened
+    from discreet.cli.common.plans import show_plan
+    from discreet.query.sql import explained
 
     refuse_binary_to_screen(format_)
     plan = opened(config).plan(
-        question, epsilon=epsilon, delta=delta, rho=rho, within=options.widths(within), dialect=dialect
+        explained(question) or question,
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        within=options.by_column(within),
+        weights=options.by_column(weights),
+        confidence=confidence,
+        limits=options.limits_of(limits),
+        bounds=options.bounds_of(bounds),
+        consistent=consistent,
+        cut_off=cut_off,
+        dialect=dialect,
     )
-    expected = Sheet(("column", "error", "rows"), [(one.column, one.error, one.rows) for one in plan.expected])
-    match format_:
-        case options.Format.TABLE:
-            for line in plan.explain().splitlines():
-                say_folded(printable(line), _HANG)
-        case options.Format.JSON:
-            show_json({**plan.to_dict(), "expected": expected.records()})
-        case options.Format.CSV | options.Format.ARROW:
-            expected.show(format_)
+    show_plan(plan, format_)

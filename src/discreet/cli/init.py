@@ -1,4 +1,4 @@
-"""`discreet init`: propose how to protect a table."""
+"""`discreet init`: propose how to protect tables."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import console, printable, say, working
 
 if TYPE_CHECKING:
-    from discreet.dataset import Proposal
+    from rich.console import RenderableType
+
+    from discreet.dataset import Look, Proposal, TableProposal
 
 
 @reported
 def init(  # noqa: PLR0913 — each is an option of the command
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The private table: CSV, Parquet, or a DuckDB database.")
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="The private tables: CSV, Parquet, or a DuckDB database.")
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the configuration.")] = options.CONFIG,
     unit: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that tells whose row it is; `row`: each its own.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column (of the first table) that tells whose row it is; `row`: each its own."
+        ),
     ] = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table inside of a database.")] = None,
     strict: Annotated[
@@ -34,21 +39,39 @@ def init(  # noqa: PLR0913 — each is an option of the command
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,
 ) -> None:
-    """Propose a configuration for a table, from its schema and from public knowledge.
+    """Propose a configuration for one or more tables, from their schemas and from public knowledge.
 
     Whatever was read off the data is marked as a leak, in the file and on the screen, to be replaced by what the
-    columns may hold. The ledger is created beside the configuration; one that is there is kept, with what was spent.
+    columns may hold. Links between tables are proposed by the names of columns alone. The ledger is created beside the
+    configuration; one that is there is kept, with what was spent.
     """
-    from discreet.dataset import propose
-    from discreet.gateway import inspect
+    from discreet.dataset import propose_together
 
     _refuse_to_replace(output, force=force)
-    with working("looking at the table"):
-        columns, peek, source = inspect(file, table=table, peek=not strict)
-        proposal = propose(columns, peek, source=source, strict=strict, unit=unit)
+    with working("looking at the table" if len(files) == 1 else "looking at the tables"):
+        proposal = propose_together(_looks(files, table, strict=strict), strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
     _show(proposal, output)
+
+
+def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
+    """A look at each file.
+
+    Raises:
+        InvalidArgument: there are several files, and the name of a table inside of which one?
+    """
+    from discreet.dataset import Look
+    from discreet.errors import InvalidArgument
+    from discreet.gateway import inspect
+
+    if table is not None and len(files) > 1:
+        raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
+    looks = []
+    for file in files:
+        columns, peek, source = inspect(file, table=table, peek=not strict)
+        looks.append(Look(columns=columns, source=source, peek=peek))
+    return looks
 
 
 def _refuse_to_replace(output: Path, *, force: bool) -> None:
@@ -88,11 +111,40 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
 
 def _show(proposal: Proposal, output: Path) -> None:
     """Print what was proposed, where each declaration came from, and what to do next."""
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     screen, dataset = console(), proposal.dataset
+    is_one = len(proposal.tables) == 1
+    for each in proposal.tables:
+        if not is_one:
+            screen.print(Text(printable(each.table.name), style="bold underline"))
+        screen.print(_listing(each))
+        if not is_one:
+            screen.print()
+    names = f"table{'' if is_one else 's'} {', '.join(table.name for table in dataset.tables)}"
+    facts = [("written", f"{output}: {names}, budget {dataset.budget}, ledger {Path(dataset.ledger).name}")]
+    for each in proposal.tables:
+        of = "" if is_one else f"{each.table.name}: "
+        known = f"{each.codebook.title} ({each.codebook.reference})" if each.codebook else ""
+        words = {"known as": known, "unit": _unit(each), "leaks": _leaks(each), "doubts": "; ".join(each.doubts)}
+        facts += [(title, f"{of}{text}") for title, text in words.items() if text]
+    facts.append(("next", f"read {output} and mend it, then ask:"))
+    body = Table.grid(padding=(0, 2, 0, 0))
+    for title, text in facts:
+        body.add_row(Text(title, style="bold"), Text(printable(text)))
+    if is_one:
+        screen.print()
+    screen.print(body)
+    say(f"\n    {_first_question(proposal)}")
+
+
+def _listing(proposal: TableProposal) -> RenderableType:
+    """The columns of a table, each with what is declared and where that came from."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     listing = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
     listing.add_column("column", overflow="fold")
     listing.add_column("declared", overflow="fold", ratio=1)
@@ -101,35 +153,21 @@ def _show(proposal: Proposal, output: Path) -> None:
         leaks = name in proposal.leaks
         origin = Text("LEAK: read off the data", style="bold red") if leaks else Text(str(item.origin))
         listing.add_row(Text(printable(name)), Text(printable(declared)), origin)
-    screen.print(listing)
-    table = dataset.tables[0]
-    facts = {
-        "written": f"{output}: table {table.name}, budget {dataset.budget}, ledger {Path(dataset.ledger).name}",
-        "known as": f"{proposal.codebook.title} ({proposal.codebook.reference})" if proposal.codebook else "",
-        "unit": _unit(proposal),
-        "leaks": _leaks(proposal),
-        "doubts": "; ".join(proposal.doubts),
-        "next": f"read {output} and mend it, then ask:",
-    }
-    body = Table.grid(padding=(0, 2, 0, 0))
-    for title, text in facts.items():
-        if text:
-            body.add_row(Text(title, style="bold"), Text(printable(text)))
-    screen.print()
-    screen.print(body)
-    say(f"\n    {_first_question(proposal)}")
+    return listing
 
 
-def _unit(proposal: Proposal) -> str:
+def _unit(proposal: TableProposal) -> str:
     """Whose presence is hidden, and what to think of."""
-    unit = proposal.dataset.tables[0].unit
+    limits, unit = proposal.table.limits, proposal.table.unit
+    if unit is None:
+        return f"found along {', '.join(map(str, proposal.table.links))}, by the names alone; limits {limits}"
     if unit.is_row:
         return "row: right only if nobody can have two rows; else name the column that tells whose row it is: --unit"
     others = f" ({', '.join(proposal.ids[1:])} could be, too: --unit)" if proposal.ids[1:] else ""
-    return f"{unit}, which tells whose row it is{others}; limits {proposal.dataset.tables[0].limits}"
+    return f"{unit}, which tells whose row it is{others}; limits {limits}"
 
 
-def _leaks(proposal: Proposal) -> str:
+def _leaks(proposal: TableProposal) -> str:
     """What to do about what was read off the data."""
     texts = ("the texts for NULL",) if proposal.missing_is_leak else ()
     leaks = ", ".join((*proposal.leaks, *texts))

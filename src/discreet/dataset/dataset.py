@@ -1,9 +1,10 @@
-"""Datasets: private tables that share one budget, because the same people may be in all of them."""
+"""Datasets: private tables that share one budget, because the same people may be in all of them; public ones beside."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from discreet.dataset.owner import Atlas, Owner, owner_of
 from discreet.dataset.table import Table
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget
@@ -11,18 +12,21 @@ from discreet.privacy import ADD_REMOVE, Adjacency, Budget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Everything public about the private tables of one account.
+    """Everything public about the tables of one account.
+
+    Guarantee: the rows of each private table belong to one unit, which is found in one way (`owner`).
 
     Args:
         name: the account's name in the ledger; what was spent is remembered under it.
-        tables: at least one.
+        tables: private ones, at least one, and public ones that they may be joined with.
         budget: for all analysts together: they're assumed to collude.
         analysts: smaller budgets of single analysts, by name. Empty: anyone may ask, under the global budget.
         adjacency: which tables are neighbours.
         ledger: a path (SQLite) or a database URL.
 
     Raises:
-        InvalidArgument: no name or ledger, no tables, two of one name, or a share beyond the budget.
+        InvalidArgument: no name or ledger, no tables, none that is private, two of one name, a link that `owner_of`
+            refuses, or a share beyond the budget.
     """
 
     name: str
@@ -36,15 +40,29 @@ class Dataset:
         """Check names, and that what is shared out is there."""
         if not self.name or not self.ledger:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
-        names = [table.name.casefold() for table in self.tables]
-        if not names:
+        if not self.tables:
             raise InvalidArgument(f"dataset {self.name!r} has no tables")
-        if len(set(names)) < len(names):
-            raise InvalidArgument(f"dataset {self.name!r} has two tables of one name")
+        if all(table.public for table in self.tables):
+            raise InvalidArgument(
+                f"dataset {self.name!r} has public tables only, so there is nothing to protect",
+                hint="leave out public = true where rows are about people",
+            )
+        atlas = Atlas(self.tables)
+        for table in self.tables:
+            atlas.owner(table)
         for analyst, share in self.analysts.items():
             if not analyst:
                 raise InvalidArgument("an analyst needs a name")
             _check_share(analyst, share, self.budget)
+
+    @property
+    def private(self) -> tuple[Table, ...]:
+        """The tables that are protected, in order."""
+        return tuple(table for table in self.tables if not table.public)
+
+    def owner(self, table: Table) -> Owner | None:
+        """How the unit of a table's rows is found; None if the table is public."""
+        return owner_of(table, self.tables)
 
 
 def _check_share(analyst: str, share: Budget, budget: Budget) -> None:

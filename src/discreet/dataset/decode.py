@@ -10,102 +10,46 @@ from typing import get_args
 from discreet.dataset.column import Column, Kind
 from discreet.dataset.dataset import Dataset
 from discreet.dataset.node import Node, suggestion
+from discreet.dataset.owner import Atlas, Link
 from discreet.dataset.source import Source, SourceKind
 from discreet.dataset.table import Table
-from discreet.dataset.toml import quoted
+from discreet.dataset.toml import key, quoted
+from discreet.dataset.vocabulary import (
+    ADJACENCY_ALSO,
+    BUDGET,
+    COLUMN,
+    COLUMN_ALSO,
+    DATASET,
+    KIND_ALSO,
+    LIMITS,
+    LINK,
+    SOURCE,
+    TABLE,
+    TABLE_ALSO,
+    UNIT,
+)
 from discreet.errors import SourceUnsupported
 from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, Period, Unit
-
-# Each key with an example, which is the hint when it is missing or wrong. `also` maps what other systems call it.
-
-_DATASET = {
-    "name": 'name = "census"',
-    "ledger": 'ledger = "census.ledger"',
-    "adjacency": 'adjacency = "add_remove"',
-    "budget": "[budget] epsilon = 3, delta = 1e-6",
-    "analysts": "[analysts.alice] epsilon = 1; or leave [analysts] out to let anyone ask",
-    "tables": '[tables.census] source = "census.csv", …',
-}
-_BUDGET = {"epsilon": "epsilon = 3", "delta": "delta = 1e-6", "rho": "rho = 0.2, with a delta"}
-_TABLE = {
-    "source": 'source = "census.csv"',
-    "missing": 'missing = ["?"]',
-    "unit": 'unit = "row" if nobody can have two rows, else unit = "person_id"',
-    "limits": "limits = { groups = 5, rows_per_group = 10 } or { rows = 50 }",
-    "row_ceiling": "row_ceiling = 1_000_000",
-    "columns": '[tables.census.columns] age = { kind = "integer", bounds = [0, 125] }',
-}
-_SOURCE = {
-    "kind": 'kind = "duckdb"',
-    "path": 'path = "census.duckdb"',
-    "table": 'table = "people", in a database file',
-}
-_UNIT = {"column": 'column = "person_id"', "per": 'per = "day"', "at": 'at = "visited_at"'}
-_LIMITS = {"groups": "groups = 5", "rows_per_group": "rows_per_group = 10", "rows": "rows = 50"}
-_COLUMN = {
-    "kind": 'kind = "integer"',
-    "bounds": "bounds = [0, 125]; dates and timestamps stand without quotes: [2020-01-01, 2029-12-31]",
-    "keys": 'keys = ["Female", "Male"]; with NULL as a group: ["Female", "Male", { null = true }]',
-    "nullable": "nullable = false",
-}
-_COLUMN_ALSO = {
-    "type": "kind",
-    "dtype": "kind",
-    "lower": "bounds",
-    "upper": "bounds",
-    "min": "bounds",
-    "max": "bounds",
-    "range": "bounds",
-    "values": "keys",
-    "categories": "keys",
-    "cardinality": "keys",
-    "null": "nullable",
-}
-_TABLE_ALSO = {
-    "path": "source",
-    "file": "source",
-    "privacy_unit": "unit",
-    "private_id": "unit",
-    "row_privacy": "unit",
-    "id": "unit",
-    "max_ids": "limits",
-    "max_groups_contributed": "limits",
-    "max_rows_contributed": "limits",
-    "rows": "row_ceiling",
-    "null_values": "missing",
-    "schema": "columns",
-}
-_ADJACENCY_ALSO = {"unbounded": "add_remove", "bounded": "substitution", "replace": "substitution"}
-_KIND_ALSO = {
-    "int": "integer",
-    "bigint": "integer",
-    "float": "real",
-    "double": "real",
-    "decimal": "real",
-    "numeric": "real",
-    "str": "text",
-    "string": "text",
-    "varchar": "text",
-    "category": "text",
-    "bool": "boolean",
-    "datetime": "timestamp",
-}
 
 
 def decode(document: Mapping[str, object]) -> Dataset:
     """The dataset a document declares; paths stay as they are written.
 
     Guarantee: every key of the document has a meaning here, or it is refused; nothing that loosens the guarantee has
-    a silent default (the adjacency, the unit and an id's limits must be stated).
+    a silent default (the adjacency, whose the rows are and an id's limits must be stated).
 
     Raises:
         ConfigError: a key is unknown, missing, of a wrong type or value, or contradicts another.
     """
-    top = Node("", dict(document)).table(_DATASET, required=("name", "ledger", "adjacency", "budget", "tables"))
+    top = Node("", dict(document)).table(DATASET, required=("name", "ledger", "adjacency", "budget", "tables"))
     analysts = top["analysts"].named() if "analysts" in top else {}
-    tables = tuple(_table(name, node) for name, node in top["tables"].named().items())
-    adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), _ADJACENCY_ALSO))
+    nodes = top["tables"].named()
+    tables = tuple(_table(name, node) for name, node in nodes.items())
+    adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), ADJACENCY_ALSO))
     name, ledger, budget = top["name"].text(), top["ledger"].text(), _budget(top["budget"])
+    with top["tables"].blamed():
+        atlas = Atlas(tables)
+    _check_owners(atlas, tables, nodes)
     with top["tables"].blamed():
         dataset = Dataset(name=name, tables=tables, budget=budget, ledger=ledger, adjacency=adjacency)
     for analyst, node in analysts.items():
@@ -115,28 +59,83 @@ def decode(document: Mapping[str, object]) -> Dataset:
     return dataset
 
 
+def _check_owners(atlas: Atlas, tables: tuple[Table, ...], nodes: Mapping[str, Node]) -> None:
+    """Refuse links that lead nowhere, or to no owner, under the name of their table or their own."""
+    for table in tables:
+        node = nodes[table.name]
+        links = node.table(TABLE)["links"].named() if table.links else {}
+        for link in table.links:
+            with links[link.column].blamed():
+                atlas.target(table, link)
+        with node.blamed():
+            atlas.owner(table)
+
+
 def _budget(node: Node) -> Budget:
     """A budget: epsilon and perhaps delta, or rho and delta."""
-    amounts = {name: entry.number() for name, entry in node.table(_BUDGET).items()}
+    amounts = {name: entry.number() for name, entry in node.table(BUDGET).items()}
     with Node(node.path, node.value, "epsilon = 3, delta = 1e-6").blamed():
         return Budget(amounts.get("epsilon"), amounts.get("delta"), rho=amounts.get("rho"))
 
 
 def _table(name: str, node: Node) -> Table:
     """One table."""
-    entries = node.table(_TABLE, required=("source", "unit", "columns"), also=_TABLE_ALSO)
+    required = ("source", "columns") if _goes_without_unit(node) else ("source", "unit", "columns")
+    entries = node.table(TABLE, required=required, also=TABLE_ALSO)
     columns = tuple(_column(column, entry) for column, entry in entries["columns"].named().items())
-    unit = _unit(entries["unit"], columns)
-    if "limits" in entries:
-        limits = _limits(entries["limits"])
-    elif unit.is_row:
-        limits = Limits(rows=1)
-    else:
-        raise node.error(f"limits are missing: how much may one {unit} contribute?", hint=_TABLE["limits"])
+    names = [column.name for column in columns]
+    public = entries["public"].flag() if "public" in entries else False
+    links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
+    unit = _unit(entries["unit"], columns) if "unit" in entries else None
     ceiling = {"row_ceiling": entries["row_ceiling"].whole()} if "row_ceiling" in entries else {}
+    unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
+    limits = _table_limits(node, entries.get("limits"), unit, public=public, linked=bool(links))
     source = _source(entries["source"], entries.get("missing"))
     with node.blamed():
-        return Table(name=name, source=source, columns=columns, unit=unit, limits=limits, **ceiling)
+        return Table(
+            name=name,
+            source=source,
+            columns=columns,
+            unit=unit,
+            limits=limits,
+            links=links,
+            public=public,
+            unique=unique,
+            **ceiling,
+        )
+
+
+def _goes_without_unit(node: Node) -> bool:
+    """Whether something else than a unit says whose the rows are, or that they are nobody's."""
+    return isinstance(node.value, dict) and not node.value.keys().isdisjoint({"links", "public"})
+
+
+def _named(entries: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:
+    """The entries of a table that may be left out."""
+    return list(entries[key].named().items()) if key in entries else []
+
+
+def _table_limits(node: Node, declared: Node | None, unit: Unit | None, *, public: bool, linked: bool) -> Limits:
+    """The limits, which must be stated where a unit may have several rows."""
+    if public and declared is not None:
+        raise declared.error("a public table has no units to limit", hint="leave limits out")
+    if declared is not None:
+        return _limits(declared)
+    if not public and (linked or (unit is not None and not unit.is_row)):
+        whose = "a unit" if unit is None else f"one {unit}"
+        raise node.error(f"limits are missing: how much may {whose} contribute?", hint=TABLE["limits"])
+    return Limits(rows=1)
+
+
+def _link(node: Node, column: str, names: list[str]) -> Link:
+    """One link: "table.column", or a table where one of the names has points in it."""
+    _check_declared(node, column, names)
+    if isinstance(node.value, dict):
+        entries = node.table(LINK, required=("table", "column"), also={"to": "column", "id": "column"})
+        return Link(column, entries["table"].text(), entries["column"].text())
+    node = replace(node, example=f'{key(column)} = "customers.id", or {{ table = "customers", column = "id" }}')
+    with node.blamed():
+        return Link.of(column, node.text())
 
 
 def _source(node: Node, missing: Node | None) -> Source:
@@ -155,7 +154,7 @@ def _place(node: Node) -> Source:
             return Source.of(node.text())
         except SourceUnsupported as error:
             raise node.error(error.message, hint=error.hint) from None
-    entries = node.table(_SOURCE, required=("kind", "path"), also={"location": "path", "file": "path"})
+    entries = node.table(SOURCE, required=("kind", "path"), also={"location": "path", "file": "path"})
     kinds: dict[str, SourceKind] = {kind: kind for kind in get_args(SourceKind) if kind != "memory"}
     kind = kinds[entries["kind"].one_of(list(kinds))]
     table = entries["table"].text() if "table" in entries else None
@@ -171,7 +170,7 @@ def _unit(node: Node, columns: tuple[Column, ...]) -> Unit:
         if node.value == "row":
             return Unit.row()
         return Unit(_column_name(node, names, "row"))
-    entries = node.table(_UNIT, required=("column",))
+    entries = node.table(UNIT, required=("column",))
     column = _column_name(entries["column"], names)
     per: Period | None = None
     if "per" in entries:
@@ -183,11 +182,16 @@ def _unit(node: Node, columns: tuple[Column, ...]) -> Unit:
 
 
 def _column_name(node: Node, names: list[str], *others: str) -> str:
-    """The name of one of the table's columns, as it is declared."""
+    """The name of one of the table's columns."""
     name = node.text()
-    for declared in names:
-        if declared.casefold() == name.casefold():
-            return name
+    _check_declared(node, name, names, *others)
+    return name
+
+
+def _check_declared(node: Node, name: str, names: list[str], *others: str) -> None:
+    """Refuse a name that isn't a column's."""
+    if name.casefold() in {declared.casefold() for declared in names}:
+        return
     close = suggestion(name, [*names, *others], {})
     hint = f"did you mean {quoted(close)}?" if close else "declare it under columns"
     raise node.error(f"there is no column {quoted(name)}", hint=hint)
@@ -195,7 +199,7 @@ def _column_name(node: Node, names: list[str], *others: str) -> str:
 
 def _limits(node: Node) -> Limits:
     """The limits, in one of their two shapes."""
-    entries = node.table(_LIMITS, also={"max_groups": "groups", "max_rows": "rows"})
+    entries = node.table(LIMITS, also={"max_groups": "groups", "max_rows": "rows"})
     limits = {name: entry.whole() for name, entry in entries.items()}
     with node.blamed():
         return Limits(**limits)
@@ -206,8 +210,8 @@ def _column(name: str, node: Node) -> Column:
     if isinstance(node.value, dict) and "kind" not in node.value and _is_split_name(node.value):
         raise node.error("expected a column", hint="a name with points in it stands in quotes")
     node = replace(node, example='{ kind = "integer", bounds = [0, 125] }')
-    entries = node.table(_COLUMN, required=("kind",), also=_COLUMN_ALSO)
-    kind = Kind(entries["kind"].one_of(list(Kind), _KIND_ALSO))
+    entries = node.table(COLUMN, required=("kind",), also=COLUMN_ALSO)
+    kind = Kind(entries["kind"].one_of(list(Kind), KIND_ALSO))
     bounds = _bounds(entries["bounds"]) if "bounds" in entries else None
     keys = _keys(entries["keys"]) if "keys" in entries else None
     nullable = entries["nullable"].flag() if "nullable" in entries else True

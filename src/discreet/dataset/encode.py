@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from discreet.dataset.column import Column
 from discreet.dataset.dataset import Dataset
+from discreet.dataset.owner import Link
 from discreet.dataset.source import Source
 from discreet.dataset.table import ROW_CEILING, Table
 from discreet.dataset.toml import Value, comment, dotted, key, value
@@ -93,9 +94,8 @@ class _Writer:
         yield from self.entry(path, "source", _source(table))
         if table.source.missing:
             yield from self.entry(path, "missing", list(table.source.missing))
-        yield from self.entry(path, "unit", _unit(table.unit))
-        if not table.unit.is_row or table.limits != Limits(rows=1):
-            yield from self.entry(path, "limits", _limits(table.limits))
+        for name, item in _whose(table).items():
+            yield from self.entry(path, name, item)
         if table.row_ceiling != ROW_CEILING:
             yield from self.entry(path, "row_ceiling", Fraction(table.row_ceiling))
         yield from self.header((*path, "columns"))
@@ -156,6 +156,27 @@ def _source(table: Table) -> Value:
         return source.location
     item: dict[str, Value] = {"kind": source.kind, "path": source.location}
     return item if source.table is None else {**item, "table": source.table}
+
+
+def _whose(table: Table) -> dict[str, Value]:
+    """Whose the rows are, and how many of them count; or that they are nobody's."""
+    if table.public:
+        unique: dict[str, Value] = {"unique": list(table.unique)} if table.unique else {}
+        return {"public": True, **unique}
+    whose: dict[str, Value] = {}
+    if table.unit is not None:
+        whose["unit"] = _unit(table.unit)
+    if table.links:
+        whose["links"] = {link.column: _target(link) for link in table.links}
+    if table.unit is None or not table.unit.is_row or table.limits != Limits(rows=1):
+        whose["limits"] = _limits(table.limits)
+    return whose
+
+
+def _target(link: Link) -> Value:
+    """A text where it says which part is the table's name, else both names apart."""
+    plain = "." not in link.table + link.to
+    return f"{link.table}.{link.to}" if plain else {"table": link.table, "column": link.to}
 
 
 def _unit(unit: Unit) -> Value:

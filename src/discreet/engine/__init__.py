@@ -1,6 +1,6 @@
 """Engines: they run the exact part of a plan, and know nothing of privacy's price.
 
-An engine is opened on a `Source` and answers an `ir.Exact` with integers. What it returns is private: an
+An engine is opened on the tables of a dataset and answers an `ir.Exact` with integers. What it returns is private: an
 `ExactResult` shows nothing of itself, and only a mechanism may read it.
 """
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from discreet.dataset import Column, Peek, Table
+from discreet.dataset import Column, Peek, Source, Table
 from discreet.engine.result import ExactResult
 from discreet.query.ir import Exact
 
 
 class Engine(Protocol):
-    """A private table that answers exact questions.
+    """The tables of one dataset, which answer exact questions together.
 
     Guarantee: `describe`, `check`, `peek` and `fingerprint` may raise a `SourceError`, whose text holds names and
     types but never a value. `run` touches rows, so it either returns or raises `QuestionFailed`, which has one
@@ -19,12 +19,13 @@ class Engine(Protocol):
     All are safe to call from several threads.
     """
 
-    def describe(self, *, guess: bool = True) -> tuple[Column, ...]:
+    def describe(self, source: Source, *, guess: bool = True) -> tuple[Column, ...]:
         """The columns that can be read, in the source's order: names, kinds, and whether NULL may occur.
 
         Read from the schema alone, which a CSV file doesn't have: all it holds is text, unless kinds are guessed.
 
         Args:
+            source: where the table lies.
             guess: whether to guess the kinds of a CSV file's columns from its cells. One cell can change such a
                 guess, so it is for the custodian's eyes, never for an analyst's, nor for anything that decides how a
                 question is planned.
@@ -36,16 +37,20 @@ class Engine(Protocol):
         ...
 
     def check(self, table: Table) -> None:
-        """Compare the declared columns with the source's schema, before anything is charged; no row is read.
+        """Compare what is declared with the source, before anything is charged.
+
+        Columns are compared with the schema, without reading a row. Of a public table, its rows are read too: no
+        column that is declared as unique may hold a value twice, as the door lets values in; NULL may occur often.
 
         Raises:
             SourceMissing: the file or table isn't there.
             SourceUnsupported: it is there, but can't be read as a table.
-            SchemaMismatch: a declared column is missing, or has a type that can't be read as the declared kind.
+            SchemaMismatch: a declared column is missing, has a type that can't be read as the declared kind, or isn't
+                unique as declared.
         """
         ...
 
-    def peek(self, columns: Sequence[Column]) -> Peek:
+    def peek(self, source: Source, columns: Sequence[Column]) -> Peek:
         """What is in these columns: their least and greatest values, and their values if they are few.
 
         It reads the data without a price, so it is for the custodian who is about to protect them, and for nobody
@@ -57,19 +62,21 @@ class Engine(Protocol):
         """
         ...
 
-    def fingerprint(self) -> str:
-        """A text that changes whenever the data change, and doesn't depend on where they lie.
+    def fingerprint(self, tables: Sequence[Table]) -> str:
+        """A text that changes whenever the data of these tables change, and doesn't depend on where they lie.
 
-        It is PRIVATE: it may contain a digest of the data. Hand it to the ledger, which keeps a keyed hash of it.
+        It is one for all of them, whatever the order they are named in, and the same that a question about these
+        tables gives for the snapshot it reads. It is PRIVATE: it may contain a digest of the data. Hand it to the
+        ledger, which keeps a keyed hash of it.
 
         Raises:
-            SourceMissing: the file isn't there.
+            SourceMissing: a file isn't there.
             SourceUnsupported: it can't be opened.
         """
         ...
 
     def run(self, exact: Exact) -> ExactResult:
-        """The exact integers of one question, from one snapshot of the data.
+        """The exact integers of one question, from one snapshot of all tables it reads: `exact.tables`.
 
         Raises:
             QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
@@ -77,5 +84,5 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the table. Afterwards nothing else may be called."""
+        """Let go of the tables. Afterwards nothing else may be called."""
         ...

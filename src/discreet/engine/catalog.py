@@ -5,16 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 
 from discreet.engine.session import Session
-from discreet.engine.text import string
+from discreet.engine.text import name, string
 from discreet.errors import SourceMissing, SourceUnsupported
 
-ATTACHED = "private"
-"""The name under which a database file is attached."""
 
+def attach(session: Session, path: str, database: str) -> None:
+    """Attach a database file for reading: as long as it is, DuckDB lets no process write to it.
 
-def attach(session: Session, path: str) -> None:
-    """Attach a database file for reading: as long as it is, DuckDB lets no process write to it."""
-    session.execute(f"ATTACH {string(path)} AS {ATTACHED} (READ_ONLY)")
+    Args:
+        session: in which it becomes readable.
+        path: of the file.
+        database: what to call it there.
+    """
+    session.execute(f"ATTACH {string(path)} AS {name(database)} (READ_ONLY)")
 
 
 def tables_in(path: str) -> list[str]:
@@ -33,8 +36,8 @@ def tables_in(path: str) -> list[str]:
 
     found = None
     with suppress(duckdb.Error, OSError), Session() as session:
-        attach(session, path)
-        found = [table if schema == "main" else f"{schema}.{table}" for schema, table in _tables(session)]
+        attach(session, path, "private")
+        found = [table if schema == "main" else f"{schema}.{table}" for schema, table in _tables(session, "private")]
     if found is None:  # raised here, outside the handler, so that DuckDB's own words aren't chained to it
         raise SourceUnsupported(
             f"{path!r} can't be opened as a DuckDB database",
@@ -43,15 +46,21 @@ def tables_in(path: str) -> list[str]:
     return found
 
 
-def find_table(session: Session, path: str, wanted: str | None) -> tuple[str, str]:
-    """The schema and name of a table of the attached file; the only one, if none is named.
+def find_table(session: Session, database: str, path: str, wanted: str | None) -> tuple[str, str]:
+    """The schema and name of a table of an attached file; the only one, if none is named.
+
+    Args:
+        session: in which the file is attached.
+        database: what it is called there.
+        path: what to call it in an error.
+        wanted: the table's name, with its schema's if that isn't the main one.
 
     Raises:
         SourceMissing: there is no such table, or several where one should be.
     """
-    tables = _tables(session)
-    schema, _, name = (wanted or "").rpartition(".")
-    meant = {(schema or "main", name), ("main", wanted)}
+    tables = _tables(session, database)
+    schema, _, table_name = (wanted or "").rpartition(".")
+    meant = {(schema or "main", table_name), ("main", wanted)}
     matching = [table for table in tables if wanted is None or table in meant]
     if len(matching) != 1:
         named = ", ".join(table if schema == "main" else f"{schema}.{table}" for schema, table in tables)
@@ -60,9 +69,9 @@ def find_table(session: Session, path: str, wanted: str | None) -> tuple[str, st
     return matching[0]
 
 
-def _tables(session: Session) -> list[tuple[str, str]]:
-    """The schemas and names of the attached file's tables."""
+def _tables(session: Session, database: str) -> list[tuple[str, str]]:
+    """The schemas and names of an attached file's tables."""
     rows = session.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY ALL", [ATTACHED]
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY ALL", [database]
     )
     return [(schema, table) for schema, table in rows]

@@ -2,97 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from discreet.dataset import Column, Kind, Peek, Source, Table
-from discreet.engine.door import TEXT_CELLS, always_there
-from discreet.engine.entrance import make_door
+from discreet.engine.admission import admit
+from discreet.engine.checking import check_schema, check_unique
+from discreet.engine.door import always_there
+from discreet.engine.entrance import is_kept, make_door
 from discreet.engine.entries import make_entries, shape_of
-from discreet.engine.expressions import DOOR
-from discreet.engine.files import OpenFile
-from discreet.engine.frozen import freeze
-from discreet.engine.kinds import called, kind_of, readable_as
-from discreet.engine.limiting import Shape, limiting
+from discreet.engine.frozen import Frozen, freeze
+from discreet.engine.kinds import kind_of
+from discreet.engine.limiting import ASKED, Shape, limiting
 from discreet.engine.peeking import peek
-from discreet.engine.reader import RAW, Snapshot, SourceChanged, database_fingerprint, file_fingerprint, snapshot
+from discreet.engine.pushing import pushed
+from discreet.engine.reader import Snapshot, SourceChanged, fingerprint_of, joint_fingerprint, snapshots
+from discreet.engine.relations import brings_together
 from discreet.engine.result import ExactResult
 from discreet.engine.session import Session
+from discreet.engine.shortcuts import shortened
+from discreet.engine.sizes import rows_at_most
 from discreet.engine.sniff import guess_kinds
-from discreet.engine.usage import usage
-from discreet.errors import QuestionFailed, SchemaMismatch, SourceError, SourceUnsupported
+from discreet.engine.usage import Door, doors_of
+from discreet.errors import QuestionFailed, SourceError, SourceUnsupported
 from discreet.privacy import KeyValue
-from discreet.query.ir import Exact, Key
+from discreet.query.ir import Exact, Histogram, Key
 
 _T = TypeVar("_T")
 
 
 class DuckDB:
-    """A private table that DuckDB reads; an `Engine`.
+    """The tables of a dataset, read by DuckDB; an `Engine`.
 
     Each question has an instance of its own, so that questions can't disturb each other, nor a failure outlive the
     question that caused it. It costs 15 ms.
 
     Args:
-        source: a CSV, Parquet or DuckDB file, or a table in memory.
-        data: the table, if it is in memory. It is copied.
+        data: the tables in memory, by the location of their source. They are copied.
         threads: how many to use; None for one per core. Answers don't depend on it.
         memory: bytes before spilling to disk; None for 60 % of what there is.
 
     Raises:
-        SourceMissing: a source in memory came without its table.
-        SourceUnsupported: the table in memory can't be read.
+        SourceMissing: a table in memory is None.
+        SourceUnsupported: a table in memory can't be read.
     """
 
     def __init__(
-        self, source: Source, data: object | None = None, *, threads: int | None = None, memory: int | None = None
+        self,
+        data: Mapping[str, object] = MappingProxyType({}),
+        *,
+        threads: int | None = None,
+        memory: int | None = None,
     ) -> None:
-        """Keep the source; files are opened when they are needed."""
-        self._source = source
-        self._frozen = freeze(data) if source.kind == "memory" else None
+        """Copy the tables in memory; files are opened when they are needed."""
+        self._frozen: dict[str, Frozen] = {location: freeze(table) for location, table in data.items()}
         self._threads = threads
         self._memory = memory
+        self._unique: set[tuple[str, Table]] = set()
 
     def __repr__(self) -> str:
-        """The source, and nothing that is in it."""
-        return f"<DuckDB engine on {self._source.location!r}>"
+        """That it is one, and nothing that is in it."""
+        return "<DuckDB engine>"
 
-    def describe(self, *, guess: bool = True) -> tuple[Column, ...]:
+    def describe(self, source: Source, *, guess: bool = True) -> tuple[Column, ...]:
         """The columns that can be read. See `Engine.describe`: what is guessed of a CSV file is private."""
-        return self._look(lambda session, opened: self._columns(session, opened, guess=guess))
+        return self._look(source, lambda session, opened: _columns(session, source, opened, guess=guess))
 
     def check(self, table: Table) -> None:
-        """Compare the declared columns with the source's schema; no row is read. See `Engine.check`."""
-        types = self._look(lambda _session, opened: opened.types)
-        found = {name.casefold(): sql_type for name, sql_type in types.items()}
-        for column in table.columns:
-            sql_type = found.get(column.name.casefold())
-            if sql_type is None:
-                listed = "" if self._source.kind == "csv" else f"it has {', '.join(types)}"
-                raise SchemaMismatch(
-                    f"{self._source.location!r} has no column {column.name!r}",
-                    hint=listed or "does its first line name the columns?",  # if it doesn't, it is a row: not quoted
-                )
-            if sql_type != TEXT_CELLS and not readable_as(sql_type, column.kind):
-                kind = kind_of(sql_type)
-                raise SchemaMismatch(
-                    f"column {column.name!r} is declared as {column.kind}, but holds {called(sql_type)}",
-                    hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
-                )
+        """Compare what is declared with the source. See `Engine.check`."""
 
-    def peek(self, columns: Sequence[Column]) -> Peek:
+        def compare(session: Session, opened: Snapshot) -> None:
+            check_schema(table, opened)
+            if table.unique and (opened.fingerprint, table) not in self._unique:
+                check_unique(session, table, opened)
+                self._unique.add((opened.fingerprint, table))
+
+        self._look(table.source, compare)
+
+    def peek(self, source: Source, columns: Sequence[Column]) -> Peek:
         """What is in these columns, for the custodian alone. See `Engine.peek`."""
-        return self._look(lambda session, opened: peek(session, opened, columns))
+        return self._look(source, lambda session, opened: peek(session, opened, columns))
 
-    def fingerprint(self) -> str:
-        """A text that changes whenever the data change. Private; see `Engine.fingerprint`."""
-        if self._frozen is not None:
-            return self._frozen.fingerprint
-        if self._source.kind == "duckdb":
-            return database_fingerprint(self._source)
-        with OpenFile(self._source.location) as file:
-            return file_fingerprint(file, self._source)
+    def fingerprint(self, tables: Sequence[Table]) -> str:
+        """A text that changes whenever the data of these tables change. Private; see `Engine.fingerprint`."""
+        return joint_fingerprint({table.name: fingerprint_of(table.source, self._frozen) for table in tables})
 
     def run(self, exact: Exact) -> ExactResult:
         """The exact integers of one question, from one snapshot of the data. See `Engine.run`.
@@ -102,6 +97,7 @@ class DuckDB:
                 of the plan alone.
             QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
         """
+        admit(exact)
         shape = shape_of(exact)
         try:
             return self._answer(exact, shape)
@@ -110,46 +106,31 @@ class DuckDB:
         raise QuestionFailed  # outside the handler, so that no cause or context is chained to it
 
     def close(self) -> None:
-        """Let go of a table in memory. Files aren't held between questions."""
-        self._frozen = None
+        """Let go of the tables in memory. Files aren't held between questions."""
+        self._frozen = {}
 
     def _answer(self, exact: Exact, shape: Shape) -> ExactResult:
         """Ask DuckDB. What this raises must not get out of `run`."""
-        with self._session() as session, snapshot(self._source, self._frozen, session) as opened:
+        tables, exact = exact.tables, pushed(shortened(exact))
+        sources = [table.source for table in tables]
+        several = len([scan for scan in exact.scans if scan.owner is not None]) > 1
+        with self._session(in_order=several) as session, snapshots(sources, self._frozen, session) as opened:
             session.execute("BEGIN TRANSACTION")
-            keep = self._source.kind == "csv"
-            make_door(session, exact.table, opened.types, usage(exact), keep=keep)
-            make_entries(session, exact, shape)
-            ((rows_at_most,),) = session.execute(f"SELECT count(*) FROM {DOOR if keep else RAW}")
-            program = limiting(replace(shape, rows=rows_at_most))
+            doors, keep = doors_of(exact), brings_together(exact.source)
+            for door in doors:
+                make_door(session, door, opened)
+            make_entries(session, exact, shape, doors, keep=keep)
+            rows = _count(session, ASKED) if keep else _rows_at_most(session, exact, doors, opened)
+            program = limiting(replace(shape, rows=rows))
             for statement in program.setup:
                 session.execute(statement)
-            rows = session.execute(f"{program.query} {_in_order(len(exact.keys))}")
-        keys, count = exact.keys, len(exact.keys)
-        return ExactResult(
-            keys=[_key_values(keys, row) for row in rows],
-            measures={
-                measure.name: [int(row[count + number]) for row in rows]
-                for number, measure in enumerate(exact.measures)
-            },
-            fingerprint=opened.fingerprint,
-        )
+            groups = session.execute(f"{program.query} {_in_order(len(exact.keys))}")
+            counts = [session.execute(_by_group(query, len(exact.keys))) for query in program.histograms]
+        fingerprints = {table.name: opened[table.source].fingerprint for table in tables}
+        return _result(exact, groups, counts, joint_fingerprint(fingerprints))
 
-    def _columns(self, session: Session, opened: Snapshot, *, guess: bool) -> tuple[Column, ...]:
-        """The columns of an opened source."""
-        if self._source.kind == "csv":
-            guessed = guess_kinds(session, opened.types) if guess else [Kind.TEXT] * len(opened.types)
-            return tuple(Column(name=name, kind=kind) for name, kind in zip(opened.types, guessed, strict=True))
-        required = {name for (name,) in session.execute(opened.required)} if opened.required else set()
-        readable = [(name, kind_of(sql_type), sql_type) for name, sql_type in opened.types.items()]
-        return tuple(
-            Column(name=name, kind=kind, nullable=not (name in required and always_there(sql_type)))
-            for name, kind, sql_type in readable
-            if isinstance(kind, Kind)
-        )
-
-    def _look(self, action: Callable[[Session, Snapshot], _T]) -> _T:
-        """Do something with the opened source that isn't a question.
+    def _look(self, source: Source, action: Callable[[Session, Snapshot], _T]) -> _T:
+        """Do something with an opened source that isn't a question.
 
         Raises:
             SourceError: it can't be opened. DuckDB's own words, which may quote the file, aren't passed on.
@@ -157,20 +138,81 @@ class DuckDB:
         import duckdb
 
         try:
-            with self._session() as session, snapshot(self._source, self._frozen, session) as opened:
-                return action(session, opened)
+            with self._session() as session, snapshots([source], self._frozen, session) as opened:
+                return action(session, opened[source])
         except SourceError:
             raise
         except (duckdb.Error, OSError, SourceChanged):
             pass
         raise SourceUnsupported(
-            f"{self._source.location!r} can't be read as a {self._source.kind} table",
+            f"{source.location!r} can't be read as a {source.kind} table",
             hint="it is damaged or of another format, or open elsewhere for writing, or being changed right now",
         )
 
-    def _session(self) -> Session:
+    def _session(self, *, in_order: bool = False) -> Session:
         """A fresh session."""
-        return Session(threads=self._threads, memory=self._memory)
+        return Session(threads=self._threads, memory=self._memory, in_order=in_order)
+
+
+def _columns(session: Session, source: Source, opened: Snapshot, *, guess: bool) -> tuple[Column, ...]:
+    """The columns of an opened source."""
+    if source.kind == "csv":
+        guessed = guess_kinds(session, opened) if guess else [Kind.TEXT] * len(opened.types)
+        return tuple(Column(name=name, kind=kind) for name, kind in zip(opened.types, guessed, strict=True))
+    required = {name for (name,) in session.execute(opened.required)} if opened.required else set()
+    readable = [(name, kind_of(sql_type), sql_type) for name, sql_type in opened.types.items()]
+    return tuple(
+        Column(name=name, kind=kind, nullable=not (name in required and always_there(sql_type)))
+        for name, kind, sql_type in readable
+        if isinstance(kind, Kind)
+    )
+
+
+def _rows_at_most(session: Session, exact: Exact, doors: Sequence[Door], opened: Mapping[Source, Snapshot]) -> int:
+    """How many rows the question can have, from how many its tables have."""
+    counts = {}
+    for scan in exact.scans:
+        door = next(each for each in doors if each.is_of(scan))
+        owned = scan.owner is not None and bool(scan.owner.hops)
+        counts[scan.alias] = _count(session, door.name if owned or is_kept(door) else opened[scan.table.source].view)
+    return rows_at_most(exact.source, counts)
+
+
+def _count(session: Session, rows: str) -> int:
+    """How many rows a table has."""
+    ((count,),) = session.execute(f"SELECT count(*) FROM {rows}")
+    return int(count)
+
+
+def _result(
+    exact: Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]], fingerprint: str
+) -> ExactResult:
+    """What DuckDB answered, by group."""
+    width = len(exact.keys)
+    places = {group[:width]: place for place, group in enumerate(groups)}
+    histograms: dict[str, list[dict[int, int]]] = {}
+    for measure, rows in zip((each for each in exact.measures if isinstance(each, Histogram)), counts, strict=True):
+        histograms[measure.name] = [{} for _ in groups]
+        for *key, numbers, sizes in rows:
+            if numbers:
+                histograms[measure.name][places[tuple(key)]] = dict(zip(numbers, sizes, strict=True))
+    return ExactResult(
+        keys=[_key_values(exact.keys, group) for group in groups],
+        measures={
+            measure.name: [int(group[width + number]) for group in groups]
+            for number, measure in enumerate(exact.measures)
+            if not isinstance(measure, Histogram)
+        },
+        histograms=histograms,
+        fingerprint=fingerprint,
+    )
+
+
+def _by_group(histogram: str, keys: int) -> str:
+    """A histogram as two lists for each group: half the time of a row for each bin, of which there may be many."""
+    names = [f"k{number}" for number in range(keys)]
+    by = f"GROUP BY {', '.join(names)}" if names else ""
+    return f"SELECT {', '.join([*names, 'list(bin)', 'list(count)'])} FROM ({histogram}) {by}"
 
 
 def _in_order(keys: int) -> str:

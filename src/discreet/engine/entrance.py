@@ -1,46 +1,60 @@
-"""The view `door`: the rows of a table as the door lets them in, with only the columns a question needs."""
+"""The views `door0, door1, …`: the rows of a table as the door lets them in, with only the columns a question needs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from discreet.dataset import Table
+from discreet.dataset import Column, Hop, Owner, Source, Table
 from discreet.engine.door import faithful, identified, kept, read
-from discreet.engine.expressions import DOOR
 from discreet.engine.listing import list_keys
-from discreet.engine.reader import RAW
+from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
-from discreet.engine.usage import Usage
-
-Spelled: TypeAlias = Mapping[str, tuple[str, str]]
-"""The source's spelling of each column's name, and its type, by the name in lower case."""
+from discreet.engine.usage import Door
+from discreet.privacy import Unit
 
 
-def make_door(session: Session, table: Table, types: dict[str, str], used: Usage, *, keep: bool) -> None:
-    """Make the door: the unit in `u0, u1`, each column as `c…` with its keys enforced, or as `r…` without.
+def make_door(session: Session, door: Door, opened: Mapping[Source, Snapshot]) -> None:
+    """Make a door: the unit in `u0, u1`, each column as `c…` with its keys enforced, or as `r…` without.
 
-    Rows whose unit isn't known are left out here, before anything else is asked about them.
+    Rows whose unit isn't known are left out here, before anything else is asked about them. What came out of a CSV
+    file is kept, since cells are slow to read and may be read several times.
 
     Args:
         session: with the raw rows in it.
-        table: what is declared.
-        types: of the raw columns, by the source's spelling.
-        used: the columns to let in.
-        keep: whether to keep what came in, since the raw rows are slow to read and may be read several times.
+        door: which table, and what is asked of it.
+        opened: the sources of the table, and of those in which its owners are found.
     """
-    spelled = {name.casefold(): (name, sql_type) for name, sql_type in types.items()}
-    stages = _Stages()
-    _let_units_in(stages, session, table, spelled)
-    _let_columns_in(stages, session, table, used, spelled)
-    session.execute(f"CREATE TEMP {'TABLE' if keep else 'VIEW'} {DOOR} AS {stages.sql()}")
+    stages = _Stages(session, door.name, door.table, opened[door.table.source])
+    if door.owner is not None and door.owner.hops:
+        _let_owned_in(stages, door.owner, opened)
+    elif door.owner is not None:
+        _let_units_in(stages, door.owner.unit)
+    _let_columns_in(stages, door)
+    kind = "TABLE" if is_kept(door) else "VIEW"
+    session.execute(f"CREATE TEMP {kind} {door.name} AS {stages.sql()}")
+
+
+def is_kept(door: Door) -> bool:
+    """Whether the rows that came in are kept in a table of their own."""
+    return door.table.source.kind == "csv"
 
 
 @dataclass(slots=True)
 class _Stages:
-    """Three projections, one of the other, so that no value is computed twice; then joins and conditions."""
+    """Three projections of a table, one of the other, so that no value is computed twice; then joins and conditions.
 
+    Args:
+        session: where it is all made.
+        prefix: of the names of the tables that are made for it.
+        table: whose rows.
+        raw: those rows.
+    """
+
+    session: Session
+    prefix: str
+    table: Table
+    raw: Snapshot
     read: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     final: list[str] = field(default_factory=list)
@@ -50,40 +64,94 @@ class _Stages:
     def sql(self) -> str:
         """The query. Where nothing but the number of rows matters, it has one constant column."""
         read, kept, final = (", ".join(stage) or "1 AS one" for stage in (self.read, self.kept, self.final))
-        rows = f"(SELECT {kept} FROM (SELECT {read} FROM {RAW}))"
+        rows = f"(SELECT {kept} FROM (SELECT {read} FROM {self.raw.view}))"
         conditions = " AND ".join(self.conditions) or "true"
         return f"SELECT {final} FROM {rows} {' '.join(self.joins)} WHERE {conditions}"
 
+    def source(self, column: Column) -> tuple[str, str]:
+        """The source's spelling of a column's name, and its type."""
+        return next(each for each in self.raw.types.items() if each[0].casefold() == column.name.casefold())
 
-def _let_units_in(stages: _Stages, session: Session, table: Table, spelled: Spelled) -> None:
-    """Whose a row is: the id, and the beginning of the period in which the time lies."""
-    names = [name for name in (table.unit.column, table.unit.at) if name is not None]
-    for number, column in enumerate(map(table.column, names)):
-        source = spelled[column.name.casefold()]
-        value = read(column, *source)
-        stages.read.append(
-            f"{value if number else f'CASE WHEN {faithful(column, *source)} THEN {value} END'} AS i{number}"
-        )
-        stages.kept.append(f"{identified(column, f'i{number}')} AS i{number}")
-        stages.final.append("i0 AS u0" if number == 0 else f"date_trunc('{table.unit.per}', i1) AS u1")
-        stages.conditions.append(f"i{number} IS NOT NULL")
+    def identify(self, column: Column, name: str) -> None:
+        """Let in a column that tells one thing from another: read without loss, or the row is left out."""
+        source = self.source(column)
+        self.read.append(f"CASE WHEN {faithful(column, *source)} THEN {read(column, *source)} END AS {name}")
+        self._restrict(column, name)
+
+    def date(self, column: Column, name: str) -> None:
+        """Let in a column that tells when, to find the period in which it lies."""
+        self.read.append(f"{read(column, *self.source(column))} AS {name}")
+        self._restrict(column, name)
+
+    def _restrict(self, column: Column, name: str) -> None:
+        """Leave out rows where the column is NULL, out of its bounds, or not among its keys."""
+        self.kept.append(f"{identified(column, name)} AS {name}")
+        self.conditions.append(f"{name} IS NOT NULL")
         if column.keys is not None:
-            list_keys(session, f"ids{number}", column.kind, enumerate(column.keys))
-            stages.joins.append(f"SEMI JOIN ids{number} ON i{number} = ids{number}.v")
+            listed = self.list_keys(column, f"{name}s")
+            self.joins.append(f"SEMI JOIN {listed} ON {name} = {listed}.v")
+
+    def list_keys(self, column: Column, suffix: str) -> str:
+        """Make a table of a column's declared keys."""
+        listed = f"{self.prefix}_{suffix}"
+        list_keys(self.session, listed, column.kind, enumerate(column.keys or ()))
+        return listed
 
 
-def _let_columns_in(stages: _Stages, session: Session, table: Table, used: Usage, spelled: Spelled) -> None:
+def _let_units_in(stages: _Stages, unit: Unit) -> list[str]:
+    """Whose a row is: the id, and the beginning of the period in which the time lies. Returns the columns' names."""
+    if unit.column is None:
+        return []
+    stages.identify(stages.table.column(unit.column), "i0")
+    stages.final.append("i0 AS u0")
+    if unit.at is None:
+        return ["u0"]
+    stages.date(stages.table.column(unit.at), "i1")
+    stages.final.append(f"date_trunc('{unit.per}', CAST(i1 AS TIMESTAMP)) AS u1")
+    return ["u0", "u1"]
+
+
+def _let_owned_in(stages: _Stages, owner: Owner, opened: Mapping[Source, Snapshot]) -> list[str]:
+    """Whose a row is: all owners that the first link leads to. Returns the columns' names."""
+    hop, *further = owner.hops
+    found = f"{stages.prefix}_owners"
+    units = _find_owners(stages, found, hop, Owner(owner.unit, tuple(further)), opened)
+    stages.identify(stages.table.column(hop.column), "l")
+    stages.joins.append(f"JOIN {found} ON l = {found}.link")
+    stages.final += units
+    return units
+
+
+def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, opened: Mapping[Source, Snapshot]) -> list[str]:
+    """Make a table of what a link leads to: each value in `link`, with each owner once. Returns the owners' columns.
+
+    Args:
+        stages: of the table that is left.
+        found: what to call the table.
+        hop: the link.
+        owner: of the rows in the table that is entered.
+        opened: the sources.
+    """
+    entered = _Stages(stages.session, found, hop.table, opened[hop.table.source])
+    entered.identify(hop.table.column(hop.to), "h")
+    entered.final.append("h AS link")
+    units = _let_owned_in(entered, owner, opened) if owner.hops else _let_units_in(entered, owner.unit)
+    stages.session.execute(f"CREATE TEMP TABLE {found} AS SELECT DISTINCT * FROM ({entered.sql()})")
+    return units
+
+
+def _let_columns_in(stages: _Stages, door: Door) -> None:
     """What is asked about a row."""
-    for number in sorted({*used.checked, *used.unchecked}):
-        column = table.columns[number]
-        stages.read.append(f"{read(column, *spelled[column.name.casefold()])} AS r{number}")
+    for number in sorted({*door.checked, *door.unchecked}):
+        column = door.table.columns[number]
+        stages.read.append(f"{read(column, *stages.source(column))} AS r{number}")
         stages.kept.append(f"{kept(column, f'r{number}')} AS r{number}")
-    stages.final += [f"r{number}" for number in used.unchecked]
-    for number in used.checked:
-        column = table.columns[number]
+    stages.final += [f"r{number}" for number in door.unchecked]
+    for number in door.checked:
+        column = door.table.columns[number]
         if column.keys is None:
             stages.final.append(f"r{number} AS c{number}")
         else:
-            list_keys(session, f"keys{number}", column.kind, enumerate(column.keys))
-            stages.joins.append(f"LEFT JOIN keys{number} ON r{number} = keys{number}.v")
-            stages.final.append(f"keys{number}.v AS c{number}")
+            listed = stages.list_keys(column, f"keys{number}")
+            stages.joins.append(f"LEFT JOIN {listed} ON r{number} = {listed}.v")
+            stages.final.append(f"{listed}.v AS c{number}")

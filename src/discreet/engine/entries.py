@@ -1,98 +1,149 @@
-"""The views `asked` and `entries`: from the rows behind the door to the integers that are added up."""
+"""The tables `asked` and `entries`: from the rows of a question to what each brings to its measures."""
 
 from __future__ import annotations
 
-from discreet.dataset import Column, Kind
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from discreet.dataset import Column as DeclaredColumn
+from discreet.dataset import Kind
+from discreet.engine.crowds import Crowds
 from discreet.engine.door import kept
-from discreet.engine.expressions import select
+from discreet.engine.expressions import guarded, name_of
 from discreet.engine.kinds import sql_type_of
 from discreet.engine.limiting import ASKED, ENTRIES, Adds, Shape, looked_up
 from discreet.engine.listing import list_keys, listed_values
+from discreet.engine.relations import Compiler
+from discreet.engine.rows import selected
 from discreet.engine.session import Session
-from discreet.engine.steps import check_steps, constant_steps, first_stage, second_stage
-from discreet.engine.usage import is_listed
-from discreet.errors import InvalidArgument
-from discreet.query.ir import Exact, Key, Sum
+from discreet.engine.steps import constant_steps, first_stage, second_stage
+from discreet.engine.text import bigint
+from discreet.engine.usage import Door, listed_keys, units_of
+from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Measure, Sum, Units
+
+_Brings: TypeAlias = Sum | DistinctValues | Histogram
+"""A measure to which each row brings a value."""
 
 
 def shape_of(exact: Exact) -> Shape:
-    """What the limiting SQL depends on.
-
-    Raises:
-        InvalidArgument: the engine doesn't offer what the plan asks; a matter of the plan alone, not of any row.
-    """
-    unit = exact.table.unit
-    measures = []
-    for measure in exact.measures:
-        if isinstance(measure, Sum):
-            check_steps(measure)
-            measures.append(_adds(measure))
-        elif exact.keys and exact.limits.rows is not None and not unit.is_row:
-            raise InvalidArgument("units can't be counted in each group under a limit on rows over all groups")
-        else:
-            measures.append(Adds("units", greatest=1))
+    """What the limiting SQL depends on."""
     groups: int | None = 1
     for key in exact.keys:
         groups = None if groups is None or key.values is None else groups * len(key.values)
+    is_row = exact.owner.unit.is_row
+    late = (number for number, key in enumerate(exact.keys) if is_row and listed_keys(key, exact) is not None)
     return Shape(
-        units=0 if unit.is_row else 1 if unit.at is None else 2,
+        units=units_of(exact.owner),
         keys=len(exact.keys),
-        measures=tuple(measures),
+        measures=tuple(map(_adds, exact.measures)),
         groups=groups,
-        late=tuple(number for number, key in enumerate(exact.keys) if unit.is_row and is_listed(key, exact.table)),
+        late=tuple(late),
         limits=exact.limits,
         salt=exact.salt,
     )
 
 
-def make_entries(session: Session, exact: Exact, shape: Shape) -> None:
-    """Make the views that the limiting SQL reads.
+def make_entries(session: Session, exact: Exact, shape: Shape, doors: Sequence[Door], *, keep: bool) -> None:
+    """Make what the limiting SQL reads.
 
     Args:
-        session: with the view `door` in it.
+        session: with the doors in it.
         exact: the question.
         shape: the question's shape.
+        doors: those of the question.
+        keep: whether the rows are costly to come by, so that they are kept: limits read them several times.
     """
-    sums = [
-        (number, measure)
-        for number, (measure, adds) in enumerate(zip(exact.measures, shape.measures, strict=True))
-        if isinstance(measure, Sum) and adds.what in {"present", "values"}
-    ]
-    rows = select(exact, tuple(measure.value for _, measure in sums), shape.units)
     unit = [f"u{number}" for number in range(shape.units)]
-    asked = [*unit, *(f"{_as_key(f'k{number}', key)} AS k{number}" for number, key in enumerate(exact.keys))]
-    asked += [f"{first_stage(f'v{place}', measure)} AS v{number}" for place, (number, measure) in enumerate(sums)]
-    session.execute(f"CREATE TEMP VIEW {ASKED} AS SELECT {', '.join(asked) or 'one'} FROM ({rows})")
+    brought = {
+        f"v{number}": measure
+        for number, (measure, adds) in enumerate(zip(exact.measures, shape.measures, strict=True))
+        if not isinstance(measure, Units) and adds.what != "constant"
+    }
+    asked = [*unit, *(f"{_as_key(f'k{number}', key.expr)} AS k{number}" for number, key in enumerate(exact.keys))]
+    asked += [f"{_as_brought(column, measure)} AS {column}" for column, measure in brought.items()]
+    values = {column: measure.value for column, measure in brought.items()}
+    rows = _select(exact, values, doors, Crowds(session, exact, doors))
+    session.execute(
+        f"CREATE TEMP {'TABLE' if keep else 'VIEW'} {ASKED} AS SELECT {', '.join(asked) or 'one'} FROM ({rows})"
+    )
     entries, joins = unit, []
     for number, key in enumerate(exact.keys):
         if key.values is not None:
-            list_keys(session, f"list{number}", key.expr.type.kind, listed_values(key, exact.table))
+            list_keys(session, f"list{number}", key.expr.type.kind, listed_values(key, exact))
         if key.values is None or number in shape.late:
             entries.append(f"k{number}")
         else:
             joins.append(looked_up(number))
             entries.append(f"list{number}.i AS k{number}")
-    entries += [f"{second_stage(f'v{number}', measure)} AS v{number}" for number, measure in sums]
+    for column, measure in brought.items():
+        if isinstance(measure, Histogram) and measure.values is not None:
+            list_keys(session, f"bins_{column}", measure.value.type.kind, enumerate(measure.values))
+            joins.append(f"LEFT JOIN bins_{column} ON {column} IS NOT DISTINCT FROM bins_{column}.v")
+        entries.append(f"{_as_counted(column, measure)} AS {column}")
     session.execute(
         f"CREATE TEMP VIEW {ENTRIES} AS SELECT {', '.join(entries) or 'one'} FROM {ASKED} {' '.join(joins)}"
     )
 
 
-def _adds(measure: Sum) -> Adds:
-    """What a sum adds up."""
-    constant = constant_steps(measure)
-    if constant is not None:
-        return Adds("constant", greatest=abs(constant), constant=constant)
-    if measure.lo == measure.hi:
-        return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
-    return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
+def _select(exact: Exact, values: Mapping[str, Expr], doors: Sequence[Door], crowds: Crowds) -> str:
+    """A SELECT of all rows of a question: the unit, the keys `k0, k1, …`, and the values under their names.
+
+    It has one constant column, if there are none of these.
+    """
+    import ibis
+
+    rows = Compiler(exact, doors, crowds).rows(exact.source)
+    chosen = rows.units
+    for number, key in enumerate(exact.keys):
+        if isinstance(key.expr, Column) and listed_keys(key, exact) is not None:
+            chosen[f"k{number}"] = rows.table[rows.unchecked[name_of(key.expr)]]
+        else:
+            chosen[f"k{number}"] = guarded(key.expr, rows.columns)
+    chosen |= {name: guarded(value, rows.columns) for name, value in values.items()}
+    return str(ibis.to_sql(selected(rows.table, chosen), dialect="duckdb"))
 
 
-def _as_key(value: str, key: Key) -> str:
-    """A key's value as one of its kind, as the door would let it in: no NaN, no year that Python doesn't know.
+def _adds(measure: Measure) -> Adds:
+    """What a measure adds up."""
+    match measure:
+        case Sum():
+            constant = constant_steps(measure)
+            if constant is not None:
+                return Adds("constant", greatest=abs(constant), constant=constant)
+            if measure.lo == measure.hi:
+                return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
+            return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
+        case Units():
+            return Adds("units", greatest=1)
+        case DistinctValues():
+            return Adds("distinct", greatest=1)
+        case Histogram(grid=grid):
+            return Adds("histogram", greatest=2**-grid, constant=2**-grid)
+
+
+def _as_brought(value: str, measure: _Brings) -> str:
+    """What a row brings to a measure: a number, or a value as a key would be let in."""
+    if isinstance(measure, Sum):
+        return first_stage(value, measure)
+    return _as_key(value, measure.value)
+
+
+def _as_counted(value: str, measure: _Brings) -> str:
+    """What counts of it: steps of the grid, the value itself, or the number of its bin."""
+    if isinstance(measure, Sum):
+        return second_stage(value, measure)
+    if isinstance(measure, DistinctValues):
+        return value
+    if measure.values is not None:
+        return f"CAST(bins_{value}.i AS BIGINT)"
+    return f"CASE WHEN {value} BETWEEN 0 AND {bigint(measure.size - 1)} THEN {value} END"
+
+
+def _as_key(value: str, expr: Expr) -> str:
+    """A value as one of its kind, as the door would let it in: no NaN, no year that Python doesn't know.
 
     Equal keys must be one value, so there is only one zero.
     """
-    kind = key.expr.type.kind
-    kept_value = kept(Column(name=key.name, kind=kind), f"TRY_CAST({value} AS {sql_type_of(kind)})")
+    kind = expr.type.kind
+    kept_value = kept(DeclaredColumn(name=value, kind=kind), f"TRY_CAST({value} AS {sql_type_of(kind)})")
     return f"CASE WHEN {kept_value} = 0 THEN 0 ELSE {kept_value} END" if kind is Kind.REAL else kept_value

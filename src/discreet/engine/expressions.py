@@ -1,21 +1,19 @@
-"""Expressions: from the question's trees to one SELECT, through Ibis. Pure: it sees no session and no row."""
+"""Expressions: from the question's trees to Ibis values. Pure: it sees no session and no row."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
-from discreet.dataset import Kind, Table
+from discreet.dataset import Kind
+from discreet.engine.door import LONGEST_TEXT
 from discreet.engine.text import nearest
-from discreet.engine.usage import is_listed, position
-from discreet.query.ir import Call, Column, Exact, Expr, Literal, Where
+from discreet.query.ir import Call, Column, Expr, Literal
 
-DOOR = "door"
-"""The view that the SELECT reads: the rows as the door let them in."""
-
-_IBIS = {
+IBIS_TYPES = {
     Kind.BOOLEAN: "boolean",
     Kind.INTEGER: "int64",
     Kind.REAL: "float64",
@@ -24,87 +22,147 @@ _IBIS = {
     Kind.TIMESTAMP: "timestamp(6)",
 }
 
+Name: TypeAlias = tuple[str, str]
+"""A column of a question: the alias of its relation, and its name in lower case."""
+
+Columns: TypeAlias = Mapping[Name, Any]
+"""The Ibis values of the columns at hand."""
+
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
+_CALENDAR = {
+    Kind.DATE: (date(1, 1, 1), date(9999, 12, 31)),
+    Kind.TIMESTAMP: (datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)),  # noqa: DTZ001 — no zone, as all
+}
 
 
-def select(exact: Exact, values: tuple[Expr, ...], units: int) -> str:
-    """A SELECT from the door, of the rows for which all predicates hold.
+def name_of(column: Column) -> Name:
+    """Under which a column is found."""
+    return column.table, column.name.casefold()
 
-    Each expression is wrapped in DuckDB's TRY. Functions are total already; this is a second wall, behind which a
-    row that would make one raise counts as NULL.
 
-    Args:
-        exact: the question.
-        values: what measures add up.
-        units: in how many columns the door says whose a row is.
+def guarded(expr: Expr, columns: Columns) -> Any:  # noqa: ANN401 — Ibis hands out no types of its own
+    """The Ibis value of an expression on rows, NULL where it would raise.
 
-    Returns:
-        SQL with the columns `u0, u1` of the unit, `k0, k1, …` of the keys and `v0, v1, …` of the values; or with one
-        constant, if there are none of these.
+    Each call is wrapped in DuckDB's TRY. Functions are total already; this is a second wall, behind which a row that
+    would make one raise counts as NULL.
     """
-    import ibis
-
-    table = exact.table
-    schema = {f"u{number}": "string" for number in range(units)}  # ids are only handed on, so any type will do
-    for number, column in enumerate(table.columns):
-        schema |= dict.fromkeys((f"c{number}", f"r{number}"), _IBIS[column.kind])
-    rows = door = ibis.table(schema, name=DOOR)
-    relation = exact.source
-    while isinstance(relation, Where):
-        rows = rows.filter(_guarded(relation.predicate, table, door))
-        relation = relation.source
-    chosen = {f"u{number}": door[f"u{number}"] for number in range(units)}
-    for number, key in enumerate(exact.keys):
-        if isinstance(key.expr, Column) and is_listed(key, table):
-            chosen[f"k{number}"] = door[f"r{position(key.expr.name, table)}"]
-        else:
-            chosen[f"k{number}"] = _guarded(key.expr, table, door)
-    chosen |= {f"v{number}": _guarded(value, table, door) for number, value in enumerate(values)}
-    return str(ibis.to_sql(rows.select(**(chosen or {"one": ibis.literal(1)})), dialect="duckdb"))
-
-
-def _guarded(expr: Expr, table: Table, door: Any) -> Any:  # noqa: ANN401 — Ibis hands out no types of its own
-    """The Ibis value of an expression on rows, NULL where it would raise."""
-    value = _compile(expr, table, door)
+    value = _compile(expr, columns)
     return _try(str(value.type()))(value) if isinstance(expr, Call) else value
 
 
-def _compile(expr: Expr, table: Table, door: Any) -> Any:  # noqa: ANN401 — Ibis values
+def let_in(expr: Expr, columns: Columns) -> Any:  # noqa: ANN401 — an Ibis value
+    """The value of an expression as one of its kind, as the door would let it in: fit to be a column.
+
+    So it is of one type in all parts of a union, a text is no longer than any other, there is no NaN, no year that
+    Python doesn't know, and only one zero: of two that are equal, it would be left to chance which one represents both.
+    """
+    value = guarded(expr, columns)
+    if isinstance(expr, Column):
+        return value
+    kind = expr.type.kind
+    value = value.try_cast(IBIS_TYPES[kind])
+    if kind is Kind.REAL:
+        import ibis
+
+        return ibis.cases((value == 0, real(0)), (~value.isnan(), value))
+    if kind in _CALENDAR:
+        import ibis
+
+        first, last = (_moment(end, kind) for end in _CALENDAR[kind])
+        return ibis.cases((value.between(first, last), value))
+    return value.left(LONGEST_TEXT) if kind is Kind.TEXT else value
+
+
+def conditions(predicate: Expr, columns: Columns) -> Iterator[Any]:
+    """The conditions of a join that all hold where the predicate is true.
+
+    A comparison is left bare, with a wall around each of its sides instead: it can't raise itself, and engines can
+    look up partners only where they see what is compared.
+    """
+    if isinstance(predicate, Call) and predicate.function.name == "and":
+        for arg in predicate.args:
+            yield from conditions(arg, columns)
+    elif isinstance(predicate, Call) and predicate.function.name in _COMPARISONS:
+        yield predicate.function.compile(*(guarded(arg, columns) for arg in predicate.args))
+    else:
+        yield guarded(predicate, columns)
+
+
+def one_zero(value: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """A real without a sign on its zero."""
+    import ibis
+
+    return ibis.cases((value == 0, real(0)), else_=value)
+
+
+def real(number: float) -> Any:  # noqa: ANN401 — an Ibis scalar
+    """A DOUBLE of exactly this value; it goes through text, which DuckDB reads without rounding."""
+    import ibis
+
+    return ibis.literal(repr(float(number))).cast("float64")
+
+
+def whole(number: int) -> Any:  # noqa: ANN401 — an Ibis scalar
+    """A BIGINT, whose cast Ibis can't leave out, since it starts from text."""
+    import ibis
+
+    return ibis.literal(str(number)).cast("int64")
+
+
+def _compile(expr: Expr, columns: Columns) -> Any:  # noqa: ANN401 — Ibis values
     """The Ibis value of an expression on rows."""
     if isinstance(expr, Column):
-        return door[f"c{position(expr.name, table)}"]
+        return columns[name_of(expr)]
     if isinstance(expr, Literal):
         return _constant(expr)
     if isinstance(expr, Call):
-        return expr.function.compile(*(_compile(arg, table, door) for arg in expr.args))
+        return expr.function.compile(*(_compile(arg, columns) for arg in expr.args))
     raise TypeError("a released number has no rows")
 
 
 def _constant(literal: Literal) -> Any:  # noqa: ANN401 — an Ibis scalar
-    """A constant of exactly the value meant. Reals and times go through text, which DuckDB reads without rounding."""
+    """A constant of exactly the value meant."""
     import ibis
 
     kind, value = literal.type.kind, literal.value
     if value is None:
-        return ibis.null(_IBIS[kind])
+        return ibis.null(IBIS_TYPES[kind])
     if isinstance(value, bool) or kind is Kind.TEXT:
         return ibis.literal(value)
     if isinstance(value, (int, Fraction)) and (kind is Kind.REAL or not _LEAST <= value <= _GREATEST):
-        return ibis.literal(repr(nearest(Fraction(value)))).cast("float64")
-    if isinstance(value, datetime):
-        return ibis.literal(value.isoformat(sep=" ")).cast(_IBIS[kind])
+        return real(nearest(Fraction(value)))
     if isinstance(value, date):
-        return ibis.literal(value.isoformat()).cast(_IBIS[kind])
-    return ibis.literal(value, type=_IBIS[kind])
+        return _moment(value, kind)
+    return ibis.literal(value, type=IBIS_TYPES[kind])
+
+
+def _moment(time: date, kind: Kind) -> Any:  # noqa: ANN401 — an Ibis scalar
+    """A constant DATE or TIMESTAMP."""
+    import ibis
+
+    text = time.isoformat(sep=" ") if isinstance(time, datetime) else time.isoformat()
+    return ibis.literal(text).cast(IBIS_TYPES[kind])
 
 
 @cache
 def _try(dtype: str) -> Any:  # noqa: ANN401 — an Ibis function
     """DuckDB's TRY, for values of one type: NULL where its argument would raise."""
+    return _builtin("try", dtype)
+
+
+@cache
+def rounded() -> Any:  # noqa: ANN401 — an Ibis function
+    """Rounding reals to whole ones, halves away from zero; Ibis's own makes integers, whether they fit or not."""
+    return _builtin("round", "float64")
+
+
+def _builtin(name: str, dtype: str) -> Any:  # noqa: ANN401 — an Ibis function
+    """A function that the engine has, from values of one type to the same type."""
     import ibis
 
-    def guarded(value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 — Ibis takes the types from the signature
-        """Nothing: the engine has it built in."""
+    def built_in(value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 — Ibis takes the types from the signature
+        """Nothing: the engine has it."""
 
     kind = ibis.dtype(dtype)
-    return ibis.udf.scalar.builtin(guarded, name="try", signature=((kind,), kind))
+    return ibis.udf.scalar.builtin(built_in, name=name, signature=((kind,), kind))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from discreet.dataset import Kind, Table
+from discreet.dataset import Kind
 from discreet.engine.kinds import sql_type_of
 from discreet.engine.session import Session
-from discreet.engine.usage import is_listed
+from discreet.engine.usage import listed_keys
 from discreet.privacy import KeyValue
-from discreet.query.ir import Column, Key
+from discreet.query.ir import Exact, Key
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
 _INT64 = range(-(2**63), 2**63)
@@ -32,16 +32,16 @@ def list_keys(session: Session, table: str, kind: Kind, values: Iterable[tuple[i
         session.execute(f"INSERT INTO {table} SELECT unnest(?), unnest(?)", [numbers, keys])
 
 
-def listed_values(key: Key, table: Table) -> list[tuple[int, KeyValue]]:
+def listed_values(key: Key, exact: Exact) -> list[tuple[int, KeyValue]]:
     """The values of a public key with their numbers; without those that the door would turn into NULL.
 
-    A plain column's declared keys are enforced here, if the door leaves that to the list (see `usage`).
+    A plain column's declared keys are enforced here, if the door leaves that to the list (see `listed_keys`).
     """
-    numbered = list(enumerate(key.values or ()))
-    if is_listed(key, table) and isinstance(key.expr, Column):
-        declared = frozenset(table.column(key.expr.name).keys or ())
-        return [(number, value) for number, value in numbered if value in declared]
-    return numbered
+    numbered, declared = list(enumerate(key.values or ())), listed_keys(key, exact)
+    if declared is None:
+        return numbered
+    let_in = frozenset(declared)
+    return [(number, value) for number, value in numbered if value in let_in]
 
 
 def _is_out_of_reach(value: KeyValue) -> bool:

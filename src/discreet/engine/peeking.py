@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from discreet.dataset import Column, Kind, Peek, Seen
 from discreet.engine.door import kept, read
-from discreet.engine.reader import RAW, Snapshot
+from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
 
 MOST_VALUES = 1_000
@@ -28,7 +28,7 @@ def _seen(session: Session, opened: Snapshot, column: Column) -> Seen:
     """What is in one column, read as rows come through the door."""
     plain = Column(name=column.name, kind=column.kind)
     cast = read(plain, column.name, opened.types[column.name])
-    values = f"SELECT {kept(plain, 'v')} AS v FROM (SELECT {cast} AS v FROM {RAW})"
+    values = f"SELECT {kept(plain, 'v')} AS v FROM (SELECT {cast} AS v FROM {opened.view})"
     ordered = column.kind.is_number or column.kind.is_time
     lo, hi = session.execute(f"SELECT min(v), max(v) FROM ({values})")[0] if ordered else (None, None)
     listed = None

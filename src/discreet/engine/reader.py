@@ -1,101 +1,184 @@
-"""Making a source readable in a session: one view, and the type of each of its columns."""
+"""Making sources readable in a session: a view of each, and the type of each of its columns."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.dataset import Source
-from discreet.engine.catalog import ATTACHED, attach, find_table
+from discreet.engine.catalog import attach, find_table
 from discreet.engine.door import TEXT_CELLS
 from discreet.engine.files import OpenFile, identity_of
+from discreet.engine.formats import csv, parquet, required_in_parquet
 from discreet.engine.frozen import Frozen
-from discreet.engine.header import Header, is_zipped, read_header
+from discreet.engine.header import is_zipped, read_header
 from discreet.engine.session import Session
 from discreet.engine.text import name, string
+from discreet.errors import SourceMissing
 
-RAW = "raw"
-"""The view with the source's rows as they are; nothing but the door reads it."""
+_FILES = frozenset({"csv", "parquet"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Snapshot:
-    """One version of a source, readable in one session as the view `raw`.
+    """One version of a source, readable in one session.
 
     Args:
+        view: with the source's rows as they are; nothing but the door reads it.
         types: DuckDB's type of each column, by the source's spelling of its name, in the source's order.
         fingerprint: of this version; private.
         required: SQL for the columns that the schema says are never NULL; None if it doesn't say.
     """
 
+    view: str
     types: dict[str, str]
     fingerprint: str
     required: str | None = None
 
 
 class SourceChanged(Exception):
-    """The source was changed while it was read. It stays inside this room: callers see `QuestionFailed`."""
+    """A source was changed while it was read. It stays inside this room: callers see `QuestionFailed`."""
 
 
 @contextmanager
-def snapshot(source: Source, frozen: Frozen | None, session: Session) -> Iterator[Snapshot]:
-    """Open one version of the source in a session, and lock the session.
+def snapshots(
+    sources: Iterable[Source], frozen: Mapping[str, Frozen], session: Session
+) -> Iterator[Mapping[Source, Snapshot]]:
+    """Open one version of each source in a session, and lock the session. Equal sources are opened once.
+
+    All files are open, and all databases attached, before anything is read.
+
+    Args:
+        sources: to open.
+        frozen: tables in memory, by the location of their source.
+        session: a fresh one.
 
     Raises:
-        SourceMissing, SourceUnsupported: the source can't be opened.
+        SourceMissing, SourceUnsupported: a source can't be opened.
         duckdb.Error: DuckDB can't read it. Its text may quote a row, so it must not get out.
-        SourceChanged: on leaving, if the source isn't what it was.
+        SourceChanged: on leaving, if a source isn't what it was.
     """
-    if frozen is not None:
-        session.register(RAW, frozen.table)
-        session.lock()
-        yield Snapshot(_types(session), frozen.fingerprint)
-    elif source.kind == "duckdb":
-        with _database(source, session) as found:
-            yield found
-    else:
-        with _file(source, session) as found:
-            yield found
-
-
-@contextmanager
-def _file(source: Source, session: Session) -> Iterator[Snapshot]:
-    """A CSV or Parquet file, read through the descriptor that was opened."""
-    with OpenFile(source.location) as file:
-        session.lock(allowed=[file.path])
-        if source.kind == "csv":
-            header = read_header(file, source.location)
-            reader = _csv(file.path, header, zipped=is_zipped(source.location))
-            session.execute(f"CREATE TEMP VIEW {RAW} AS {_cells(reader, header, source.missing)}")
-            found = Snapshot(dict.fromkeys(header.names, TEXT_CELLS), file_fingerprint(file, source))
-        else:
-            options = "".join(f", {option}" for option in _parquet_options())
-            session.execute(f"CREATE TEMP VIEW {RAW} AS FROM read_parquet({string(file.path)}{options})")
-            found = Snapshot(_types(session), file_fingerprint(file, source), _required_in_parquet(file.path))
-        yield found
-        if not file.is_unchanged():
+    wanted = list(dict.fromkeys(sources))
+    with ExitStack() as stack:
+        handles = _Handles(session, frozen)
+        for source in wanted:
+            handles.open(source, stack)
+        session.lock(allowed=[file.path for file in handles.files.values()])
+        yield {source: handles.snapshot(source, f"raw{number}") for number, source in enumerate(wanted)}
+        if not handles.are_unchanged():
             raise SourceChanged
 
 
-@contextmanager
-def _database(source: Source, session: Session) -> Iterator[Snapshot]:
-    """A table of a DuckDB file, attached for reading."""
-    fingerprint = database_fingerprint(source)
-    attach(session, source.location)
-    session.lock()
-    schema, table = find_table(session, source.location, source.table)
-    session.execute(f"CREATE TEMP VIEW {RAW} AS FROM {ATTACHED}.{name(schema)}.{name(table)}")
-    required = (
-        "SELECT column_name FROM duckdb_columns() WHERE NOT is_nullable AND database_name = "
-        f"{string(ATTACHED)} AND schema_name = {string(schema)} AND table_name = {string(table)}"
-    )
-    yield Snapshot(_types(session), fingerprint, required)
-    if database_fingerprint(source) != fingerprint:
-        raise SourceChanged
+@dataclass(slots=True, repr=False)
+class _Handles:
+    """What is open in a session.
+
+    Args:
+        session: in which.
+        frozen: tables in memory, by location.
+        files: by location.
+        databases: by their file's real path, for DuckDB attaches a file only once: what each is called, and its
+            fingerprint from before it was attached.
+    """
+
+    session: Session
+    frozen: Mapping[str, Frozen]
+    files: dict[str, OpenFile] = field(default_factory=dict)
+    databases: dict[Path, tuple[str, str]] = field(default_factory=dict)
+
+    def open(self, source: Source, stack: ExitStack) -> None:
+        """Open what a source lies in, if it isn't open already."""
+        if source.kind in _FILES and source.location not in self.files:
+            self.files[source.location] = stack.enter_context(OpenFile(source.location))
+        elif source.kind == "duckdb" and (path := Path(source.location).resolve()) not in self.databases:
+            database, fingerprint = f"private{len(self.databases)}", database_fingerprint(path)
+            attach(self.session, str(path), database)
+            self.databases[path] = database, fingerprint
+
+    def snapshot(self, source: Source, view: str) -> Snapshot:
+        """Make a source readable as a view."""
+        if source.kind == "memory":
+            table = frozen_table(self.frozen, source)
+            self.session.register(view, table.table)
+            return Snapshot(view, self._types(view), table.fingerprint)
+        if source.kind == "duckdb":
+            return self._table(source, view)
+        return self._file(source, view)
+
+    def are_unchanged(self) -> bool:
+        """Whether everything is what it was when it was opened. Tables in memory are copies that nobody else has."""
+        return all(file.is_unchanged() for file in self.files.values()) and all(
+            database_fingerprint(path) == fingerprint for path, (_, fingerprint) in self.databases.items()
+        )
+
+    def _file(self, source: Source, view: str) -> Snapshot:
+        """A CSV or Parquet file, read through the descriptor that was opened."""
+        file = self.files[source.location]
+        fingerprint = file_fingerprint(file, source)
+        if source.kind == "csv":
+            header = read_header(file, source.location)
+            cells = csv(file.path, header, source.missing, zipped=is_zipped(source.location))
+            self.session.execute(f"CREATE TEMP VIEW {view} AS {cells}")
+            return Snapshot(view, dict.fromkeys(header.names, TEXT_CELLS), fingerprint)
+        self.session.execute(f"CREATE TEMP VIEW {view} AS FROM {parquet(file.path)}")
+        return Snapshot(view, self._types(view), fingerprint, required_in_parquet(file.path))
+
+    def _table(self, source: Source, view: str) -> Snapshot:
+        """A table of a DuckDB file that is attached."""
+        database, fingerprint = self.databases[Path(source.location).resolve()]
+        schema, table = find_table(self.session, database, source.location, source.table)
+        self.session.execute(f"CREATE TEMP VIEW {view} AS FROM {name(database)}.{name(schema)}.{name(table)}")
+        required = (
+            "SELECT column_name FROM duckdb_columns() WHERE NOT is_nullable AND database_name = "
+            f"{string(database)} AND schema_name = {string(schema)} AND table_name = {string(table)}"
+        )
+        return Snapshot(view, self._types(view), fingerprint, required)
+
+    def _types(self, view: str) -> dict[str, str]:
+        """The columns of a view with their types."""
+        return {column: kind for column, kind, *_ in self.session.execute(f"DESCRIBE {view}")}
+
+
+def fingerprint_of(source: Source, frozen: Mapping[str, Frozen]) -> str:
+    """The identity of a source's content; private.
+
+    Raises:
+        SourceMissing: it isn't there.
+        SourceUnsupported: it can't be opened.
+    """
+    if source.kind == "memory":
+        return frozen_table(frozen, source).fingerprint
+    if source.kind == "duckdb":
+        return database_fingerprint(Path(source.location).resolve())
+    with OpenFile(source.location) as file:
+        return file_fingerprint(file, source)
+
+
+def joint_fingerprint(fingerprints: Mapping[str, str]) -> str:
+    """The identity of several tables' content, whatever the order they are named in.
+
+    Args:
+        fingerprints: of each table's source, by the table's name: tables that change places are other data.
+    """
+    named = sorted((name.casefold(), fingerprint) for name, fingerprint in fingerprints.items())
+    return hashlib.sha256(repr(named).encode()).hexdigest()
+
+
+def frozen_table(frozen: Mapping[str, Frozen], source: Source) -> Frozen:
+    """The table in memory that a source means.
+
+    Raises:
+        SourceMissing: it was never handed over.
+    """
+    if source.location not in frozen:
+        raise SourceMissing(
+            f"the source in memory {source.location!r} needs its table",
+            hint="hand the table over together with its source",
+        )
+    return frozen[source.location]
 
 
 def file_fingerprint(file: OpenFile, source: Source) -> str:
@@ -103,67 +186,11 @@ def file_fingerprint(file: OpenFile, source: Source) -> str:
     return hashlib.sha256(f"{file.fingerprint} {source.kind} {sorted(source.missing)!r}".encode()).hexdigest()
 
 
-def database_fingerprint(source: Source) -> str:
+def database_fingerprint(path: Path) -> str:
     """The identity of a database file and of its log, in which the newest changes may lie.
 
     Raises:
         SourceMissing: there is no such file.
         SourceUnsupported: it can't be opened.
     """
-    path = Path(source.location)
     return identity_of(str(path), str(path.with_name(path.name + ".wal")))
-
-
-@cache
-def _parquet_options() -> tuple[str, ...]:
-    """What is asked of DuckDB's Parquet reader, as far as the version at hand knows it.
-
-    A file's statistics leave NaN out, so DuckDB would think there is none, and drop our test for it. And text that
-    isn't UTF-8 would make every question fail that reads its column; so its wrong bytes are replaced.
-    """
-    wanted = {"can_have_nan": "can_have_nan = true", "utf8_validation": "utf8_validation = 'replace'"}
-    with Session() as session:
-        rows = session.execute("SELECT parameters FROM duckdb_functions() WHERE function_name = 'read_parquet'")
-    known = {parameter for (parameters,) in rows for parameter in parameters}
-    return tuple(option for name, option in wanted.items() if name in known)
-
-
-def _csv(path: str, header: Header, *, zipped: bool) -> str:
-    """The table function that reads a CSV file, every cell as text.
-
-    Nothing is guessed from the rows, and no row is refused: a short one is filled up with NULLs, a long one cut, and
-    one that isn't UTF-8 or is longer than two megabytes left out. It runs on one thread, for the parallel reader
-    raises on some malformed quotes. A quote that is opened and never closed swallows what follows it: the price of
-    allowing line breaks inside quotes, and why a file must come from a writer that quotes properly.
-    """
-    columns = ", ".join(f"{string(column)}: 'VARCHAR'" for column in header.names)
-    return (
-        f"read_csv({string(path)}, auto_detect = false, header = true, columns = {{{columns}}}, "
-        f"delim = {string(header.delimiter)}, quote = '\"', escape = '\"', null_padding = true, "
-        "ignore_errors = true, strict_mode = false, parallel = false, "
-        f"compression = '{'gzip' if zipped else 'none'}')"
-    )
-
-
-def _cells(reader: str, header: Header, missing: tuple[str, ...]) -> str:
-    """All cells without the spaces around them; NULL where nothing is left, or one of the `missing` texts."""
-    nulls = ", ".join(string(each) for each in ("", *missing))
-    bare = ", ".join(f"trim({name(column)}, ' ') AS {name(column)}" for column in header.names)
-    cells = ", ".join(
-        f"CASE WHEN {name(column)} NOT IN ({nulls}) THEN {name(column)} END AS {name(column)}"
-        for column in header.names
-    )
-    return f"SELECT {cells} FROM (SELECT {bare} FROM {reader})"
-
-
-def _types(session: Session) -> dict[str, str]:
-    """The columns of the raw view with their types."""
-    return {column: kind for column, kind, *_ in session.execute(f"DESCRIBE {RAW}")}
-
-
-def _required_in_parquet(path: str) -> str:
-    """The columns that a Parquet file's schema calls required; of names that occur twice in it, nested, it's silent."""
-    return (
-        f"SELECT name FROM parquet_schema({string(path)}) GROUP BY name "
-        "HAVING count(*) = 1 AND bool_and(repetition_type = 'REQUIRED' AND num_children IS NULL)"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Never, final
 
 from discreet.privacy import KeyValue
@@ -18,7 +19,10 @@ class ExactResult:
     Args:
         keys: one tuple of key values per group, in no particular order. Under public keys, those groups that have
             rows; the caller fills in the rest with zeros. Without keys, the one empty tuple.
-        measures: for each measure of the question, by name, one integer per group, in the order of `keys`.
+        measures: for each measure of the question but histograms, by name, one integer per group, in the order of
+            `keys`.
+        histograms: for each histogram, by name, one mapping per group, likewise: from a bin's number to its count in
+            steps. What isn't mentioned is 0.
         fingerprint: of the snapshot that was read.
 
     Examples:
@@ -26,10 +30,11 @@ class ExactResult:
         <ExactResult: private>
     """
 
-    __slots__ = ("fingerprint", "keys", "measures")
+    __slots__ = ("fingerprint", "histograms", "keys", "measures")
 
     keys: Sequence[tuple[KeyValue, ...]]
     measures: Mapping[str, Sequence[int]]
+    histograms: Mapping[str, Sequence[Mapping[int, int]]]
     fingerprint: str
 
     def __init__(
@@ -38,9 +43,11 @@ class ExactResult:
         keys: Sequence[tuple[KeyValue, ...]],
         measures: Mapping[str, Sequence[int]],
         fingerprint: str,
+        histograms: Mapping[str, Sequence[Mapping[int, int]]] = MappingProxyType({}),
     ) -> None:
         """Keep the parts; nothing can be changed later."""
-        for name, value in (("keys", keys), ("measures", measures), ("fingerprint", fingerprint)):
+        parts = {"keys": keys, "measures": measures, "histograms": histograms, "fingerprint": fingerprint}
+        for name, value in parts.items():
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> Never:

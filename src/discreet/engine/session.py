@@ -38,9 +38,12 @@ class Session:
     Args:
         threads: how many to use; None for one per core.
         memory: bytes before spilling; None for 60 % of what the machine, or the container, has.
+        in_order: whether joins are made in the order in which they are written. Where several private tables meet,
+            each two of them are equal in the unit, and DuckDB might bring two together by that alone, whose pairs are
+            as many as the square of one unit's rows.
     """
 
-    def __init__(self, *, threads: int | None = None, memory: int | None = None) -> None:
+    def __init__(self, *, threads: int | None = None, memory: int | None = None, in_order: bool = False) -> None:
         """Start the instance."""
         import duckdb
 
@@ -54,6 +57,8 @@ class Session:
         self._connection: Any = duckdb.connect(":memory:", config=settings)
         self._connection.execute(f"SET perfect_ht_threshold = {_ARRAYS}")
         self._connection.execute("SET enable_progress_bar = false")
+        if in_order:
+            self._connection.execute("SET disabled_optimizers = 'join_order'")
 
     def __enter__(self) -> Self:
         """The session itself."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from discreet.dataset import Kind
-from discreet.engine.reader import RAW
+from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
 from discreet.engine.text import name, string
 
@@ -22,14 +20,14 @@ _MISSING = ("?", "NA", "N/A", "NULL", "NaN")
 """What is often written for NULL. It doesn't make a text of a column: as a number, it is read as NULL anyway."""
 
 
-def guess_kinds(session: Session, columns: Iterable[str]) -> list[Kind]:
+def guess_kinds(session: Session, opened: Snapshot) -> list[Kind]:
     """The narrowest kind that holds all cells of each column; text if there is none, or no cell at all.
 
     Args:
         session: with the file open in it.
-        columns: by name.
+        opened: the file.
     """
-    rows = session.execute(f"SELECT {', '.join(_verdicts(name(column)) for column in columns)} FROM {RAW}")
+    rows = session.execute(f"SELECT {', '.join(_verdicts(name(column)) for column in opened.types)} FROM {opened.view}")
     kinds = [kind for kind, _ in _TESTS]
     return [next((kind for kind, holds in zip(kinds, each, strict=True) if holds), Kind.TEXT) for each in rows[0]]
 

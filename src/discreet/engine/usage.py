@@ -1,54 +1,111 @@
-"""Which columns a question reads, and in which of the two forms that the door offers. Pure."""
+"""Which doors a question needs, and which columns each lets in, in which of the two forms that it offers. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from discreet.dataset import Table
-from discreet.query.ir import Call, Column, Exact, Expr, Key, Sum, Where
+from discreet.dataset import Owner, Table
+from discreet.privacy import Keys
+from discreet.query.ir import (
+    Call,
+    Column,
+    DistinctValues,
+    Exact,
+    Expr,
+    Histogram,
+    Join,
+    Key,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    Sum,
+    Where,
+    Window,
+    sources,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """The columns that a question reads, by their position in the table.
+class Door:
+    """A table's rows with their units, as one question needs them; scans that differ in nothing else share it.
 
     Args:
-        checked: those whose declared keys the door must enforce, by turning what isn't listed into NULL.
-        unchecked: those read only as a key whose public list leaves out what isn't listed anyway, so that enforcing
-            it twice would be wasted.
+        number: among the doors of the question.
+        table: whose rows.
+        owner: how a row's unit is found; None if the table is public.
+        checked: the positions of the columns whose declared keys the door must enforce, by turning what isn't listed
+            into NULL.
+        unchecked: those read as a key whose public list leaves out what isn't listed anyway, so that enforcing it
+            twice would be wasted.
     """
 
+    number: int
+    table: Table
+    owner: Owner | None
     checked: tuple[int, ...]
-    unchecked: tuple[int, ...]
+    unchecked: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The view with its rows."""
+        return f"door{self.number}"
+
+    @property
+    def units(self) -> int:
+        """In how many columns it says whose a row is."""
+        return 0 if self.owner is None else units_of(self.owner)
+
+    def is_of(self, scan: Scan) -> bool:
+        """Whether it has the rows of a scan."""
+        return self.table == scan.table and self.owner == scan.owner
 
 
-def usage(exact: Exact) -> Usage:
-    """The columns of a question's predicates, keys and measures; those of the unit aren't counted in."""
-    table = exact.table
-    relied, listed = set(), set()
-    for key in exact.keys:
-        if is_listed(key, table):
-            listed.add(_plain(key, table))
+def units_of(owner: Owner) -> int:
+    """How many columns tell one unit from another: none, if each row is one; else the id, and the period if any."""
+    return 0 if owner.unit.is_row else 1 if owner.unit.at is None else 2
+
+
+def doors_of(exact: Exact) -> tuple[Door, ...]:
+    """The doors of a question, with the columns of its predicates, keys and measures.
+
+    Those of the unit aren't counted in: each door has them anyway.
+    """
+    checked, unchecked = _columns_read(exact)
+    groups: list[list[Scan]] = []
+    for scan in _scans(exact).values():
+        for group in groups:
+            if (group[0].table, group[0].owner) == (scan.table, scan.owner):
+                group.append(scan)
+                break
         else:
-            relied.update(_columns(key.expr, table))
-    for expr in (*_predicates(exact), *(measure.value for measure in exact.measures if isinstance(measure, Sum))):
-        relied.update(_columns(expr, table))
-    return Usage(tuple(sorted(relied)), tuple(sorted(listed)))
+            groups.append([scan])
+    return tuple(
+        Door(
+            number=number,
+            table=group[0].table,
+            owner=group[0].owner,
+            checked=_positions(group, checked),
+            unchecked=_positions(group, unchecked),
+        )
+        for number, group in enumerate(groups)
+    )
 
 
-def is_listed(key: Key, table: Table) -> bool:
-    """Whether a key is a plain column with declared keys, under a public list without NULL.
+def listed_keys(key: Key, exact: Exact) -> Keys | None:
+    """The declared keys of a plain column that is a key under a public list without NULL; None for any other key.
 
     What the column doesn't list would become NULL at the door, and the list leaves NULL out. So the list, cut down to
-    the declared keys, does the door's work.
+    the declared keys, does the door's work. Joins and filters in between make no difference: at most, a left join
+    makes more NULLs. A window does, for it may look at the values of rows that the list leaves out.
     """
-    return (
-        isinstance(key.expr, Column)
-        and table.column(key.expr.name).keys is not None
-        and key.values is not None
-        and None not in key.values
-    )
+    if not isinstance(key.expr, Column) or key.values is None or None in key.values:
+        return None
+    if not all(isinstance(node, (Scan, Where, Join)) for node in nodes(exact.source)):
+        return None
+    return _scans(exact)[key.expr.table].table.column(key.expr.name).keys
 
 
 def position(name: str, table: Table) -> int:
@@ -56,24 +113,67 @@ def position(name: str, table: Table) -> int:
     return table.columns.index(table.column(name))
 
 
-def _plain(key: Key, table: Table) -> int:
-    """The position of a key's column, if the key is nothing else."""
-    (column,) = _columns(key.expr, table)
-    return column
+def nodes(relation: Relation) -> Iterator[Relation]:
+    """A relation and all those below it; one that is used several times comes once."""
+    seen: set[int] = set()
+    waiting = [relation]
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting.extend(sources(node))
 
 
-def _predicates(exact: Exact) -> Iterator[Expr]:
-    """The predicates between the question and its scan."""
-    relation = exact.source
-    while isinstance(relation, Where):
-        yield relation.predicate
-        relation = relation.source
+def _scans(exact: Exact) -> Mapping[str, Scan]:
+    """The scans of a question by their aliases."""
+    return {node.alias: node for node in nodes(exact.source) if isinstance(node, Scan)}
 
 
-def _columns(expr: Expr, table: Table) -> set[int]:
-    """The positions of the columns that an expression mentions."""
+def _columns_read(exact: Exact) -> tuple[Mapping[str, set[str]], Mapping[str, set[str]]]:
+    """By alias, the columns that are relied on to be within their keys, and those that needn't be."""
+    checked: dict[str, set[str]] = defaultdict(set)
+    unchecked: dict[str, set[str]] = defaultdict(set)
+    relied = [measure.value for measure in exact.measures if isinstance(measure, (Sum, DistinctValues, Histogram))]
+    for node in nodes(exact.source):
+        relied += _expressions(node)
+    for key in exact.keys:
+        if isinstance(key.expr, Column) and listed_keys(key, exact) is not None:
+            unchecked[key.expr.table].add(key.expr.name)
+        else:
+            relied.append(key.expr)
+    for column in (column for expr in relied for column in _columns(expr)):
+        checked[column.table].add(column.name)
+    return checked, unchecked
+
+
+def _expressions(relation: Relation) -> list[Expr]:
+    """What a relation computes of the rows of those below it."""
+    match relation:
+        case Where(predicate=predicate) | Join(predicate=predicate):
+            return [] if predicate is None else [predicate]
+        case Project(columns=columns):
+            return [expr for _, expr in columns]
+        case PerUnit(keys=keys, columns=summarized):
+            arguments = (each.argument for each in summarized)
+            return [*(expr for _, expr in keys), *(each for each in arguments if each is not None)]
+        case Window(partition=partition, columns=windowed):
+            arguments = (each.argument for each in windowed)
+            order = (term.expr for each in windowed for term in each.order)
+            return [*partition, *order, *(each for each in arguments if each is not None)]
+        case _:
+            return []
+
+
+def _columns(expr: Expr) -> Iterator[Column]:
+    """The columns that an expression mentions."""
     if isinstance(expr, Column):
-        return {position(expr.name, table)}
-    if isinstance(expr, Call):
-        return set().union(*(_columns(arg, table) for arg in expr.args))
-    return set()
+        yield expr
+    elif isinstance(expr, Call):
+        for arg in expr.args:
+            yield from _columns(arg)
+
+
+def _positions(scans: list[Scan], names: Mapping[str, set[str]]) -> tuple[int, ...]:
+    """The positions of columns in the table of some scans, by the scans' aliases."""
+    return tuple(sorted({position(name, scan.table) for scan in scans for name in names.get(scan.alias, ())}))

@@ -7,7 +7,9 @@ public facts, and whatever goes wrong afterwards has one outcome, the same for e
 """
 
 from discreet.gateway.answer import Answer
+from discreet.gateway.declaring import DeclaredTable, table
+from discreet.gateway.explanation import Explanation
 from discreet.gateway.opening import inspect, load, protect
 from discreet.gateway.protected import Protected
 
-__all__ = ["Answer", "Protected", "inspect", "load", "protect"]
+__all__ = ["Answer", "DeclaredTable", "Explanation", "Protected", "inspect", "load", "protect", "table"]

@@ -6,18 +6,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from discreet.accounting import loss_of
+from discreet.dataset import Kind
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import probability
-from discreet.privacy import KeyValue, Loss
+from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
+from discreet.query.consistency import consistent
+from discreet.query.estimators import Noisy
+from discreet.query.literals import day_of, moment_of
 from discreet.query.plan import Plan
-from discreet.query.released import Group, arrange, evaluate, interval
+from discreet.query.released import Group, Values, arrange, evaluate
+from discreet.query.tuning.profile import CutOff
+from discreet.query.uncertainty.confidence import interval
+from discreet.query.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+End: TypeAlias = Any
+"""An end of an interval: a number; of dates a date, of timestamps a timestamp."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,11 @@ class Answer:
         certificate: what was done, as JSON-ready data.
         entry: the number of its debit in the ledger.
         reused: whether it was released before, so that this time it cost nothing.
+        origin: the entries that it follows from, where it was worked out from other answers; empty where it was
+            released for this question.
+        before: the questions that were asked first, so that limits and bounds could be chosen.
+        cut_off: what limits cut off, where it was measured.
+        bounds: of columns, where they were chosen privately.
 
     Examples:
         >>> answer = census.ask("SELECT COUNT(*) AS n FROM census", epsilon=1)  # doctest: +SKIP
@@ -42,6 +58,10 @@ class Answer:
     certificate: Mapping[str, object] = field(repr=False)
     entry: int
     reused: bool
+    origin: tuple[int, ...] = ()
+    before: tuple[Plan, ...] = ()
+    cut_off: CutOff | None = None
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,9 +69,14 @@ class Answer:
         return tuple(output.name for output in self.plan.question.outputs)
 
     @property
+    def event(self) -> Event:
+        """What was done to the data, for this question and those before it."""
+        return ComposedEvent(tuple(plan.event for plan in (*self.before, self.plan)))
+
+    @property
     def loss(self) -> Loss:
         """What the answer is proved to give away about one unit at the most."""
-        return self.plan.cost
+        return loss_of(self.event)
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -71,11 +96,20 @@ class Answer:
         columns = {name: self[name] for name in self.names}
         return [{name: column[row] for name, column in columns.items()} for row in range(len(self))]
 
-    def interval(self, name: str, confidence: float = 0.95) -> list[tuple[float, float] | None]:
+    def interval(self, name: str, confidence: float = 0.95) -> list[tuple[End, End] | None]:
         """The interval of each value of a column: it holds the bounded answer with at least this confidence.
 
-        It speaks of the noise only: what bounds and limits cut off, and groups left out by a threshold, aren't in
-        it. None where a value has no noise, or where the noise may carry it anywhere.
+        Those of counts and sums, of linear combinations of them, of averages and of ratios of sums waste nothing: they
+        hold as often as they say. Those of variances and standard deviations are a little wide: a 95 % interval holds
+        in 97 % of all cases at the most, where the noise of the group's count is below a hundredth of it. Those of any
+        other arithmetic (a product of two aggregates, a rounded one, a difference of two averages) take the worst of
+        their parts together, and are wider than they need be (Bonferroni). Those of quantiles, MIN and MAX reach to the
+        edges of the cells in which rows are counted around the answer, and so hold more often than they say; of dates,
+        their ends are dates. What MODE chooses has none.
+
+        An interval speaks of the noise only. What bounds and limits cut off isn't in it; nor is it that HAVING, ORDER
+        BY with LIMIT, or the selection of private groups show those groups for which the noise was large more often
+        than others. None where a value has no noise, or where the noise may carry it anywhere.
 
         Args:
             name: the column.
@@ -86,8 +120,9 @@ class Answer:
         """
         level = float(probability(confidence, "confidence"))
         expr = self._output(name)
-        found = [interval(self.plan.draft, expr, group, level) for group, _ in self._rows]
-        return [None if one is None else (one.lo, one.hi) for one in found]
+        drafts = [each.draft for each in self.plan.levels]
+        found = [interval(drafts[group.level], expr, group.noisy, level) for group, _ in self._rows]
+        return [None if one is None else _ends(one, expr.type.kind) for one in found]
 
     def to_arrow(self) -> pa.Table:
         """The answer as an Arrow table."""
@@ -113,12 +148,17 @@ class Answer:
             [_cell(value, intervals[name][row]) for name, value in values.items()]
             for row, values in enumerate(self.rows())
         ]
-        return _table(self.names, cells)
+        table = _table(self.names, cells)
+        notes = [] if self.cut_off is None else [str(self.cut_off)]
+        notes += [f"values of {name} were moved into {bounds}" for name, bounds in self.bounds.items()]
+        return "\n".join([table, *notes])
 
     @cached_property
-    def _rows(self) -> list[tuple[Group, dict[str, Any]]]:
+    def _rows(self) -> list[tuple[Group, Values]]:
         """The groups that are shown, in order, with their released values."""
-        return arrange(self.plan.draft, self.groups)
+        drafts = [level.draft for level in self.plan.levels]
+        adjusted = consistent(drafts, self.groups) if self.plan.request.consistent else self.groups
+        return arrange(drafts, self.groups, adjusted)
 
     def _output(self, name: str) -> Any:  # noqa: ANN401 — an expression, which answers don't otherwise know
         """The expression of a column."""
@@ -126,6 +166,17 @@ class Answer:
             if output.name == name:
                 return output.expr
         raise InvalidArgument(f"the answer has no column {name!r}", hint=f"it has {', '.join(self.names)}")
+
+
+def _ends(found: Interval, kind: Kind) -> tuple[End, End]:
+    """The ends of an interval, as values of the column's kind if that is a time."""
+    match kind:
+        case Kind.DATE:
+            return day_of(int(found.lo)), day_of(int(found.hi))
+        case Kind.TIMESTAMP:
+            return moment_of(int(found.lo)), moment_of(int(found.hi))
+        case _:
+            return found.lo, found.hi
 
 
 def _wide(values: Sequence[object]) -> pa.DataType | None:
@@ -138,12 +189,32 @@ def _wide(values: Sequence[object]) -> pa.DataType | None:
 
 def groups_to_json(groups: Sequence[Group]) -> list[dict[str, object]]:
     """Released groups as JSON-ready data, to be stored with their debit."""
-    return [{"key": [_key_to_json(value) for value in group.key], "noisy": dict(group.noisy)} for group in groups]
+    return [
+        {
+            "level": group.level,
+            "key": [_key_to_json(value) for value in group.key],
+            "noisy": _noisy_to_json(group.noisy),
+        }
+        for group in groups
+    ]
 
 
 def groups_from_json(data: Any) -> list[Group]:  # noqa: ANN401 — JSON from the ledger, whose hash was checked
     """Read back what `groups_to_json` wrote."""
-    return [Group(tuple(_key_from_json(value) for value in one["key"]), one["noisy"]) for one in data]
+    return [
+        Group(tuple(_key_from_json(value) for value in one["key"]), _noisy_from_json(one["noisy"]), one["level"])
+        for one in data
+    ]
+
+
+def _noisy_to_json(noisy: Noisy) -> dict[str, object]:
+    """What was released of one group; what was chosen several times as a list."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in noisy.items()}
+
+
+def _noisy_from_json(data: Mapping[str, Any]) -> Noisy:
+    """What was released of one group, as it was."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
 
 
 def _key_to_json(value: KeyValue) -> object:
@@ -156,13 +227,15 @@ def _key_from_json(value: Any) -> KeyValue:  # noqa: ANN401 — JSON
     return date.fromisoformat(value["date"]) if isinstance(value, dict) else value
 
 
-def _cell(value: object, found: tuple[float, float] | None) -> str:
+def _cell(value: object, found: tuple[End, End] | None) -> str:
     """One value: `17432 ± 30`, or with its ends where the interval is lopsided."""
     if value is None:
         return "NULL"
+    if isinstance(value, list):
+        return ", ".join("NULL" if each is None else str(each) for each in value)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return str(value)
-    if found is None:
+        return str(value) if found is None else f"{value} [{found[0]}, {found[1]}]"
+    if found is None or isinstance(found[0], date) or isinstance(found[1], date):
         return _number(value)
     below, above = value - found[0], found[1] - value
     if abs(below - above) <= max(abs(below), abs(above)) / 20:

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
-from discreet.dataset import Column, Dataset, Kind, Peek, Source, Table
-from discreet.dataset.column import kind_of
+from discreet.dataset import Column, Dataset, Peek, Source
 from discreet.dataset.config import load_config
+from discreet.dataset.table import ROW_CEILING
 from discreet.engine import open_engine, source_of
 from discreet.errors import InvalidArgument
+from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
-from discreet.privacy import ADD_REMOVE, Adjacency, Bounds, Budget, Keys, Limits, Unit
-
-Declaration: TypeAlias = Bounds | Keys | Column | None
-"""What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
+from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
 
 
 def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     data: object,
     *,
     name: str,
-    unit: Unit,
+    unit: Unit | None = None,
     budget: Budget,
     columns: Mapping[str, Declaration] | None = None,
     limits: Limits | None = None,
     adjacency: Adjacency = ADD_REMOVE,
     ledger: str | Path | None = None,
     analysts: Mapping[str, Budget] | None = None,
-    row_ceiling: int = 2**40,
+    row_ceiling: int = ROW_CEILING,
 ) -> Protected:
-    """Put one table behind an account.
+    """Put one table behind an account, or several that the same people are in.
 
     Columns that aren't mentioned may be used too, as their schema has them, but a sum needs bounds and public groups
     need keys. A CSV file has no schema: there, what isn't declared is text, bounds in whole numbers declare whole
@@ -39,10 +36,11 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     as public, so it must come from knowledge of what the columns mean.
 
     Args:
-        data: a path (CSV, Parquet, DuckDB database), a pandas, Polars or Arrow table, or an Ibis table on DuckDB.
-        name: what questions call the table, and the account's name in the ledger.
-        unit: whose presence is hidden.
-        budget: the loss allowed over all questions of all analysts.
+        data: a path (CSV, Parquet, DuckDB database), a pandas, Polars or Arrow table, or an Ibis table on DuckDB. For
+            several tables: a list of what `table` makes, each of which says unit, columns, limits and row ceiling.
+        name: the account's name in the ledger, and what questions call the one table.
+        unit: whose presence is hidden; needed for one table.
+        budget: the loss allowed over all questions of all analysts, over all tables.
         columns: declarations by column name.
         limits: how much a unit may contribute to one question; needed unless each row is a unit.
         adjacency: which tables are neighbours.
@@ -51,15 +49,16 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         row_ceiling: more rows than the table will ever have.
 
     Returns:
-        The protected table: `.plan(…)`, `.ask(…)`, `.spent`, `.remaining`.
+        The protected tables: `.plan(…)`, `.ask(…)`, `.spent`, `.remaining`.
 
     Raises:
-        SourceError: the table can't be opened, or lacks a declared column.
-        InvalidArgument: a declaration contradicts itself or the schema.
+        SourceError: a table can't be opened, or lacks a declared column.
+        InvalidArgument: a declaration contradicts itself, another or the schema.
         LedgerError: the account can't be opened.
 
     Examples:
         >>> import pyarrow, tempfile
+        >>> from discreet.privacy import Bounds, Keys
         >>> people = {"age": [34, 71, 52], "sex": ["Female", "Male", "Female"]}
         >>> census = protect(
         ...     pyarrow.table(people),
@@ -72,30 +71,51 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         >>> print(census.plan("SELECT sex, AVG(age) AS age FROM census GROUP BY sex", epsilon=1).cost)
         ε = 1
     """
-    if limits is None and not unit.is_row:
-        raise InvalidArgument(
-            f"a unit of {unit} may have many rows, so it needs limits",
-            hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)",
-        )
-    source = source_of(data, name)
-    engine = open_engine(source, data)
-    table = Table(
-        name=name,
-        source=source,
-        columns=_declare(engine.describe(guess=False), columns or {}, source),
-        unit=unit,
-        limits=limits or Limits(rows=1),
-        row_ceiling=row_ceiling,
-    )
+    if isinstance(data, list | tuple | DeclaredTable):
+        if (unit, columns, limits, row_ceiling) != (None, None, None, ROW_CEILING):
+            raise InvalidArgument(
+                "unit, columns, limits and row_ceiling are each table's own", hint="give them to table(…), in the list"
+            )
+        declared = _several(data)
+    else:
+        whose = _needed(unit)
+        alone = table(data, name=name, unit=whose, columns=columns, limits=limits, row_ceiling=row_ceiling)
+        declared = (alone,)
+    sources = [source_of(each.data, each.name) for each in declared]
+    pairs = tuple(zip(sources, declared, strict=True))
+    held = {source.location: each.data for source, each in pairs if source.kind == "memory"}
+    engine = open_engine(sources, held)
     dataset = Dataset(
         name=name,
-        tables=(table,),
+        tables=tuple(each.opened(source, engine.describe(source, guess=False)) for source, each in pairs),
         budget=budget,
         ledger=str(ledger) if ledger is not None else f"{name}.ledger",
         analysts=dict(analysts or {}),
         adjacency=adjacency,
     )
-    return _open(dataset, {source.location: data}, create_ledger=True)
+    return _open(dataset, held, create_ledger=True)
+
+
+def _several(data: Sequence[object] | DeclaredTable) -> tuple[DeclaredTable, ...]:
+    """The tables of a list, which may be one."""
+    listed = (data,) if isinstance(data, DeclaredTable) else tuple(data)
+    tables = tuple(each for each in listed if isinstance(each, DeclaredTable))
+    if len(tables) < len(listed) or not tables:
+        raise InvalidArgument(
+            "a list of tables holds what table(…) makes, and nothing else",
+            hint='[table("customers.csv", name="customers", unit=Unit("id"), …), table("orders.csv", …)]',
+        )
+    return tables
+
+
+def _needed(unit: Unit | None) -> Unit:
+    """The unit of a table on its own."""
+    if unit is None:
+        raise InvalidArgument(
+            "whose presence is to be hidden? A table on its own needs a unit",
+            hint='unit=Unit.row() if nobody can have two rows, else unit=Unit("person_id")',
+        )
+    return unit
 
 
 def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> dict[str, Protected]:
@@ -107,7 +127,8 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
             takes the memory of what was spent with it.
 
     Returns:
-        The tables by name; they share one account.
+        The private tables by name. They share one account, and whichever is taken, questions may name them all, and
+        the public ones beside.
 
     Raises:
         ConfigError: the file can't be read; the message names the key.
@@ -115,7 +136,7 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
     """
     dataset = load_config(path)
     protected = _open(dataset, {}, create_ledger=create_ledger)
-    return {table.name: protected for table in dataset.tables}
+    return {table.name: protected for table in dataset.private}
 
 
 def inspect(
@@ -135,9 +156,9 @@ def inspect(
         SourceError: the file can't be opened.
     """
     source = Source.of(path, table=table)
-    engine = open_engine(source)
-    columns = engine.describe()
-    return columns, engine.peek(columns) if peek else None, source
+    engine = open_engine([source])
+    columns = engine.describe(source)
+    return columns, engine.peek(source, columns) if peek else None, source
 
 
 def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) -> Protected:
@@ -147,35 +168,3 @@ def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) 
     ledger = Ledger.open(dataset.ledger, create=create_ledger)
     account = ledger.account(dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency)
     return Protected(dataset, ledger, account, data)
-
-
-def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], source: Source) -> tuple[Column, ...]:
-    """The schema's columns with what is declared of them."""
-    names = {column.name.casefold(): column for column in schema}
-    for name in declared:
-        if name.casefold() not in names:
-            raise InvalidArgument(
-                f"the table has no column {name!r}", hint=f"it has {', '.join(column.name for column in schema)}"
-            )
-    by_name = {name.casefold(): declaration for name, declaration in declared.items()}
-    return tuple(_column(column, by_name.get(column.name.casefold()), source) for column in schema)
-
-
-def _column(column: Column, declaration: Declaration, source: Source) -> Column:
-    """One column with what is declared of it.
-
-    A CSV file has no schema but what its cells look like, and one person's cell may change that look. So there the
-    declaration alone says what kind a column is, and without one it is text.
-    """
-    if isinstance(declaration, Column):
-        return declaration
-    kind = column.kind
-    if source.kind == "csv":
-        kind = Kind.TEXT if declaration is None else kind_of(declaration)
-    return Column(
-        name=column.name,
-        kind=kind,
-        bounds=declaration if isinstance(declaration, Bounds) else None,
-        keys=declaration if isinstance(declaration, Keys) else None,
-        nullable=column.nullable,
-    )

@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
 from discreet.dataset import Dataset
 from discreet.engine import Engine, open_engine
-from discreet.errors import BudgetExhausted, DiscreetError, InvalidArgument, QuestionFailed
+from discreet.errors import (
+    BudgetExhausted,
+    DiscreetError,
+    InvalidArgument,
+    QueryError,
+)
 from discreet.exact import Rationalizable
-from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
-from discreet.gateway.certificate import certificate
-from discreet.gateway.release import release
+from discreet.gateway.answer import Answer
+from discreet.gateway.answering import Answering
+from discreet.gateway.asked import Asked
+from discreet.gateway.explanation import Explanation
+from discreet.gateway.reuse import Remade, Shelf
+from discreet.gateway.terms import AskTerms, PlanTerms
+from discreet.gateway.together import Desk
+from discreet.gateway.tuning import tuned
+from discreet.privacy import Bounds, Limits
 from discreet.query import ir
 from discreet.query.plan import Plan, make_plan
-from discreet.query.released import Group
-from discreet.query.request import Request
+from discreet.query.request import CONFIDENCE, Auto, Request
+from discreet.query.tuning.spans import known, rebound
+from discreet.query.wishes import Within
+from discreet.query.workloads.workload import Workload, make_workload
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
-    from discreet.ledger import Account, Entry, Ledger, Reservation, Verification
+    from discreet.ledger import Account, Entry, Ledger, Verification
+
+Frame: TypeAlias = Any
+"""An Ibis expression; Ibis hands out no types of its own."""
 
 
 class Protected:
@@ -41,56 +58,168 @@ class Protected:
         self._ledger = ledger
         self._account = account
         self._data = dict(data)
-        self._engines: dict[str, Engine] = {}
+        self._engine: Engine | None = None
+        self._shelf = Shelf(account, self._remade)
+
+    @property
+    def tables(self) -> Mapping[str, Frame]:
+        """The tables as Ibis expressions, by name: names and kinds of columns, without data.
+
+        What is made of them is planned and asked like SQL: `protected.ask(protected.tables["orders"].count(), …)`.
+        """
+        from discreet.query.frame import frame_of
+
+        return MappingProxyType({table.name: frame_of(table) for table in self.dataset.tables})
+
+    @property
+    def table(self) -> Frame:
+        """The only table, as an Ibis expression.
+
+        Raises:
+            InvalidArgument: there are several.
+        """
+        names = [table.name for table in self.dataset.tables]
+        if len(names) > 1:
+            raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
+        return self.tables[names[0]]
+
+    @overload
+    def plan(self, question: list[str | Frame], **terms: Unpack[PlanTerms]) -> Workload: ...
+
+    @overload
+    def plan(self, question: str | Frame, **terms: Unpack[PlanTerms]) -> Plan: ...
 
     def plan(  # noqa: PLR0913 — what an analyst may offer, each by name
         self,
-        question: str,
+        question: str | Frame | list[str | Frame],
         *,
         epsilon: Rationalizable | None = None,
         delta: Rationalizable | None = None,
         rho: Rationalizable | None = None,
-        within: Rationalizable | Mapping[str, Rationalizable] | None = None,
+        within: Within | None = None,
+        weights: Mapping[str, Rationalizable] | None = None,
+        confidence: Rationalizable = CONFIDENCE,
+        limits: Limits | Auto | None = None,
+        bounds: Mapping[str, Bounds | Auto] | None = None,
+        consistent: bool = False,
+        cut_off: bool = False,
         dialect: str = "duckdb",
-    ) -> Plan:
+    ) -> Plan | Workload:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
+        A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
+        is for all of them. With `epsilon` and `delta`, all of it is (ε, δ)-DP, by that way of adding up which needs
+        less noise; if that is zCDP, the account is charged with a sum of ε that is above the offer.
+
+        What a question offers in its own words, by `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, …)`, is added
+        to the arguments, and may not contradict them.
+
         Args:
-            question: one SELECT.
-            epsilon: offer for Laplace noise; one of `epsilon`, `rho` and `within`.
+            question: one SELECT, or an Ibis expression made of `tables`; or a list of them.
+            epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
             delta: offer for the private selection of groups; needed only where their keys aren't public.
-            rho: offer for Gaussian noise.
-            within: half width wanted of the 95 % intervals, for all columns or by name; the plan says what it costs.
+            rho: the same as `epsilon`, for Gaussian noise.
+            within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it:
+                a number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages,
+                variances and ratios is meant in a group of 1,000 rows.
+            weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that
+                the worst error, times its weight, is least.
+            confidence: at which errors are announced, and `within` is meant.
+            limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off
+                more and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of
+                how much units contribute, by which the limits are chosen that err least; the answer then says which,
+                and about how much they cut off.
+            bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`.
+                "auto": another tenth of the offer goes into how many units have values how large, by which bounds are
+                chosen that hold nearly all; the answer says which.
+            consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing.
+            cut_off: whether to measure what limits cut off, for a tenth of the offer, where they aren't chosen by it.
             dialect: of the question, as sqlglot names it.
 
         Raises:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range.
         """
-        request = Request.of(epsilon=epsilon, delta=delta, rho=rho, within=within)
-        return make_plan(self._parse(question, dialect), request, self.dataset)
+        from discreet.query.frame import written
+        from discreet.query.offers import Offer
+        from discreet.query.sql import options
+
+        if isinstance(question, list):
+            request = Request.of(
+                epsilon=epsilon,
+                delta=delta,
+                rho=rho,
+                within=within,
+                weights=weights,
+                confidence=confidence,
+                limits=limits,
+                bounds=bounds,
+                consistent=consistent,
+            )
+            return self._workload([written(each, dialect) for each in question], request)
+        text, dialect = written(question, dialect)
+        dataset = self._bounded(tuple((bounds or {}).items()))
+        asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
+        said = Offer(epsilon=epsilon, delta=delta, rho=rho, limits=limits).with_options(options(text, dialect), asked)
+        request = Request.of(
+            epsilon=said.epsilon,
+            delta=said.delta,
+            rho=said.rho,
+            within=within,
+            weights=weights,
+            confidence=confidence,
+            limits=said.limits,
+            bounds=bounds,
+            consistent=consistent,
+            cut_off=cut_off,
+        )
+        return make_plan(asked, request, dataset)
+
+    @overload
+    def ask(self, question: Workload, *, analyst: str | None = None) -> list[Answer]: ...
+
+    @overload
+    def ask(self, question: list[str | Frame], **terms: Unpack[AskTerms]) -> list[Answer]: ...
+
+    @overload
+    def ask(self, question: str | Frame | Plan, **terms: Unpack[AskTerms]) -> Answer: ...
 
     def ask(  # noqa: PLR0913 — what an analyst may offer, each by name
         self,
-        question: str | Plan,
+        question: str | Frame | Plan | Workload | list[str | Frame],
         *,
         epsilon: Rationalizable | None = None,
         delta: Rationalizable | None = None,
         rho: Rationalizable | None = None,
-        within: Rationalizable | Mapping[str, Rationalizable] | None = None,
+        within: Within | None = None,
+        weights: Mapping[str, Rationalizable] | None = None,
+        confidence: Rationalizable = CONFIDENCE,
+        limits: Limits | Auto | None = None,
+        bounds: Mapping[str, Bounds | Auto] | None = None,
+        consistent: bool = False,
+        cut_off: bool = False,
         dialect: str = "duckdb",
         analyst: str | None = None,
-    ) -> Answer:
+    ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan.
 
-        The same question, at the same cost, of the same data gives the same answer and costs nothing again.
+        The same question, at the same cost, of the same data gives the same answer and costs nothing again; so does a
+        question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
+        that begins with EXPLAIN gives an `Explanation` instead, the plan in words, at no cost. Of a workload all
+        questions are answered, or none; one debit pays for all.
 
         Args:
-            question: one SELECT, or what `plan` made of it.
-            epsilon: see `plan`; so for `delta`, `rho`, `within` and `dialect`.
+            question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.
+            epsilon: see `plan`; so for all that follows, but for `analyst`.
             delta: as above.
             rho: as above.
             within: as above.
+            weights: as above.
+            confidence: as above.
+            limits: as above.
+            bounds: as above.
+            consistent: as above.
+            cut_off: as above.
             dialect: as above.
             analyst: who asks, where analysts have budgets of their own.
 
@@ -101,41 +230,97 @@ class Protected:
             SourceError: the table can't be opened, or its columns aren't as declared; nothing is charged.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
+        from discreet.query.sql import explained
+
+        inner = explained(question) if isinstance(question, str) else None
         plan = (
             self._made_again(question)
-            if isinstance(question, Plan)
-            else self.plan(question, epsilon=epsilon, delta=delta, rho=rho, within=within, dialect=dialect)
-        )
-        self._admit(analyst)
-        engine = self._engine(plan.exact)
-        fingerprint = engine.fingerprint()
-        version = self._account.version(fingerprint)
-        stored = self._account.stored(plan.digest, version)
-        if stored is not None:
-            return Answer(
-                plan=plan,
-                groups=groups_from_json(stored.answer["groups"]),
-                certificate=stored.certificate,
-                entry=stored.entry,
-                reused=True,
+            if isinstance(question, Plan | Workload)
+            else self.plan(
+                question if inner is None else inner,
+                epsilon=epsilon,
+                delta=delta,
+                rho=rho,
+                within=within,
+                weights=weights,
+                confidence=confidence,
+                limits=limits,
+                bounds=bounds,
+                consistent=consistent,
+                cut_off=cut_off,
+                dialect=dialect,
             )
-        return self._answer(plan, engine, fingerprint, version, analyst)
+        )
+        if inner is not None and isinstance(plan, Plan):
+            return Explanation(plan)  # type: ignore[return-value]  # whoever writes EXPLAIN knows; an Answer has all its parts
+        self._admit(analyst)
+        if isinstance(plan, Workload):
+            return Desk(self._account, self._opened_engine()).ask(plan, analyst)
+        answering = Answering(self._account, self._opened_engine(), self._shelf, analyst)
+        if not plan.profiles:
+            return answering.ask(plan)
+        if not all(map(answering.is_stored, plan.profiles)):
+            self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
+        return tuned(plan, answering.ask, self._again)
 
-    def _parse(self, question: str, dialect: str) -> ir.Question:
-        """The question, bound to the tables."""
+    def _again(self, plan: Plan, request: Request) -> Plan:
+        """The same question for another request."""
+        dataset = self._bounded(request.bounds)
+        return make_plan(self._parse(plan.question.text, plan.question.dialect, dataset), request, dataset)
+
+    def _bounded(self, bounds: Sequence[tuple[str, Bounds | Auto]]) -> Dataset:
+        """The dataset with an analyst's bounds."""
+        return replace(self.dataset, tables=rebound(self.dataset.tables, known(bounds))) if bounds else self.dataset
+
+    def _parse(self, question: str, dialect: str, dataset: Dataset, *, shown: bool = True) -> ir.Question:
+        """The question, bound to the tables; errors have no place in a text that was never shown."""
         from discreet.query.sql import question as parse
 
-        return parse(question, self.dataset.tables, dialect)
+        try:
+            return parse(question, dataset.tables, dialect)
+        except QueryError as error:
+            error.place = error.place if shown else None
+            raise
 
-    def _made_again(self, plan: Plan) -> Plan:
+    def _workload(self, questions: Sequence[tuple[str, str]], request: Request) -> Workload:
+        """Questions, each with its dialect, planned together."""
+        from discreet.query.sql import options
+        from discreet.query.sql.options import Options
+
+        if any(options(text, dialect) != Options() for text, dialect in questions):
+            raise InvalidArgument(
+                "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
+            )
+        dataset = self._bounded(request.bounds)
+        asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
+        return make_workload(asked, request, dataset)
+
+    def _made_again(self, plan: Plan | Workload) -> Plan | Workload:
         """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
-        made = make_plan(self._parse(plan.question.text, plan.question.dialect), plan.draft.request, self.dataset)
+        made: Plan | Workload
+        if isinstance(plan, Workload):
+            made = self._workload([(each.text, each.dialect) for each in plan.questions], plan.request)
+        else:
+            made = self._again(plan, plan.request)
         if made.dataset != plan.dataset or made.digest != plan.digest:
             raise InvalidArgument(
                 "the plan was made for other tables, or for other declarations of these",
                 hint="plan the question again, here",
             )
         return made
+
+    def _remade(self, asked: Asked) -> Remade | None:
+        """What was asked before, planned as it would be now; None if it wouldn't."""
+        try:
+            if asked.together:
+                workload = self._workload(asked.questions, asked.request)
+                return workload.digest, workload.bundles
+            dataset = self._bounded(asked.request.bounds)
+            ((text, dialect),) = asked.questions
+            plan = make_plan(self._parse(text, dialect, dataset), asked.request, dataset)
+        except DiscreetError:
+            return None
+        return plan.digest, (plan,)
 
     def close(self) -> None:
         """Let go of the ledger."""
@@ -185,50 +370,8 @@ class Protected:
         """
         return self._ledger.verify(kept=kept)
 
-    def _answer(self, plan: Plan, engine: Engine, fingerprint: str, version: int, analyst: str | None) -> Answer:
-        """Reserve, run, release, commit."""
-        from discreet import __version__
-
-        reservation = self._account.reserve(
-            question=plan.digest, text=plan.question.text, version=version, event=plan.event, analyst=analyst
-        )
-        groups = _run(plan, engine, fingerprint)
-        proof = certificate(plan, version=version, entry=reservation.entry, analyst=analyst, release=__version__)
-        if groups is None or not self._keep(reservation, proof, groups):
-            self._give_up(reservation)
-            raise QuestionFailed
-        return Answer(plan=plan, groups=groups, certificate=proof, entry=reservation.entry, reused=False)
-
-    def _keep(self, reservation: Reservation, proof: Mapping[str, object], groups: Sequence[Group]) -> bool:
-        """Store the answer with its debit. An answer that can't be stored isn't given: it couldn't be given again."""
-        try:
-            self._account.commit(reservation, certificate=proof, answer={"groups": groups_to_json(groups)})
-        except DiscreetError:
-            return False
-        return True
-
-    def _give_up(self, reservation: Reservation) -> None:
-        """Note that there was no answer; the debit stands, noted or not."""
-        with suppress(DiscreetError):
-            self._account.fail(reservation)
-
-    def _engine(self, exact: ir.Exact) -> Engine:
-        """The engine over the question's table; its columns are checked before anything is charged."""
-        table = exact.table
-        if table.name not in self._engines:
-            self._engines[table.name] = open_engine(table.source, self._data.get(table.source.location))
-        engine = self._engines[table.name]
-        engine.check(table)
-        return engine
-
-
-def _run(plan: Plan, engine: Engine, fingerprint: str) -> list[Group] | None:
-    """The released groups; None if anything went wrong, or if the data changed since they were given a version.
-
-    Whatever it was may depend on a person, so nothing of it leaves this function: no message, cause or traceback.
-    """
-    try:
-        result = engine.run(plan.exact)
-        return release(plan, result) if result.fingerprint == fingerprint else None
-    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
-        return None
+    def _opened_engine(self) -> Engine:
+        """The engine over the tables."""
+        if self._engine is None:
+            self._engine = open_engine([table.source for table in self.dataset.tables], self._data)
+        return self._engine

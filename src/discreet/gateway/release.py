@@ -1,36 +1,75 @@
-"""The release: exact integers in, noisy integers out. The step from private to public."""
+"""The release: exact integers in, noisy integers and choices out. The step from private to public."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from types import MappingProxyType
 
 from discreet.engine import ExactResult
+from discreet.mechanisms import Mode
 from discreet.privacy import KeyValue
-from discreet.query.plan import Plan
+from discreet.query.cells import Cells
+from discreet.query.draft import Selection
+from discreet.query.estimators import Noisy
+from discreet.query.plan import Level
 from discreet.query.released import Group, in_order
 
+_EMPTY: Mapping[int, int] = MappingProxyType({})
 
-def release(plan: Plan, result: ExactResult) -> list[Group]:
-    """Add the noise.
+
+def release(level: Level, result: ExactResult, number: int = 0) -> list[Group]:
+    """Add the noise to one level, and make its choices; its groups get its number.
 
     With public keys every group is released, those without rows as zeros. Otherwise a group is released only if its
-    noisy count passes the threshold; the rest are forgotten.
+    noisy count passes the threshold; the rest are forgotten, before anything is chosen of them.
     """
-    threshold = plan.draft.threshold
-    rows = {key: number for number, key in enumerate(result.keys)}
-    keys = list(result.keys) if threshold is not None else list(_public_groups(plan))
+    rows = {key: place for place, key in enumerate(result.keys)}
+    keys = list(result.keys) if level.draft.threshold is not None else list(_public_groups(level))
     columns: dict[str, list[int]] = {}
-    for name, noise in plan.noises.items():
+    for name, noise in level.noises.items():
         exact = result.measures[name]
         columns[name] = noise.mechanism.release([exact[rows[key]] if key in rows else 0 for key in keys])
-    released = (Group(key, {name: column[n] for name, column in columns.items()}) for n, key in enumerate(keys))
-    if threshold is not None and plan.draft.selector is not None:
-        selector = plan.draft.selector
-        released = (group for group in released if threshold.passes(group.noisy[selector]))
-    return in_order(plan.draft, released)
+    passed = [place for place in range(len(keys)) if _passes(level, columns, place)]
+    chosen: dict[str, Sequence[int | tuple[int, ...]]] = {}
+    for selection in level.draft.selections:
+        histograms = result.histograms[selection.measure.name]
+        chosen |= _chosen(
+            selection, [histograms[rows[keys[place]]] if keys[place] in rows else _EMPTY for place in passed]
+        )
+    groups = []
+    for order, place in enumerate(passed):
+        noisy: Noisy = {name: column[place] for name, column in columns.items()} | {
+            name: column[order] for name, column in chosen.items()
+        }
+        groups.append(Group(keys[place], noisy, number))
+    return in_order(level.draft, groups)
 
 
-def _public_groups(plan: Plan) -> Iterator[tuple[KeyValue, ...]]:
+def _passes(level: Level, columns: Mapping[str, Sequence[int]], place: int) -> bool:
+    """Whether a group is released."""
+    threshold, selector = level.draft.threshold, level.draft.selector
+    return threshold is None or selector is None or threshold.passes(columns[selector][place])
+
+
+def _chosen(
+    selection: Selection, histograms: Sequence[Mapping[int, int]]
+) -> dict[str, Sequence[int | tuple[int, ...]]]:
+    """The bins chosen of each group, and the noisy counts around those of a quantile; by name."""
+    pick, mechanism = selection.pick, selection.mechanism
+    if isinstance(mechanism, Mode):
+        return {pick.name: [mechanism.choose(histogram) for histogram in histograms]}
+    numbers = [mechanism.choose(histogram) for histogram in histograms]
+    if selection.counting is None:
+        return {pick.name: numbers}
+    counts = [
+        Cells(number, selection.measure.size).counts(histogram)
+        for number, histogram in zip(numbers, histograms, strict=True)
+    ]
+    noisy = iter(selection.counting.release([count for each in counts for count in each]))
+    return {pick.name: numbers, pick.around: [tuple(next(noisy) for _ in each) for each in counts]}
+
+
+def _public_groups(level: Level) -> Iterator[tuple[KeyValue, ...]]:
     """Every combination of the public keys; the empty one if there are none."""
-    return product(*(key.values for key in plan.draft.keys if key.values is not None))
+    return product(*(key.values for key in level.draft.keys if key.values is not None))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.book import Book, Debit, number_of
+from discreet.ledger.book import Book, Debit, number_of, version_of
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.row import Kind, Row, to_body
@@ -18,6 +18,7 @@ from discreet.privacy.events import from_dict, to_dict
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
+    from discreet.ledger.topics import Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +48,15 @@ class Stored:
 
     Args:
         entry: the number of the question that paid for it.
+        question: its digest.
+        version: of the data.
         certificate: what was done, as JSON-ready data.
         answer: the answer, as JSON-ready data.
     """
 
     entry: int
+    question: str
+    version: int
     certificate: dict[str, Any]
     answer: dict[str, Any]
 
@@ -104,6 +109,20 @@ class Account:
         row = self._store.read(lambda chain: self._book(chain).first(Kind.COMMIT, digest=question, version=version))
         return None if row is None else _stored(row)
 
+    def about(self, topic: str, version: int, most: int) -> list[Stored]:
+        """Answers about a topic, of one data version: the dearest, then the newest that aren't among them.
+
+        Args:
+            topic: as it was given to `commit`.
+            version: of the data.
+            most: how many of either.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        rows = self._store.read(lambda chain: chain.about(self.name, version, topic, most))
+        return [_stored(row) for row in rows]
+
     def reserve(
         self, *, question: str, text: str, version: int, event: Event, analyst: str | None = None
     ) -> Reservation:
@@ -150,8 +169,31 @@ class Account:
             entry=number_of(row), question=question, version=version, analyst=analyst, cost=cost, receipt=row.hash
         )
 
+    def check(self, event: Event, analyst: str | None = None) -> None:
+        """Refuse what couldn't be paid for now. Nothing is paid, so others may be quicker.
+
+        Args:
+            event: what would be done to the data.
+            analyst: who would ask.
+
+        Raises:
+            BudgetExhausted, LossNotAccepted: as for `reserve`.
+        """
+        cost = Charge.zero() + charge_of(event)
+
+        def admit(chain: Chain) -> None:
+            book = self._book(chain)
+            book.admit(book.in_force(self._adjacency), cost, analyst)
+
+        self._store.read(admit)
+
     def commit(
-        self, reservation: Reservation, *, certificate: Mapping[str, object], answer: Mapping[str, object]
+        self,
+        reservation: Reservation,
+        *,
+        certificate: Mapping[str, object],
+        answer: Mapping[str, object],
+        topics: Iterable[Topic] = (),
     ) -> Stored:
         """Keep a released answer with its debit. It may be shown only once this has returned.
 
@@ -159,6 +201,7 @@ class Account:
             reservation: what paid for it; each has one outcome.
             certificate: what was done, as JSON-ready data.
             answer: the answer, as JSON-ready data; the order of its keys is kept.
+            topics: what it is about, for `about`: texts of up to 255 characters, each with a data version's number.
 
         Returns:
             The answer, as `stored` gives it from now on unless the same question was answered before.
@@ -168,7 +211,7 @@ class Account:
             LedgerError: the ledger can't be written; the answer must not be shown.
         """
         body = _outcome_body({"certificate": certificate, "answer": answer})
-        return _stored(self._settle(reservation, Kind.COMMIT, body))
+        return _stored(self._settle(reservation, Kind.COMMIT, body, topics))
 
     def fail(self, reservation: Reservation) -> None:
         """Record that a question got no answer. What was paid for it stays paid.
@@ -204,10 +247,11 @@ class Account:
         """The account within a transaction."""
         return Book(chain, self.name)
 
-    def _settle(self, reservation: Reservation, kind: Kind, body: str) -> Row:
+    def _settle(self, reservation: Reservation, kind: Kind, body: str, topics: Iterable[Topic] = ()) -> Row:
         """Append the outcome of a reservation."""
+        known = tuple(topics)  # the transaction may be tried again
         return self._store.write(
-            lambda chain: self._book(chain).settle(kind, reservation.entry, reservation.receipt, body)
+            lambda chain: self._book(chain).settle(kind, reservation.entry, reservation.receipt, body, known)
         )
 
 
@@ -235,5 +279,11 @@ def _stored(row: Row) -> Stored:
     """The answer in a commit."""
     match row.content():
         case {"certificate": dict(certificate), "answer": dict(answer)}:
-            return Stored(entry=number_of(row), certificate=certificate, answer=answer)
+            return Stored(
+                entry=number_of(row),
+                question=row.digest or "",
+                version=version_of(row),
+                certificate=certificate,
+                answer=answer,
+            )
     raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from discreet.privacy import Adjacency, Budget
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
+    from discreet.ledger.topics import Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,14 +135,10 @@ class Book:
         """Decide, and append the debit; raises what `Account.reserve` does."""
         if not 1 <= debit.version <= self._versions():
             raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
-        cost, analyst = debit.cost, debit.analyst
-        share = _share(declaration, analyst)
-        last = self.last(Kind.RESERVE)
-        total = _admitted(declaration.budget, from_columns(last, "spent_"), cost, "the budget")
+        cost, analyst, last = debit.cost, debit.analyst, self.last(Kind.RESERVE)
+        total, own = self.admit(declaration, cost, analyst)
         amounts = to_columns(cost) | to_columns(total, "spent_")
-        if analyst is not None:  # kept without a share too, so that one declared later counts what came before it
-            own = self.spent(analyst)
-            own = own + cost if share is None else _admitted(share, own, cost, f"the share of analyst {analyst!r}")
+        if own is not None:
             amounts |= to_columns(own, "share_")
         return self.chain.append(
             Kind.RESERVE,
@@ -153,8 +151,20 @@ class Book:
             **amounts,
         )
 
-    def settle(self, kind: Kind, number: int, receipt: str, body: str) -> Row:
-        """Append the one outcome of a reservation.
+    def admit(self, declaration: Declaration, cost: Charge, analyst: str | None) -> tuple[Charge, Charge | None]:
+        """What will have been spent, in all and by the analyst, if the budgets admit a cost; raises as reserving does.
+
+        An analyst's sum is kept without a share too, so that one declared later counts what came before it.
+        """
+        share, last = _share(declaration, analyst), self.last(Kind.RESERVE)
+        total = _admitted(declaration.budget, from_columns(last, "spent_"), cost, "the budget")
+        if analyst is None:
+            return total, None
+        own = self.spent(analyst)
+        return total, own + cost if share is None else _admitted(share, own, cost, f"the share of analyst {analyst!r}")
+
+    def settle(self, kind: Kind, number: int, receipt: str, body: str, topics: Iterable[Topic] = ()) -> Row:
+        """Append the one outcome of a reservation, to be found again by what it is about.
 
         Raises:
             InvalidArgument: there is no such reservation, or it has its outcome.
@@ -164,9 +174,11 @@ class Book:
             raise InvalidArgument(f"account {self.account!r} has no such reservation")
         if self.last(Kind.COMMIT, number=number) or self.last(Kind.FAIL, number=number):
             raise InvalidArgument(f"question {number} of account {self.account!r} has its outcome already")
-        return self.chain.append(
+        row = self.chain.append(
             kind, body, account=self.account, number=number, digest=reserved.digest, version=reserved.version
         )
+        self.chain.note(row, topics, cost=float(from_columns(reserved).rho or 0))
+        return row
 
     def _versions(self) -> int:
         """How many data versions there are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +13,7 @@ from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
 from discreet.ledger.schema import ENTRY, LEDGER
 from discreet.ledger.secret import commitment, is_secret
+from discreet.ledger.topics import Topic, note, places
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""
@@ -86,6 +87,22 @@ class Chain:
     def first(self, kind: Kind, **equal: object) -> Row | None:
         """The first entry of a kind with these values in its columns."""
         return self._one(self._where(kind, equal).order_by(ENTRY.c.seq).limit(1))
+
+    def note(self, row: Row, topics: Iterable[Topic], cost: float) -> None:
+        """Remember what an outcome is about, and what it cost, to find it again."""
+        if row.account is not None:
+            note(self._connection, account=row.account, topics=topics, seq=row.seq, cost=cost)
+
+    def about(self, account: str, version: int, topic: str, most: int) -> list[Row]:
+        """Answers about a topic, the dearest and the newest; each checked against its hash."""
+        found = places(self._connection, account=account, version=version, topic=topic, most=most)
+        placed = select(ENTRY).where(ENTRY.c.seq.in_(found))
+        rows = {row["seq"]: Row(**row) for row in self._connection.execute(placed).mappings()} if found else {}
+        for row in rows.values():
+            if not row.is_sealed:
+                raise _damaged(row.seq)
+        ordered = [rows[seq] for seq in found if seq in rows]
+        return [row for row in ordered if (row.kind, row.account) == (Kind.COMMIT, account)]
 
     def page(self, after: int = BEGINNING, account: str | None = None) -> list[Row]:
         """The next entries after a place in the ledger, of all accounts or of one; unchecked."""

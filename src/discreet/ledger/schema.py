@@ -6,15 +6,15 @@ from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, String, Tab
 
 METADATA = MetaData()
 
-_NUMBER = BigInteger().with_variant(Integer, "sqlite")
-_NAME = String(255)
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+NAME = String(255)
 
 LEDGER = Table(
     "discreet_ledger",
     METADATA,
     Column("format", Integer, primary_key=True, autoincrement=False),
     Column("secret", Text, nullable=False),
-    Column("seq", _NUMBER, nullable=False),
+    Column("seq", NUMBER, nullable=False),
     Column("hash", Text, nullable=False),
 )
 """One row: the format, the secret, and the head of the chain. Writers on a server queue for this row.
@@ -25,14 +25,14 @@ The name of the table and of `format` never change, so that any version can tell
 ENTRY = Table(
     "discreet_entry",
     METADATA,
-    Column("seq", _NUMBER, primary_key=True, autoincrement=False),
+    Column("seq", NUMBER, primary_key=True, autoincrement=False),
     Column("at", Text, nullable=False),
-    Column("kind", _NAME, nullable=False),
-    Column("account", _NAME),
-    Column("number", _NUMBER),
-    Column("analyst", _NAME),
-    Column("digest", _NAME),
-    Column("version", _NUMBER),
+    Column("kind", NAME, nullable=False),
+    Column("account", NAME),
+    Column("number", NUMBER),
+    Column("analyst", NAME),
+    Column("digest", NAME),
+    Column("version", NUMBER),
     *(
         Column(f"{prefix}{amount}", Text)
         for prefix in ("", "spent_", "share_")

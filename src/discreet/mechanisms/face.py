@@ -1,11 +1,11 @@
-"""Noise for a number or a vector at hand: `dp.laplace` and `dp.gaussian`.
+"""Noise for numbers at hand, and a choice by scores at hand: `dp.laplace`, `dp.gaussian`, `dp.exponential`.
 
 For those who compute their own exact answers and know their sensitivity. The rest of discreet derives both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.mechanisms.choice import Choice
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.grid import Grid, whole_l1, whole_l2
 from discreet.mechanisms.laplace import Laplace
@@ -123,6 +125,49 @@ def gaussian(  # noqa: PLR0913 — the parameters of two ways to state a guarant
     return values.released(mechanism, chosen, loss or mechanism.loss)
 
 
+def exponential(
+    options: Iterable[Any],
+    scores: Numbers | Any,  # noqa: ANN401 — arrays and series of any library that has tolist()
+    sensitivity: Rationalizable = 1,
+    epsilon: Rationalizable = 1,
+    *,
+    monotone: bool = False,
+) -> Choice:
+    """Choose one of several options by their scores, with ε-differential privacy, by the exponential mechanism.
+
+    Guarantee: ε-DP, exactly, if the options are the same for all neighbours and no score moves by more than
+    `sensitivity`. An option's probability is proportional to e^(ε·score/(2·sensitivity)), drawn exactly; a float is
+    taken as the binary number it is, and differences of scores aren't rounded.
+
+    Args:
+        options: what to choose from, in an order that doesn't depend on the data; one or more.
+        scores: of each option, the higher the better: ints, floats, Fractions or Decimals; finite.
+        sensitivity: the most by which the score of any one option can differ between neighbours; above 0. It must hold
+            for the numbers as they are passed: a float sum taken in another order is another number.
+        epsilon: above 0.
+        monotone: whether, for any two neighbours, all scores move in the same direction, or not at all; then the factor
+            2 isn't needed. That is so of counts where neighbours differ by one unit added or removed, and not where one
+            is substituted for another.
+
+    Raises:
+        InvalidArgument: an argument is out of range, a score isn't a finite number, or there isn't one for each option.
+
+    Source: McSherry, Talwar (2007), Theorem 6; Dwork, Roth (2014), Section 3.4.
+
+    Examples:
+        >>> flavour = exponential(["lemon", "mint", "vanilla"], [120, 3, 40], epsilon=2, monotone=True)
+        >>> flavour.value, print(flavour.loss)
+        ε = 2
+        ('lemon', None)
+    """
+    mechanism = Exponential.calibrate(sensitivity, epsilon, monotone=monotone)
+    listed = list(options)
+    numbers = _Values.read(scores)
+    if not numbers.is_vector or len(numbers) != len(listed):
+        raise InvalidArgument("each option needs one score", hint="two lists of the same length")
+    return Choice(value=listed[mechanism.choose(numbers.numbers)], options=len(listed), mechanism=mechanism)
+
+
 def _calibration(
     epsilon: Rationalizable | None, delta: Rationalizable | None, rho: Rationalizable | None, method: str
 ) -> tuple[Callable[[Sensitivity], Gaussian], Loss | None]:
@@ -153,7 +198,7 @@ class _Values:
         if not isinstance(plain, (list, tuple)):
             return cls((_exact(plain),), is_vector=False)
         if not plain:
-            raise InvalidArgument("there are no values to release")
+            raise InvalidArgument("there are no values")
         return cls(tuple(map(_exact, plain)), is_vector=True)
 
     def __len__(self) -> int:

@@ -6,8 +6,10 @@ how fast a draw is settled, never what it is.
 
 from discreet.noise.bernoulli import bernoulli
 from discreet.noise.bernoulli_exp import bernoulli_exp
+from discreet.noise.categorical import categorical
 from discreet.noise.gaussian import discrete_gaussian
 from discreet.noise.geometric import geometric
 from discreet.noise.laplace import discrete_laplace
+from discreet.noise.uniform import uniform
 
-__all__ = ["bernoulli", "bernoulli_exp", "discrete_gaussian", "discrete_laplace", "geometric"]
+__all__ = ["bernoulli", "bernoulli_exp", "categorical", "discrete_gaussian", "discrete_laplace", "geometric", "uniform"]

@@ -3,7 +3,14 @@
 from discreet.privacy.adjacency import ADD_REMOVE, SUBSTITUTION, Adjacency
 from discreet.privacy.bounds import Bounds, BoundValue
 from discreet.privacy.budget import Budget
-from discreet.privacy.events import ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
+from discreet.privacy.events import (
+    ComposedEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    SelectionEvent,
+)
 from discreet.privacy.keys import Keys, KeyValue
 from discreet.privacy.limits import Limits
 from discreet.privacy.losses import ZCDP, ApproxDP, Loss, PureDP
@@ -21,6 +28,7 @@ __all__ = [
     "Budget",
     "ComposedEvent",
     "Event",
+    "ExponentialEvent",
     "GaussianEvent",
     "KeyValue",
     "Keys",

@@ -84,6 +84,32 @@ class SelectionEvent:
             raise InvalidArgument("a selection event needs delta strictly between 0 and 1")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialEvent:
+    """Options were chosen by the exponential mechanism, Pr[option] ∝ exp(rate·score): once, or from several lists.
+
+    Scores of neighbours may differ, but what counts is how far two options of a list can move *against each other*:
+    where all scores rise together nothing is given away. With Δ the sensitivity of each score that is 2Δ in general,
+    and Δ if all scores of a list move in the same direction.
+
+    Args:
+        epsilon: rate times how far two options can move against each other, summed over all selections; above 0.
+        each: the same for a single selection, above 0 and at most `epsilon`; None if it isn't known to be less. It
+            tightens what the event costs in zCDP.
+
+    Raises:
+        InvalidArgument: a parameter is out of range; it might be charged as a refund.
+    """
+
+    epsilon: Fraction
+    each: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what would make the charge zero or negative."""
+        if self.epsilon <= 0 or not (self.each is None or 0 < self.each <= self.epsilon):
+            raise InvalidArgument("an exponential event needs epsilon > 0 and 0 < each ≤ epsilon")
+
+
 @dataclass(frozen=True, slots=True)
 class ComposedEvent:
     """All of `events` happened, on the same data."""
@@ -91,7 +117,7 @@ class ComposedEvent:
     events: tuple[Event, ...]
 
 
-Event: TypeAlias = LaplaceEvent | GaussianEvent | SelectionEvent | ComposedEvent
+Event: TypeAlias = LaplaceEvent | GaussianEvent | SelectionEvent | ExponentialEvent | ComposedEvent
 
 
 def to_dict(event: Event) -> dict[str, object]:
@@ -103,12 +129,15 @@ def to_dict(event: Event) -> dict[str, object]:
     """
     match event:
         case LaplaceEvent(scale=scale, l1=l1, linf=linf):
-            known = {} if linf is None else {"linf": linf}
-            return {"event": "laplace", "scale": str(scale), "l1": l1, **known}
+            movement = {} if linf is None else {"linf": linf}
+            return {"event": "laplace", "scale": str(scale), "l1": l1, **movement}
         case GaussianEvent(sigma=sigma, l2_squared=l2_squared):
             return {"event": "gaussian", "sigma": str(sigma), "l2_squared": str(l2_squared)}
         case SelectionEvent(delta=delta):
             return {"event": "selection", "delta": str(delta)}
+        case ExponentialEvent(epsilon=epsilon, each=each):
+            known = {} if each is None else {"each": str(each)}
+            return {"event": "exponential", "epsilon": str(epsilon), **known}
         case ComposedEvent(events=events):
             return {"event": "composed", "events": [to_dict(part) for part in events]}
 
@@ -132,6 +161,9 @@ def from_dict(data: object) -> Event:
                 return GaussianEvent(sigma=_rational(sigma), l2_squared=_rational(l2_squared))
             case {"event": "selection", "delta": delta, **rest} if not rest:
                 return SelectionEvent(delta=_rational(delta))
+            case {"event": "exponential", "epsilon": epsilon, **rest} if not rest.keys() - {"each"}:
+                each = rest.get("each")
+                return ExponentialEvent(epsilon=_rational(epsilon), each=None if each is None else _rational(each))
             case {"event": "composed", "events": list(events), **rest} if not rest:
                 return ComposedEvent(tuple(from_dict(part) for part in events))
             case _:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from discreet.query import ir
+from discreet.query.levels import MARK
 
 
 def canonical(question: ir.Question) -> str:
@@ -20,18 +21,22 @@ def canonical(question: ir.Question) -> str:
 def _clauses(question: ir.Question) -> Iterator[str]:
     """The clauses that the question has, in SQL's order."""
     names = {name: f"key({expr})" for name, expr in question.keys}
+    names |= {name: f"rolled({_quoted(name)})" for name in question.rolled}
     names |= {aggregate.name: str(aggregate) for aggregate in question.aggregates}
     yield "select " + ", ".join(f"{_quoted(out.name)} = {_text(out.expr, names)}" for out in question.outputs)
-    relation = question.source
-    predicates = []
+    relation, predicates = question.source, []
     while isinstance(relation, ir.Where):
         predicates.append(str(relation.predicate))
         relation = relation.source
-    yield f"from {_quoted(relation.table.name)}"
+    yield f"from {relation}"
     if predicates:
         yield "where " + ", ".join(reversed(predicates))
     if question.keys:
         yield "by " + ", ".join(str(expr) for _, expr in question.keys)
+    if question.sets:
+        yield "sets " + ", ".join("(" + ", ".join(names[name] for name in each) + ")" for each in question.sets)
+    if question.rolled:
+        yield "rolled " + ", ".join(map(_quoted, question.rolled))
     if question.having is not None:
         yield f"having {_text(question.having, names)}"
     if question.order:
@@ -52,9 +57,11 @@ def _text(expr: ir.Expr, names: dict[str, str]) -> str:
     """An expression over released values, each by what it is instead of its name."""
     match expr:
         case ir.Released(name=name):
-            return names[name]
+            return names[name] if name in names else f"grouping({names[name.removesuffix(MARK)]})"
         case ir.Call(function=function, args=args):
             return f"{function.name}({', '.join(_text(arg, names) for arg in args)})"
+        case ir.Margin(side=side, of=of, confidence=confidence):
+            return f"{side}({_text(of, names)}, {confidence})"
         case _:
             return str(expr)
 

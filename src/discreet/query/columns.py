@@ -26,7 +26,8 @@ def column_type(column: Column) -> ir.Type:
     """
     if column.keys is not None:
         listed = tuple(key for key in column.keys if key is not None)
-        return ir.Type(column.kind, *_span(listed), nullable=True, values=listed)
+        hidden = None not in column.keys.values
+        return ir.Type(column.kind, *_span(listed), nullable=True, values=listed, hidden=hidden)
     truths = (False, True) if column.kind is Kind.BOOLEAN else None
     return ir.Type(column.kind, *_bounds(column), nullable=column.nullable, values=truths)
 

@@ -8,13 +8,14 @@ arguments' values; all whole numbers or days in its range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
 
-from discreet.dataset import Kind, Table
+from discreet.dataset import Kind
+from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.functions.arguments import columns
 from discreet.query.literals import Value, day_of, python_value
@@ -55,35 +56,39 @@ class Image:
         return *((value, False) for value in values), *nulls
 
 
-def listed(expr: ir.Expr, table: Table) -> ir.Expr:
+def listed(expr: ir.Expr) -> ir.Expr:
     """The grouping expression with its public values and its NULL group in its type, if they are a short list."""
-    unlisted = frozenset(
-        column.name for column in table.columns if column.keys is not None and None not in column.keys.values
-    )
-    found = image(expr, unlisted)
+    found = image(expr)
     if found is None:
         return expr
+    nullable, hidden = found.null or found.hidden, found.hidden and not found.null
     # Grouping expressions are neither real nor timestamps, so their values can be keys.
-    return replace(expr, type=replace(expr.type, values=found.values, nullable=found.null))  # type: ignore[arg-type]  # images are key values
+    known = replace(expr.type, values=found.values, nullable=nullable, hidden=hidden)  # type: ignore[arg-type]  # images are key values
+    return replace(expr, type=known)
+
+
+def public_values(expr: ir.Expr) -> tuple[KeyValue, ...] | None:
+    """The public values of a grouping expression, None for its NULL group, or nothing if they aren't public."""
+    values = expr.type.values
+    if values is None and expr.type.kind is Kind.INTEGER and expr.type.lo is not None and expr.type.hi is not None:
+        first, last = int(expr.type.lo), int(expr.type.hi)
+        values = tuple(range(first, last + 1)) if last - first < MOST_VALUES else None
+    if values is None:
+        return None
+    return (*values, None) if expr.type.nullable and not expr.type.hidden else values
 
 
 @lru_cache(maxsize=256)
-def image(expr: ir.Expr, unlisted: frozenset[str]) -> Image | None:
-    """All values of an expression, or None if they aren't known or are too many.
-
-    Args:
-        expr: of a row.
-        unlisted: columns of which NULL means a value that isn't among their keys, and makes no group.
-    """
-    return _Work(unlisted).image(expr)
+def image(expr: ir.Expr) -> Image | None:
+    """All values of an expression of a row, or None if they aren't known or are too many."""
+    return _Work().image(expr)
 
 
 class _Work:
     """The search for one image, with the steps it may still take."""
 
-    def __init__(self, unlisted: frozenset[str]) -> None:
+    def __init__(self) -> None:
         """Start with all steps allowed."""
-        self._unlisted = unlisted
         self._steps_left = _MOST_STEPS
 
     def image(self, expr: ir.Expr) -> Image | None:
@@ -92,20 +97,20 @@ class _Work:
             value = python_value(expr)
             return Image((), null=True) if value is None else Image((value,), null=False)
         if isinstance(expr, ir.Column):
-            return _column(expr, self._unlisted)
+            return _column(expr)
         if not isinstance(expr, ir.Call):
             return None
         if expr.type.values is not None:
-            return Image(expr.type.values, null=expr.type.nullable)
+            return _listed(expr.type)
         return self._by_columns(expr) or self._by_arguments(expr) or _by_range(expr)
 
     def _by_columns(self, expr: ir.Call) -> Image | None:
         """The expression's value for each combination of its columns' values."""
-        names = {column.name: column for column in columns(expr)}
-        rows = self._inputs(list(names.values()), _size(expr))
+        found = list(dict.fromkeys(columns(expr)))
+        rows = self._inputs(found, _size(expr))
         if rows is None:
             return None
-        return _collected(rows, _program(expr, {name: at for at, name in enumerate(names)}))
+        return _collected(rows, _program(expr, {column: at for at, column in enumerate(found)}))
 
     def _by_arguments(self, expr: ir.Call) -> Image | None:
         """The function's value for each combination of its arguments' values."""
@@ -127,12 +132,14 @@ class _Work:
         return product(*inputs)
 
 
-def _column(column: ir.Column, unlisted: frozenset[str]) -> Image | None:
+def _column(column: ir.Column) -> Image | None:
     """A column's keys, or all values within its bounds."""
-    if column.type.values is None:
-        return _by_range(column)
-    hidden = column.name in unlisted
-    return Image(column.type.values, null=column.type.nullable and not hidden, hidden=hidden)
+    return _by_range(column) if column.type.values is None else _listed(column.type)
+
+
+def _listed(of: ir.Type) -> Image:
+    """What the type lists already."""
+    return Image(of.values or (), null=of.nullable and not of.hidden, hidden=of.nullable and of.hidden)
 
 
 def _by_range(expr: ir.Expr) -> Image | None:
@@ -171,15 +178,15 @@ def _collected(
     return Image(tuple(values), null=null, hidden=hidden)
 
 
-def _program(expr: ir.Expr, places: dict[str, int]) -> Callable[[Sequence[Value]], Value]:
+def _program(expr: ir.Expr, places: Mapping[ir.Column, int]) -> Callable[[Sequence[Value]], Value]:
     """A function from a row of column values to the expression's value."""
     if isinstance(expr, ir.Column):
-        place = places[expr.name]
+        place = places[expr]
         return lambda row: row[place]
     if isinstance(expr, ir.Literal):
         constant = python_value(expr)
         return lambda _row: constant
-    if isinstance(expr, ir.Released):
+    if isinstance(expr, (ir.Released, ir.Margin)):
         raise _UndeterminedError
     function, args = expr.function, [_program(arg, places) for arg in expr.args]
     return lambda row: _checked(function, [arg(row) for arg in args])

@@ -142,6 +142,11 @@ def day_of(days: int) -> date:
     return _EPOCH.date() + timedelta(days=days)
 
 
+def moment_of(microseconds: int) -> datetime:
+    """The timestamp that many microseconds after 1970-01-01."""
+    return _EPOCH + microseconds * _MICROSECOND
+
+
 def python_value(constant: ir.Literal) -> Value:
     """The literal's value as `evaluate` takes it: a real as the nearest float."""
     value = constant.value

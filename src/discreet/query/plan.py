@@ -5,23 +5,103 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting import charge_of, loss_of
 from discreet.dataset import Column, Dataset
-from discreet.privacy import ComposedEvent, Event, KeyValue, Loss
+from discreet.errors import Unsupported
+from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.canonical import canonical
+from discreet.query.consistency import check_consistent
 from discreet.query.draft import Draft, Noise
-from discreet.query.explain import Expected, expected_errors, explain
+from discreet.query.levels import levels_of
 from discreet.query.request import Request
 from discreet.query.rules import RULES
+from discreet.query.rules.contributions import has_one_row
+from discreet.query.sharing.expected import Expected, expected_errors
+from discreet.query.tuning.profile import SHARE, profiled, profiled_groups
+from discreet.query.tuning.spans import spanned
+from discreet.query.words.explain import explain
 
 _LISTED = 100
 """Longer lists of keys go into certificates as a hash."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One set of groups of an answer: what a question without grouping sets has one of.
+
+    Args:
+        draft: what the rules decided.
+    """
+
+    draft: Draft
+
+    @property
+    def noises(self) -> Mapping[str, Noise]:
+        """The mechanisms, by measure."""
+        return {noise.measure.name: noise for noise in self.draft.noises}
+
+    @cached_property
+    def exact(self) -> ir.Exact:
+        """What the engine computes."""
+        return ir.Exact(
+            source=self.draft.question.source,
+            keys=self.draft.keys,
+            measures=(*self.draft.measures, *self.draft.histograms),
+            limits=self.draft.limits,
+            salt=hashlib.sha256(canonical(self.draft.question).encode()).hexdigest(),
+        )
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What will be done to the data, in the parameters that accounting needs."""
+        events: list[Event] = [noise.mechanism.event for noise in self.draft.noises]
+        events += [event for selection in self.draft.selections for event in selection.events]
+        if self.draft.threshold is not None:
+            events.append(self.draft.threshold.event)
+        return tuple(events)
+
+    def to_dict(self) -> dict[str, object]:
+        """The level as JSON-ready data; all of it is public."""
+        draft = self.draft
+        return {
+            "limits": str(draft.limits),
+            "keys": [{"name": key.name, "values": _listed(key.values)} for key in draft.keys],
+            "measures": [
+                {
+                    "name": noise.measure.name,
+                    "exact": str(noise.measure),
+                    "step": str(noise.step),
+                    "l1": noise.sensitivity.l1,
+                    "l2_squared": str(noise.sensitivity.l2_squared),
+                    "mechanism": event_to_dict(noise.mechanism.event),
+                }
+                for noise in draft.noises
+            ],
+            "choices": [
+                {
+                    "name": selection.pick.name,
+                    "of": {
+                        "value": str(selection.measure.value),
+                        "values": _listed(selection.measure.values),
+                        "size": selection.measure.size,
+                        "step": str(selection.step),
+                    },
+                    "fraction": None if selection.pick.fraction is None else str(selection.pick.fraction),
+                    "most": selection.pick.most,
+                    "mechanisms": [event_to_dict(event) for event in selection.events],
+                }
+                for selection in draft.selections
+            ],
+            "threshold": None
+            if draft.threshold is None
+            else {"value": draft.threshold.value, "delta": str(draft.threshold.delta), "measure": draft.selector},
+        }
 
 
 @dataclass(frozen=True)
@@ -32,21 +112,17 @@ class Plan:
 
     Args:
         dataset: what it was planned for; it is carried out for nothing else.
-        draft: what the rules decided.
+        question: what was asked.
+        request: what was offered for it.
+        levels: one for each grouping set; mostly one.
+        profiles: questions that are asked first, where limits are to be chosen by what they answer.
     """
 
     dataset: Dataset
-    draft: Draft
-
-    @property
-    def question(self) -> ir.Question:
-        """What was asked."""
-        return self.draft.question
-
-    @property
-    def noises(self) -> Mapping[str, Noise]:
-        """The mechanisms, by measure."""
-        return {noise.measure.name: noise for noise in self.draft.noises}
+    question: ir.Question
+    request: Request
+    levels: tuple[Level, ...]
+    profiles: tuple[Plan, ...] = ()
 
     @cached_property
     def canonical(self) -> str:
@@ -54,23 +130,10 @@ class Plan:
         return canonical(self.question)
 
     @cached_property
-    def exact(self) -> ir.Exact:
-        """What the engine computes."""
-        return ir.Exact(
-            source=self.question.source,
-            keys=self.draft.keys,
-            measures=self.draft.measures,
-            limits=self.draft.limits,
-            salt=hashlib.sha256(self.canonical.encode()).hexdigest(),
-        )
-
-    @cached_property
     def event(self) -> Event:
         """What will be done to the data, in the parameters that accounting needs."""
-        events: list[Event] = [noise.mechanism.event for noise in self.draft.noises]
-        if self.draft.threshold is not None:
-            events.append(self.draft.threshold.event)
-        return ComposedEvent(tuple(events))
+        own = (event for level in self.levels for event in level.events)
+        return ComposedEvent((*(profile.event for profile in self.profiles), *own))
 
     @cached_property
     def cost(self) -> Loss:
@@ -84,53 +147,90 @@ class Plan:
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
-        """The error to expect of each column, at 95 %."""
-        return expected_errors(self.draft)
+        """The error to expect of each column, at 95 %; with grouping sets, in each of them."""
+        return expected_errors(self.levels[0].draft)
 
     def explain(self) -> str:
-        """The plan in words: mechanisms, split, sensitivities, expected errors, cost."""
-        return explain(self.draft, self.cost)
+        """The plan in words."""
+        return explain([level.draft for level in self.levels], self.cost)
 
     def to_dict(self) -> dict[str, object]:
         """The plan as JSON-ready data; all of it is public."""
-        draft, table = self.draft, self.draft.table
+        draft = self.levels[0].draft
         return {
             "dataset": self.dataset.name,
             "question": self.canonical,
-            "source": {"kind": table.source.kind, "table": table.source.table, "missing": list(table.source.missing)},
-            "unit": str(table.unit),
+            "tables": [_table(scan) for scan in draft.scans],
+            "unit": str(draft.unit),
             "adjacency": str(draft.adjacency),
-            "limits": str(draft.limits),
-            "columns": [_declared(table.column(name)) for name in _columns(self.question.source)],
-            "keys": [{"name": key.name, "values": _listed(key.values)} for key in draft.keys],
-            "measures": [
-                {
-                    "name": noise.measure.name,
-                    "exact": str(noise.measure),
-                    "step": str(noise.step),
-                    "l1": noise.sensitivity.l1,
-                    "l2_squared": str(noise.sensitivity.l2_squared),
-                    "mechanism": event_to_dict(noise.mechanism.event),
-                }
-                for noise in draft.noises
-            ],
-            "threshold": None
-            if draft.threshold is None
-            else {"value": draft.threshold.value, "delta": str(draft.threshold.delta), "measure": draft.selector},
+            "levels": [level.to_dict() for level in self.levels],
+            "consistent": self.request.consistent,
+            "profiles": [profile.to_dict() for profile in self.profiles],
             "cost": cost_to_dict(self.event),
         }
 
 
 def make_plan(question: ir.Question, request: Request, dataset: Dataset) -> Plan:
-    """Apply the rules to a question.
+    """Apply the rules to each level of a question.
+
+    Args:
+        question: bound to the dataset's tables.
+        request: what is offered. What is to be chosen privately takes its share first.
+        dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
 
     Raises:
         QueryError: the question can't be bounded, or not at what is offered.
     """
+    if request.unknown_bounds:
+        known = tuple((name, ends) for name, ends in request.bounds if isinstance(ends, Bounds))
+        rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset)
+        return replace(rest, request=request, profiles=(*_spans(request, dataset), *rest.profiles))
+    offer = request.left(SHARE) if request.takes_profile else request
+    questions = levels_of(question)
+    share = offer.shared(len(questions))
+    levels = tuple(Level(_drafted(each, share, dataset)) for each in questions)
+    if request.consistent:
+        check_consistent([level.draft for level in levels])
+    return Plan(dataset, question, request, levels, _profiles(question, request, levels[0].draft, dataset))
+
+
+def _spans(request: Request, dataset: Dataset) -> tuple[Plan, ...]:
+    """What is to be asked before bounds can be chosen: of each column the least values, and the greatest."""
+    asked = [each for name in request.unknown_bounds for each in spanned(dataset.tables, name)]
+    return _sharing(asked, request, dataset)
+
+
+def _profiles(question: ir.Question, request: Request, draft: Draft, dataset: Dataset) -> tuple[Plan, ...]:
+    """What is to be asked of how much units contribute; nothing, where they have one row at the most.
+
+    Raises:
+        Unsupported: each row is a unit of its own.
+    """
+    if not request.takes_profile or has_one_row(question.source):
+        return ()
+    if draft.unit.is_row:
+        raise Unsupported("each row is a unit of its own here, so limits cut nothing off", hint="leave cut_off out")
+    by_rows = (profiled(question),)
+    asked = by_rows if draft.limits.groups is None else (profiled_groups(question), *by_rows)
+    return _sharing(asked, request, dataset)
+
+
+def _sharing(asked: Sequence[ir.Question], request: Request, dataset: Dataset) -> tuple[Plan, ...]:
+    """Plans that share what is taken off an offer."""
+    part = SHARE / len(asked)
+    offer = Request(
+        epsilon=None if request.epsilon is None else request.epsilon * part,
+        rho=None if request.rho is None else request.rho * part,
+    )
+    return tuple(make_plan(each, offer, dataset) for each in asked)
+
+
+def _drafted(question: ir.Question, request: Request, dataset: Dataset) -> Draft:
+    """What the rules decide of one level."""
     draft = Draft(question=question, request=request, adjacency=dataset.adjacency)
     for rule in RULES:
         draft = rule(draft)
-    return Plan(dataset=dataset, draft=draft)
+    return draft
 
 
 def cost_to_dict(event: Event) -> dict[str, object]:
@@ -166,8 +266,27 @@ def _readable(amount: Fraction | None) -> float | None:
     return None if amount is None else float(amount)
 
 
-def _columns(relation: ir.Relation) -> tuple[str, ...]:
-    """The columns a question reads."""
-    while isinstance(relation, ir.Where):
-        relation = relation.source
-    return relation.columns
+def _table(scan: ir.Scan) -> dict[str, object]:
+    """What is declared of a table that the question reads, as far as it reads it."""
+    table = scan.table
+    return {
+        "name": table.name,
+        "alias": scan.alias,
+        "kind": table.source.kind,
+        "table": table.source.table,
+        "missing": list(table.source.missing),
+        "owner": None if scan.owner is None else _owner(scan),
+        "columns": [_declared(table.column(name)) for name in scan.columns],
+    }
+
+
+def _owner(scan: ir.Scan) -> dict[str, object]:
+    """How a table's rows are found to be somebody's, with what is declared of the columns on the way."""
+    owner, table, columns = scan.owner, scan.table, list[Column]()
+    if owner is None:
+        raise TypeError("a public table has no owner")
+    for hop in owner.hops:
+        columns += [table.column(hop.column), hop.table.column(hop.to)]
+        table = hop.table
+    columns += [table.column(name) for name in (owner.unit.column, owner.unit.at) if name is not None]
+    return {"unit": str(owner), "columns": [_declared(column) for column in columns]}

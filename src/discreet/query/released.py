@@ -6,17 +6,23 @@ Everything here works on numbers that are public already, in plain Python: post-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from math import ceil, floor, isfinite
+from typing import Any, TypeAlias
 
-from discreet.errors import QueryError
+from discreet.dataset import Kind
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
 from discreet.query.estimators import Noisy
-from discreet.query.intervals import Interval
+from discreet.query.levels import grouping
+from discreet.query.uncertainty.confidence import interval
+from discreet.query.uncertainty.margins import deviation, margins_of
+
+Values: TypeAlias = dict[str | ir.Margin, Any]
+"""What was released of one group, by name, and how far the noise may have carried it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +32,29 @@ class Group:
     Args:
         key: its key, in the order of the question's keys.
         noisy: its released integers, by measure.
+        level: which grouping set it belongs to, counted from 0.
     """
 
     key: tuple[KeyValue, ...]
     noisy: Noisy
+    level: int = 0
 
 
-def arrange(draft: Draft, groups: Sequence[Group]) -> list[tuple[Group, dict[str, Any]]]:
-    """The groups that HAVING keeps, in the order asked for, within LIMIT; each with its released values."""
-    question = draft.question
-    rows = [(group, _values(draft, group)) for group in groups]
+def arrange(
+    drafts: Sequence[Draft], groups: Sequence[Group], adjusted: Sequence[Group] | None = None
+) -> list[tuple[Group, Values]]:
+    """The groups that HAVING keeps, in the order asked for, within LIMIT; each with its released values.
+
+    Args:
+        drafts: one for each level.
+        groups: of all levels, as they were released.
+        adjusted: the same groups, with the numbers that values are to be computed from; those released, by default.
+    """
+    question = drafts[0].question
+    pairs = zip(groups, groups if adjusted is None else adjusted, strict=True)
+    rows = [
+        (group, _values(drafts[group.level], shown) | _margins(drafts[group.level], group)) for group, shown in pairs
+    ]
     if question.having is not None:
         rows = [row for row in rows if evaluate(question.having, row[1]) is True]
     for order in reversed(question.order):
@@ -49,11 +68,13 @@ def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:
     return sorted(groups, key=_key_order(draft))
 
 
-def evaluate(expr: ir.Expr, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 — the value of an SQL expression
+def evaluate(expr: ir.Expr, values: Values) -> Any:  # noqa: ANN401 — the value of an SQL expression
     """The value of an expression over released values."""
     match expr:
         case ir.Released(name=name):
             return values[name]
+        case ir.Margin():
+            return values[expr]
         case ir.Literal(value=Fraction() as value):
             return float(value)
         case ir.Literal(value=value):
@@ -62,30 +83,6 @@ def evaluate(expr: ir.Expr, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 �
             return function.evaluate(*(evaluate(arg, values) for arg in args))
         case ir.Column():
             raise AssertionError("a row's own value can't be released")
-
-
-def interval(draft: Draft, expr: ir.Expr, group: Group, confidence: float) -> Interval | None:
-    """An interval for an output of one group, or None where there is no noise or no bound.
-
-    An aggregate by itself has the interval of its estimator. In an expression of several, each gets its share of the
-    error (Bonferroni) and the intervals go through the functions' range rules: it holds at least as often as said.
-    """
-    estimators = dict(draft.estimators)
-    names = released_names(expr) & estimators.keys()
-    if not names:
-        return None
-    noises = {noise.measure.name: noise for noise in draft.noises}
-    share = 1 - (1 - confidence) / len(names)
-    ranges = {name: estimators[name].interval(group.noisy, noises, share) for name in names}
-    if isinstance(expr, ir.Released):
-        return ranges[expr.name]
-    try:
-        spread = _retyped(expr, ranges).type
-    except QueryError:  # a range rule that finds no bound, such as a division by what may be 0
-        return None
-    if not spread.kind.is_number or spread.lo is None or spread.hi is None:
-        return None
-    return Interval(float(spread.lo), float(spread.hi))
 
 
 def released_names(expr: ir.Expr) -> set[str]:
@@ -99,24 +96,33 @@ def released_names(expr: ir.Expr) -> set[str]:
             return set()
 
 
-def _values(draft: Draft, group: Group) -> dict[str, Any]:
+def _values(draft: Draft, group: Group) -> Values:
     """All released values of a group, by the names outputs use."""
-    noises = {noise.measure.name: noise for noise in draft.noises}
-    keys = {key.name: value for key, value in zip(draft.keys, group.key, strict=True)}
+    noises = draft.laws
+    keys: Values = {key.name: value for key, value in zip(draft.keys, group.key, strict=True)}
+    for name in draft.question.rolled:
+        keys |= {name: None, grouping(name).name: 1}
+    keys |= {grouping(key.name).name: 0 for key in draft.keys}
     return keys | {name: estimator.estimate(group.noisy, noises) for name, estimator in draft.estimators}
 
 
-def _retyped(expr: ir.Expr, ranges: Mapping[str, Interval]) -> ir.Expr:
-    """The expression with the ranges of its released leaves narrowed to their intervals, inferred anew."""
-    match expr:
-        case ir.Released(name=name) if name in ranges:
-            found = ranges[name]
-            return replace(expr, type=replace(expr.type, lo=Fraction(found.lo), hi=Fraction(found.hi)))
-        case ir.Call(function=function, args=args):
-            narrowed = tuple(_retyped(arg, ranges) for arg in args)
-            return ir.Call(function, narrowed, function.infer(narrowed))
-        case _:
-            return expr
+def _margins(draft: Draft, group: Group) -> Values:
+    """How far the noise may have carried what was released of a group."""
+    return {margin: _margin(draft, margin, group) for margin in margins_of(draft.question)}
+
+
+def _margin(draft: Draft, margin: ir.Margin, group: Group) -> float | None:
+    """How far the noise may have carried a released value of a group."""
+    if margin.side is ir.Side.DEVIATION:
+        return deviation(margin.of, dict(draft.estimators), draft.laws)
+    found = interval(draft, margin.of, group.noisy, float(margin.confidence))
+    is_low = margin.side is ir.Side.LOW
+    end = None if found is None else found.lo if is_low else found.hi
+    if end is None or not isfinite(end):
+        return None
+    if margin.type.kind is Kind.REAL:
+        return float(end)
+    return floor(end) if is_low else ceil(end)
 
 
 def _key_order(draft: Draft) -> Callable[[Group], tuple[Any, ...]]:
@@ -134,10 +140,10 @@ def _key_order(draft: Draft) -> Callable[[Group], tuple[Any, ...]]:
     return order
 
 
-def _order_key(order: ir.Order) -> Callable[[tuple[Group, dict[str, Any]]], tuple[bool, Any]]:
+def _order_key(order: ir.Order) -> Callable[[tuple[Group, Values]], tuple[bool, Any]]:
     """A sorting key for one ORDER BY term; the flag puts NULLs where they were asked for."""
 
-    def key(row: tuple[Group, dict[str, Any]]) -> tuple[bool, Any]:
+    def key(row: tuple[Group, Values]) -> tuple[bool, Any]:
         value = evaluate(order.expr, row[1])
         comes_last = (value is None) != order.nulls_first
         return (comes_last != order.descending, 0 if value is None else value)

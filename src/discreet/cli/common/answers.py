@@ -20,7 +20,8 @@ Interval: TypeAlias = tuple[float, float] | None
 def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence: float) -> None:
     """Write an answer to standard output.
 
-    A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry` and `reused`.
+    A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
+    `origin`: the entries that the answer follows from, if it was worked out from others.
     In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
 
     Args:
@@ -29,6 +30,8 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
     """
+    from discreet.query.plan import cost_to_dict
+
     intervals = {name: answer.interval(name, confidence) for name in answer.names}
     match as_format:
         case Format.TABLE:
@@ -39,10 +42,12 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
                 {
                     "rows": answer.rows(),
                     "intervals": {name: ends for name, ends in intervals.items() if any(ends)},
-                    "cost": answer.plan.to_dict()["cost"],
+                    "cost": cost_to_dict(answer.event),
                     "spent": amounts(tables.spent),
                     "entry": answer.entry,
                     "reused": answer.reused,
+                    "origin": list(answer.origin),
+                    **_chosen(answer),
                 }
             )
         case Format.CSV | Format.ARROW:
@@ -67,6 +72,21 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
     show_table(answer.names, list(zip(*columns, strict=True)), right=right)
     if any(any(ends) for ends in intervals.values()):
         say(f"±          at {confidence * 100:.6g} %, for the noise; what bounds and limits cut off isn't in it")
+    if answer.cut_off is not None:
+        say(f"limits     {answer.cut_off}")
+    for name, ends in answer.bounds.items():
+        say(f"bounds     values of {name} were moved into {ends}")
+
+
+def _chosen(answer: Answer) -> dict[str, object]:
+    """What was chosen or measured privately for an answer, as JSON-ready data; nothing, if nothing was."""
+    found: dict[str, object] = {}
+    if answer.cut_off is not None:
+        cut_off = answer.cut_off
+        found["cut_off"] = {"share": cut_off.share, "margin": cut_off.margin, "limits": str(cut_off.limits)}
+    if answer.bounds:
+        found["bounds"] = {name: [float(end) for end in (each.lo, each.hi)] for name, each in answer.bounds.items()}  # type: ignore[arg-type]  # numbers
+    return found
 
 
 def _is_numeric(values: Sequence[object]) -> bool:
@@ -78,11 +98,19 @@ def _show_account(answer: Answer, tables: Protected) -> None:
     """Print what the answer cost and what is left."""
     budget = tables.dataset.budget
     cost = f"{answer.loss}, entry {answer.entry}"
-    if answer.reused:
+    if answer.origin:
+        cost = f"free: follows from {_entries(answer.origin)}"
+    elif answer.reused:
         cost = f"none: the same answer again, paid for in entry {answer.entry}"
     say(f"cost       {cost}")
     say(f"spent      {in_words(tables.spent, budget)}, of {budget}")
     say(f"remaining  {tables.remaining}")
+
+
+def _entries(numbers: Sequence[int]) -> str:
+    """Entries in words."""
+    *most, last = map(str, numbers)
+    return f"entries {', '.join(most)} and {last}" if most else f"entry {last}"
 
 
 def with_errors(values: Sequence[object], intervals: Sequence[Interval]) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
+
+if TYPE_CHECKING:
+    from discreet.privacy import Bounds, Limits
 
 
 class Format(StrEnum):
@@ -58,30 +62,119 @@ Rho: TypeAlias = Annotated[str | None, typer.Option(metavar="NUMBER", help="Offe
 Within: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="[COLUMN=]NUMBER",
-        help="Ask for ± this at 95 %, of every column or of one, at the least cost that gives it. May be repeated.",
+        metavar="[COLUMN=]ERROR",
+        help=(
+            "Ask for ± this, of every column or of one, at the least cost that gives it: 50, or 5%@1000 for 5 % of "
+            "every value of at least 1,000. With --epsilon or --rho: at that cost at the most. May be repeated."
+        ),
     ),
+]
+Weights: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=NUMBER",
+        help="Share the offer so that this column's relative error counts so many times. May be repeated.",
+    ),
+]
+LimitsOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--limits",
+        metavar="LIMITS",
+        help=(
+            "Limit what a unit contributes to this question: 50 rows in all, 5x10 for 10 rows in each of 5 groups, or "
+            "auto to have limits chosen privately, for a tenth of the offer."
+        ),
+    ),
+]
+BoundsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="COLUMN=LO..HI",
+        help=(
+            "Move a column's values into these bounds, or into bounds that are chosen privately, for a tenth of the "
+            "offer: income=auto. May be repeated."
+        ),
+    ),
+]
+Consistent: TypeAlias = Annotated[
+    bool, typer.Option("--consistent", help="Make the groups of ROLLUP add up to their totals.")
+]
+CutOff: TypeAlias = Annotated[
+    bool, typer.Option("--cut-off", help="Measure what limits cut off, for a tenth of the offer.")
 ]
 Dialect: TypeAlias = Annotated[str, typer.Option(metavar="NAME", help="The SQL dialect of the question.")]
 Analyst: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NAME", help="Who asks, where analysts have budgets of their own.")
 ]
 
-Confidence: TypeAlias = Annotated[float, typer.Option(metavar="NUMBER", help="Of the intervals, between 0 and 1.")]
+Confidence: TypeAlias = Annotated[
+    float, typer.Option(metavar="NUMBER", help="Of the intervals, and of --within, between 0 and 1.")
+]
 
 
-def widths(within: list[str] | None) -> dict[str, str] | None:
-    """The accuracies asked for, by column; `*` stands for every column that isn't named.
+def by_column(given: list[str] | None) -> dict[str, str] | None:
+    """What is asked of columns, by column; `*` stands for every column that isn't named.
 
     Examples:
-        >>> widths(["n=100", "2"])
-        {'n': '100', '*': '2'}
+        >>> by_column(["n=5%@1000", "2"])
+        {'n': '5%@1000', '*': '2'}
     """
-    if not within:
+    if not given:
         return None
-    parts = [one.rpartition("=") for one in within]
+    parts = [one.rpartition("=") for one in given]
     return {name if equals else "*": number for name, equals, number in parts}
 
+
+def bounds_of(given: list[str] | None) -> dict[str, Bounds | Literal["auto"]] | None:
+    """The bounds of columns.
+
+    Raises:
+        InvalidArgument: one isn't `COLUMN=LO..HI` or `COLUMN=auto`.
+
+    Examples:
+        >>> print(bounds_of(["age=0..110", "income=auto"])["age"])
+        [0, 110]
+    """
+    from discreet.errors import InvalidArgument
+    from discreet.privacy import Bounds
+
+    found: dict[str, Bounds | Literal["auto"]] = {}
+    for one in given or ():
+        name, _, ends = one.rpartition("=")
+        lo, dots, hi = ends.partition("..")
+        if not name or (ends.lower() != "auto" and not dots):
+            raise InvalidArgument(f"bounds can't be {one!r}", hint="income=0..100000, or income=auto")
+        found[name] = "auto" if not dots else Bounds(lo, hi)
+    return found or None
+
+
+def limits_of(text: str | None) -> Limits | Literal["auto"] | None:
+    """The limits in one of two shapes.
+
+    Raises:
+        InvalidArgument: it is neither.
+
+    Examples:
+        >>> print(limits_of("5x10"), "and", limits_of("50"))
+        5 groups × 10 rows and 50 rows
+    """
+    from discreet.errors import InvalidArgument
+    from discreet.privacy import Limits
+
+    if text is None:
+        return None
+    if text.lower() == "auto":
+        return "auto"
+    numbers = text.lower().replace("×", "x").split("x")
+    if len(numbers) > 2 or not all(_WHOLE.fullmatch(number) for number in numbers):  # noqa: PLR2004 — shapes
+        raise InvalidArgument(f"limits can't be {text!r}", hint="50, 5x10 or auto")
+    *groups, rows = map(int, numbers)
+    return Limits(groups=groups[0], rows_per_group=rows) if groups else Limits(rows=rows)
+
+
+_WHOLE = re.compile(r"\d{1,10}", re.ASCII)
 
 CONFIG = Path("discreet.toml")
 """Where commands look for the configuration unless told otherwise."""

@@ -143,13 +143,15 @@ def cell(value: object) -> str:
     r"""A value on the screen: NULL by name, real numbers to six digits, nothing that a terminal would obey.
 
     Examples:
-        >>> cell(2 / 3), cell(None), cell("a\nb")
-        ('0.666667', 'NULL', 'a b')
+        >>> cell(2 / 3), cell(None), cell("a\nb"), cell(["c", 1])
+        ('0.666667', 'NULL', 'a b', 'c, 1')
     """
     if value is None:
         return "NULL"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
     return printable(str(value).replace("\n", " "))
 
 

@@ -46,6 +46,8 @@ def _operator(
 
     def prepare(args: Args) -> Args:
         checked = numbers(label, args)
+        if _kind(checked) is Kind.INTEGER and within(span(*map(_held, checked)), INT64):
+            return checked
         demand_bounds(label, checked)
         return checked if _kind(checked) is Kind.REAL or within(span_over(checked), INT64) else reals(checked)
 
@@ -56,6 +58,12 @@ def _operator(
         return (compute or evaluate)(*map(typed, values))
 
     return ir.Function(name, infer, compile_, strict(evaluate), prepare)
+
+
+def _held(arg: ir.Expr) -> Interval:
+    """The range of a whole number, which has 64 bits at the most."""
+    lo, hi = span_of(arg)
+    return INT64[0] if lo is None else lo, INT64[1] if hi is None else hi
 
 
 def _is_whole(arg: ir.Expr) -> bool:

@@ -16,11 +16,15 @@ from discreet.query.functions.casts import CASTS
 from discreet.query.functions.choice import CHOICE
 from discreet.query.functions.logic import LOGIC
 from discreet.query.functions.rounding import ROUNDING
+from discreet.query.functions.shifts import SHIFTS
 from discreet.query.functions.text import TEXT
 from discreet.query.functions.times import TIMES
 
 FUNCTIONS: Mapping[str, ir.Function] = MappingProxyType(
-    {function.name: function for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), *TEXT, *TIMES)}
+    {
+        function.name: function
+        for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), *TEXT, *TIMES, *SHIFTS)
+    }
 )
 
 

@@ -1,148 +1,164 @@
-"""What is counted and added up: each aggregate as sums of integers on a grid."""
+"""What is counted, added up and chosen from: each aggregate as sums of integers on a grid, and histograms."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor
+from math import floor, prod
 
 from discreet.dataset import Kind
-from discreet.errors import UnboundedColumn
+from discreet.errors import TooManyGroups, Unsupported
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Estimator
+from discreet.query.estimators import Association, Estimator, Frequent, Mean, Ranked, Spread, Total
+from discreet.query.estimators.products import Sums
 from discreet.query.functions import call, literal
-
-_REAL_BITS = 32
-"""A real number is put on a grid of 2³² steps for its range: rounding a row then errs by less than 1e-9 of it."""
-
-_WEIGHT_BITS = 20
-"""Where limits scale a unit's rows, whole numbers get 2²⁰ steps each, so that rounding loses next to nothing."""
-
-_NOISE_BITS = 56
-"""Steps per noise scale stay below 2⁵⁶, within what the samplers do exactly in 64 bits."""
+from discreet.query.released import released_names
+from discreet.query.rules.book import Book, range_of
+from discreet.query.uncertainty.intervals import Interval
 
 _SPREADS = {ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
+
+
+MOST_CHOICES = 100_000
+"""Quantiles and modes, over all public groups."""
 
 
 def measures(draft: Draft) -> Draft:
     """Say which integers are needed, each once, and how the aggregates come from them.
 
-    AVG takes a count and a sum about the middle of the bounds; VAR and STDDEV also a sum of squares. Private groups
-    are selected by their number of units: a measure of its own, unless the question asks for that number anyway.
+    AVG takes a count and a sum about the middle of the bounds; VAR and STDDEV also a sum of squares; COVAR and CORR
+    sums of products. Quantiles and modes are chosen from histograms, of which there is one for each expression.
+    Private groups are selected by their number of units: a measure of its own, unless the question asks for that
+    number anyway.
 
     Raises:
         UnboundedColumn: a sum of values whose range nothing declares.
+        Unsupported: something is computed from a list.
+        TooManyGroups: so many that choosing in each of them would take minutes.
     """
-    book = _Book(draft)
+    _check_lists(draft.question)
+    book = Book(draft)
     estimators = tuple((aggregate.name, _estimator(aggregate, book)) for aggregate in draft.question.aggregates)
     selector = book.units() if draft.has_private_keys else None
-    return replace(draft, measures=tuple(book.measures), estimators=estimators, selector=selector)
+    _check_choices(draft, len(book.picks))
+    return replace(
+        draft,
+        measures=tuple(book.measures),
+        histograms=tuple(book.histograms),
+        picks=tuple(book.picks),
+        estimators=estimators,
+        selector=selector,
+    )
 
 
-class _Book:
-    """The measures so far; asking for an equal one again gives the same."""
-
-    def __init__(self, draft: Draft) -> None:
-        """Start with none."""
-        self.measures: list[ir.Measure] = []
-        self._draft = draft
-
-    def units(self) -> str:
-        """The number of units."""
-        if self._draft.table.unit.is_row:
-            return self.rows()
-        for measure in self.measures:
-            if isinstance(measure, ir.Units):
-                return measure.name
-        return self._add(ir.Units(name=self._fresh()))
-
-    def rows(self) -> str:
-        """The number of rows."""
-        return self.sum(literal(1))
-
-    def sum(self, value: ir.Expr) -> str:
-        """The sum of an expression."""
-        for measure in self.measures:
-            if isinstance(measure, ir.Sum) and measure.value == value:
-                return measure.name
-        lo, hi = _range(value)
-        grid = self._grid(value.type.kind, max(abs(lo), abs(hi)))
-        step = Fraction(2) ** grid
-        return self._add(ir.Sum(name=self._fresh(), value=value, grid=grid, lo=floor(lo / step), hi=ceil(hi / step)))
-
-    def _grid(self, kind: Kind, size: Fraction) -> int:
-        """The exponent of the step for values of this kind and size: from public facts alone."""
-        if kind is Kind.INTEGER:
-            fine = 0 if self._draft.table.unit.is_row else -_WEIGHT_BITS
-        else:
-            fine = _exponent(size) - _REAL_BITS
-        return max(fine, self._coarsest(size))
-
-    def _coarsest(self, size: Fraction) -> int:
-        """The exponent at which the noise fills `_NOISE_BITS` bits, so that a step may not be finer."""
-        limits = self._draft.limits
-        weight = limits.rows if limits.rows is not None else (limits.groups or 1) * (limits.rows_per_group or 1)
-        request = self._draft.request
-        offer = Fraction(1, 2**14) if request.within else request.epsilon or request.rho or Fraction(1)
-        least = min(offer, Fraction(1)) / 2**6  # as if it were shared among 64 measures
-        return _exponent(2 * size * weight / least) - _NOISE_BITS
-
-    def _fresh(self) -> str:
-        """A name for the next measure."""
-        return f"m{len(self.measures)}"
-
-    def _add(self, measure: ir.Measure) -> str:
-        """Enter a measure."""
-        self.measures.append(measure)
-        return measure.name
+def _check_lists(question: ir.Question) -> None:
+    """Refuse expressions over lists: there is no function of them, and no order."""
+    lists = {aggregate.name for aggregate in question.aggregates if aggregate.most is not None}
+    computed = [
+        *(output.expr for output in question.outputs if not isinstance(output.expr, ir.Released)),
+        *(order.expr for order in question.order),
+        *([] if question.having is None else [question.having]),
+    ]
+    if any(lists & released_names(expr) for expr in computed):
+        raise Unsupported(
+            "nothing can be computed from a list of the most frequent values",
+            hint="MODE(x) gives the most frequent one",
+        )
 
 
-def _estimator(aggregate: ir.Aggregate, book: _Book) -> Estimator:
+def _check_choices(draft: Draft, picks: int) -> None:
+    """Refuse more choices than can be made in a minute or so; each takes about a thousandth of a second."""
+    groups = prod(len(key.values) for key in draft.keys if key.values is not None)
+    if picks * groups > MOST_CHOICES:
+        raise TooManyGroups(
+            f"{picks} quantiles and modes in each of {groups:,} groups are more than {MOST_CHOICES:,} choices",
+            hint="group by fewer or coarser keys",
+        )
+
+
+def _estimator(aggregate: ir.Aggregate, book: Book) -> Estimator:
     """How one aggregate comes from measures."""
     statistic, value = aggregate.statistic, aggregate.argument
-    if statistic is ir.Statistic.UNITS:
-        return Estimator(statistic=statistic, count=book.units(), whole=True)
     if value is None:
-        return Estimator(statistic=statistic, count=book.rows(), whole=True)
+        return Total(measure=book.units() if statistic is ir.Statistic.UNITS else book.rows(), whole=True)
+    match statistic:
+        case ir.Statistic.COUNT | ir.Statistic.SUM | ir.Statistic.DISTINCT:
+            return _total(statistic, value, book)
+        case ir.Statistic.QUANTILE | ir.Statistic.MODE:
+            return _choice(aggregate, value, book)
+        case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR if aggregate.other is not None:
+            return _association(statistic, value, aggregate.other, book)
+        case _:
+            return _moments(statistic, value, book)
+
+
+def _total(statistic: ir.Statistic, value: ir.Expr, book: Book) -> Total:
+    """COUNT(x), SUM(x) and COUNT(DISTINCT x)."""
+    if statistic is ir.Statistic.DISTINCT:
+        return Total(measure=book.distinct(value), whole=True)
     if statistic is ir.Statistic.COUNT:
-        return Estimator(statistic=statistic, count=book.sum(_present(value)), whole=True)
-    if statistic is ir.Statistic.SUM:
-        return Estimator(statistic=statistic, count=book.sum(value), whole=value.type.kind is Kind.INTEGER)
-    lo, hi = _range(value)
+        return Total(measure=book.sum(_present(value)), whole=True)
+    return Total(measure=book.sum(value), whole=value.type.kind is Kind.INTEGER)
+
+
+def _choice(aggregate: ir.Aggregate, value: ir.Expr, book: Book) -> Estimator:
+    """Quantiles and modes: bins of a histogram."""
+    if aggregate.fraction is not None:
+        pick, grid = book.quantile(value, aggregate.fraction)
+        return Ranked(pick=pick, grid=grid)
+    values, is_list = value.type.values or (), aggregate.most is not None
+    return Frequent(pick=book.fullest(value, aggregate.most or 1), values=values, is_list=is_list)
+
+
+def _moments(statistic: ir.Statistic, value: ir.Expr, book: Book) -> Estimator:
+    """AVG, VAR and STDDEV: sums about the middle of the bounds."""
+    lo, hi = range_of(value)
+    centre, offset = _centred(value)
+    count, total = book.sum(_present(value)), book.sum(offset)
+    if statistic not in _SPREADS:
+        return Mean(count=count, total=total, centre=centre, lo=lo, hi=hi)
+    squares = book.sum(call("multiply", offset, offset))
+    return Spread(statistic=statistic, count=count, total=total, squares=squares, centre=centre, lo=lo, hi=hi)
+
+
+def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, book: Book) -> Estimator:
+    """COVAR and CORR: sums of products about the middles of the bounds, of the rows that have both values."""
+    both = _where_present(first, second), _where_present(second, first)
+    (x, ends), (y, others) = (_about_middle(value) for value in both)
+    sums = Sums(
+        count=book.sum(_present(both[0])),
+        first=book.sum(x),
+        second=book.sum(y),
+        product=book.sum(call("multiply", x, y)),
+        squares=tuple(book.sum(call("multiply", each, each)) for each in (x, y) if statistic is ir.Statistic.CORR),
+    )
+    return Association(statistic=statistic, sums=sums, first=ends, second=others)
+
+
+def _about_middle(value: ir.Expr) -> tuple[ir.Expr, Interval]:
+    """How far a value lies from the middle of its bounds, and how far it can."""
+    centre, offset = _centred(value)
+    lo, hi = range_of(value)
+    return offset, Interval(float(lo - centre), float(hi - centre))
+
+
+def _centred(value: ir.Expr) -> tuple[Fraction, ir.Expr]:
+    """The middle of a value's bounds, and how far the value lies from it."""
+    lo, hi = range_of(value)
     centre = (lo + hi) / 2
     if value.type.kind is Kind.INTEGER:
         centre = Fraction(floor(centre))
-    offset = call("subtract", value, literal(int(centre) if value.type.kind is Kind.INTEGER else centre))
-    return Estimator(
-        statistic=statistic,
-        count=book.sum(_present(value)),
-        total=book.sum(offset),
-        squares=book.sum(call("multiply", offset, offset)) if statistic in _SPREADS else "",
-        centre=centre,
-        lo=lo,
-        hi=hi,
-    )
+    return centre, call("subtract", value, literal(int(centre) if value.type.kind is Kind.INTEGER else centre))
+
+
+def _where_present(value: ir.Expr, other: ir.Expr) -> ir.Expr:
+    """The value, NULL where the other one is."""
+    if value == other or not other.type.nullable:
+        return value
+    return call("if", call("is_null", other), literal(None), value)
 
 
 def _present(value: ir.Expr) -> ir.Expr:
     """1 where the value isn't NULL, NULL where it is."""
     return literal(1) if not value.type.nullable else call("if", call("is_null", value), literal(None), literal(1))
-
-
-def _range(value: ir.Expr) -> tuple[Fraction, Fraction]:
-    """The range of a value that is to be added up."""
-    if value.type.lo is None or value.type.hi is None:
-        raise UnboundedColumn(
-            "a sum needs bounds on what one row can add",
-            hint="declare bounds for the column, or clamp in the question: GREATEST(LEAST(x, 100), 0)",
-        )
-    return value.type.lo, value.type.hi
-
-
-def _exponent(size: Fraction) -> int:
-    """The least e with size ≤ 2^e; 0 for size 0."""
-    if size <= 0:
-        return 0
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    return exponent if size <= Fraction(2) ** exponent else exponent + 1

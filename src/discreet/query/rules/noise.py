@@ -1,111 +1,105 @@
-"""How much noise each measure gets: the offer, shared out; or the least offer that is accurate enough."""
+"""How much noise each measure gets, and how sharp each choice is: the offer, shared out; or the least that will do."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.errors import AccuracyUnreachable, UnknownColumn, Unsupported
+from discreet.errors import AccuracyUnreachable
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
-from discreet.query import ir
 from discreet.query.draft import Draft, Mechanism, Noise
-
-CONFIDENCE = 0.95
-"""At which `within` is meant, and errors are announced."""
-
-_LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 2**20), Fraction(2**10)
+from discreet.query.request import CONFIDENCE
+from discreet.query.rules.choosing import selection_of
+from discreet.query.sharing.accuracy import MOST, Target, least_offer, shares_for, targets
+from discreet.query.sharing.shares import Prices, shares
 
 
 def noise(draft: Draft) -> Draft:
-    """Calibrate one mechanism per measure.
+    """Calibrate one mechanism per measure, and one per choice.
 
-    ε is shared equally over the measures, and the shares add up to it (Dwork et al. 2006, Theorem 1 on sequential
-    composition); so is ρ (Bun & Steinke 2016, Lemma 1.7). Given `within`, each measure gets the least ε with which
-    its 95 % interval is narrow enough.
+    The shares of ε that they get add up to it (Dwork et al. 2006, Theorem 1 on sequential composition); so do those of
+    ρ (Bun & Steinke 2016, Lemma 1.7). They are chosen to make the worst relative error of the columns least: see
+    `query.sharing.shares`. Given `within`, the offer is the least that leaves each column within its width; if that is
+    more than the ε or ρ given beside it, it is that ε or ρ, shared so that all widths are missed by one factor at the
+    most.
 
     Raises:
-        AccuracyUnreachable: no ε up to 2¹⁰ is enough for `within`.
-        UnknownColumn: `within` names a column that the answer doesn't have.
-        Unsupported: `within` for a column that isn't a count or a sum.
+        AccuracyUnreachable: no ε or ρ up to 2¹⁰ is enough for `within`.
+        UnknownColumn: `within` or `weights` names a column that the answer doesn't have.
+        Unsupported: a wish that isn't a known width, or a column whose error isn't known before the answer.
     """
-    if draft.request.within:
-        mechanisms = _accurate(draft)
-    else:
-        shares = len(draft.measures)
-        mechanisms = [_share(draft, sensitivity, shares) for sensitivity in draft.sensitivities]
-    return replace(
-        draft,
-        noises=tuple(
-            Noise(measure=measure, mechanism=mechanism)
-            for measure, mechanism in zip(draft.measures, mechanisms, strict=True)
-        ),
+    request = draft.request
+    prices = _prices(draft)
+    if not request.within:
+        offer = request.rho or request.epsilon or Fraction(0)
+        return _with_noise(draft, _amounts(shares(draft, prices), offer))
+    wanted = targets(draft, prices.noises)
+    parts = shares_for(wanted, prices)
+
+    def is_enough(offer: Fraction) -> bool:
+        noises = _noises(draft, _amounts(parts, offer))
+        return all(target.is_met(noises, request.confidence) for target in wanted)
+
+    needed = least_offer(is_enough)
+    cap = request.rho or request.epsilon
+    if needed is None and cap is None:
+        raise _unreachable(draft, wanted, _amounts(parts, MOST))
+    offer = min(amount for amount in (needed, cap) if amount is not None)
+    return replace(_with_noise(draft, _amounts(parts, offer)), needed=needed)
+
+
+def _prices(draft: Draft) -> Prices:
+    """What an offer of 1 buys."""
+    return Prices(
+        noises=_noises(draft, {measure.name: Fraction(1) for measure in draft.measures}),
+        ranks={pick.name: selection_of(draft, pick, Fraction(1)).reach(CONFIDENCE) for pick in draft.picks},
+        is_gaussian=draft.request.rho is not None,
     )
 
 
-def _share(draft: Draft, sensitivity: Sensitivity, shares: int) -> Mechanism:
-    """A mechanism that costs an equal share of the offer."""
-    if draft.request.rho is not None:
-        return Gaussian.for_rho(sensitivity, draft.request.rho / shares)
-    return Laplace.calibrate(sensitivity, (draft.request.epsilon or Fraction(0)) / shares)
+def _amounts(parts: Mapping[str, Fraction], offer: Fraction) -> dict[str, Fraction]:
+    """What each measure and choice gets of an offer."""
+    return {name: part * offer for name, part in parts.items()}
 
 
-def _accurate(draft: Draft) -> list[Mechanism]:
-    """Mechanisms that cost least for the widths wanted; a measure that no width names gets the mean of the others."""
-    widths = _widths(draft)
-    epsilons = {
-        measure.name: _least_epsilon(measure, sensitivity, widths[measure.name])
+def _noises(draft: Draft, amounts: Mapping[str, Fraction]) -> dict[str, Noise]:
+    """Each measure with the mechanism that its amount buys."""
+    return {
+        measure.name: Noise(measure=measure, mechanism=_mechanism(draft, sensitivity, amounts[measure.name]))
         for measure, sensitivity in zip(draft.measures, draft.sensitivities, strict=True)
-        if measure.name in widths
     }
-    other = sum(epsilons.values(), Fraction(0)) / len(epsilons)
-    return [
-        Laplace.calibrate(sensitivity, epsilons.get(measure.name, other))
-        for measure, sensitivity in zip(draft.measures, draft.sensitivities, strict=True)
-    ]
 
 
-def _widths(draft: Draft) -> dict[str, Fraction]:
-    """The half width wanted of each measure: the least, where several columns rest on it."""
-    wanted = dict(draft.request.within)
-    names = {output.name for output in draft.question.outputs}
-    for name in wanted.keys() - names - {"*"}:
-        raise UnknownColumn(f"within names {name!r}, which isn't a column of the answer")
-    estimators = dict(draft.estimators)
-    widths: dict[str, Fraction] = {}
-    for output in draft.question.outputs:
-        estimator = estimators.get(output.expr.name) if isinstance(output.expr, ir.Released) else None
-        width = wanted.get(output.name, wanted.get("*"))
-        if width is None or (estimator is None and output.name not in wanted):
-            continue
-        if estimator is None or estimator.total:
-            raise Unsupported(
-                f"within can be asked of counts and sums; how wide {output.name!r} is depends on its noisy answer",
-                hint="ask with epsilon, and look at the plan's expected error",
-            )
-        widths[estimator.count] = min(width, widths.get(estimator.count, width))
-    if not widths:
-        raise Unsupported("within applies to counts and sums, and the answer has none")
-    return widths
+def _mechanism(draft: Draft, sensitivity: Sensitivity, amount: Fraction) -> Mechanism:
+    """The mechanism that costs so much: ρ if that is offered, ε otherwise."""
+    if draft.request.rho is not None:
+        return Gaussian.for_rho(sensitivity, amount)
+    return Laplace.calibrate(sensitivity, amount)
 
 
-def _least_epsilon(measure: ir.Measure, sensitivity: Sensitivity, width: Fraction) -> Fraction:
-    """The least ε, to three digits, whose interval is within `width`; rounded up, so that it is accurate enough."""
-    steps = width / Fraction(2) ** (measure.grid if isinstance(measure, ir.Sum) else 0)
-    low, high = _LEAST_EPSILON, _MOST_EPSILON
-    if Laplace.calibrate(sensitivity, high).radius(CONFIDENCE) > steps:
-        raise AccuracyUnreachable(f"no epsilon up to {high} brings the error within {float(width):g}")
-    while high / low > Fraction(1001, 1000):
-        middle = _short((low + high) / 2 if high / low < 4 else low * 2)  # noqa: PLR2004 — doubling first, then halving
-        if not low < middle < high:
-            break
-        if Laplace.calibrate(sensitivity, middle).radius(CONFIDENCE) > steps:
-            low = middle
-        else:
-            high = middle
-    return high
+def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
+    """The draft with all mechanisms."""
+    return replace(
+        draft,
+        noises=tuple(_noises(draft, amounts).values()),
+        selections=tuple(selection_of(draft, pick, amounts[pick.name]) for pick in draft.picks),
+    )
 
 
-def _short(epsilon: Fraction) -> Fraction:
-    """ε in four significant decimal digits, so that costs can be read."""
-    return Fraction(f"{float(epsilon):.4g}")
+def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str, Fraction]) -> AccuracyUnreachable:
+    """Which columns miss their widths even at the greatest offer, and by how much."""
+    noises = _noises(draft, amounts)
+    confidence = draft.request.confidence
+    missed = "; ".join(
+        f"{target.column} reaches ± {target.slopes.radius(noises, float(confidence)):.4g}, "
+        f"and ± {float(target.width):.4g} was wanted"
+        for target in wanted
+        if not target.is_met(noises, confidence)
+    )
+    symbol = "rho" if draft.request.rho is not None else "epsilon"
+    return AccuracyUnreachable(
+        f"no {symbol} up to {MOST} brings the error within: {missed}",
+        hint=f"give {symbol} beside within to get the best that it reaches",
+    )

@@ -20,6 +20,17 @@ function of two points of the hull is greatest at its corners: in one group W, i
 ℓ1 = 2M and ℓ2² = max(W², 2M²). With no keys there is one group, and all norms are W. Texts give hi − lo for that case,
 which equals W only if 0 lies between the bounds: when the other row is dropped by a filter or holds NULL, the sum moves
 by all of hi.
+
+*Different values.* A unit keeps at most m values in each of k groups, or r pairs of group and value in all, by a hash
+of its own rows; a value counts 1, however many units keep it. Take one unit away: each of its pairs takes off 1 or, if
+another unit keeps it too, 0. So a group moves by u with 0 ≤ u ≤ m, in k groups, or by u with 0 ≤ Σu ≤ r: the vectors
+of a `Sum` with lo = 0 and hi = 1. Substitution takes away one such vector and adds another, so all of the above holds.
+
+*Histograms* are chosen from, and what that costs is proved with the mechanisms; they take what a unit weighs. Around a
+quantile its histogram is also counted, in cells, with noise. A unit's vector over groups and cells has entries u ≥ 0
+that add up to at most `each` in a group and to `total` in all; so ℓ∞ ≤ each, ℓ1 ≤ total, and ℓ2² = Σu² ≤ max u·Σu ≤
+each·total. Under substitution u − v has ℓ∞ ≤ each, ℓ1 ≤ 2·total and, as Σuv ≥ 0, ℓ2² ≤ Σu² + Σv² ≤ 2·each·total; two
+cells of one group will do for that, so one group is no special case here.
 """
 
 from __future__ import annotations
@@ -28,6 +39,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
+from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity
 from discreet.query import ir
 from discreet.query.draft import Draft
@@ -37,12 +49,15 @@ _COUNTABLE_GROUPS = 2**48
 
 
 def sensitivities(draft: Draft) -> Draft:
-    """Derive the sensitivity of each measure, in steps of its grid."""
+    """Derive the sensitivity of each measure, and what a unit contributes to each histogram, in steps of its grid."""
     groups = _number_of_groups(draft)
     return replace(
         draft,
         sensitivities=tuple(
             sensitivity(measure, draft.limits, draft.adjacency, groups=groups) for measure in draft.measures
+        ),
+        contributions=tuple(
+            contribution(histogram, draft.limits, draft.adjacency, groups=groups) for histogram in draft.histograms
         ),
     )
 
@@ -61,6 +76,26 @@ def sensitivity(measure: ir.Measure, limits: Limits, adjacency: Adjacency, *, gr
     if limits.groups is None:
         return _by_rows(largest, width, groups, adjacency)
     return _by_groups(largest, width, min(limits.groups, groups), groups, adjacency)
+
+
+def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, *, groups: int) -> Contribution:
+    """What one unit weighs in a histogram over an answer of `groups` groups; 1 means that there are no keys."""
+    each = _weight(histogram, limits) * 2**-histogram.grid
+    kept = 1 if limits.groups is None else min(limits.groups, groups)
+    known = None if groups == _COUNTABLE_GROUPS else groups
+    return Contribution(each=each, total=kept * each, groups=known, adjacency=adjacency)
+
+
+def sensitivity_of_cells(of: Contribution, cells: int) -> Sensitivity:
+    """The sensitivity of the counts around a quantile, in all groups together.
+
+    Args:
+        of: one unit, to the histogram.
+        cells: as many as there can be in a group.
+    """
+    units = 1 if of.adjacency is ADD_REMOVE else 2
+    l0 = (of.groups or _COUNTABLE_GROUPS) * max(cells, 2)
+    return Sensitivity(l0=l0, linf=of.each, l1=units * of.total, l2_squared=Fraction(units * of.each * of.total))
 
 
 def _weight(measure: ir.Measure, limits: Limits) -> int:

@@ -1,0 +1,108 @@
+"""The statements for each shape of limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from discreet.engine.limiting.clauses import group_by, listed, looked_up, matching, numbered, place
+from discreet.engine.limiting.shape import ASKED, ENTRIES, Program, Shape
+from discreet.engine.limiting.sums import distinct_units, kept, plain, sum_names, sums, surplus
+from discreet.engine.limiting.values import Scope, different, histograms, value_tables, whole_histogram
+
+
+def limiting(shape: Shape) -> Program:
+    """The statements that limit each unit and add up."""
+    if shape.units == 0:
+        return _each_row(shape)
+    if not shape.keys and all(adds.what == "units" for adds in shape.measures):
+        counts = (f"n AS m{number}" for number in range(len(shape.measures)))
+        return Program((), f"SELECT {listed(counts)} FROM ({distinct_units(shape)})")
+    if shape.limits.groups is not None and shape.limits.rows_per_group is not None:
+        return _by_groups(shape, shape.limits.groups, shape.limits.rows_per_group)
+    if shape.limits.rows is not None:
+        return _by_rows(shape, shape.limits.rows)
+    raise TypeError
+
+
+def _each_row(shape: Shape) -> Program:
+    """Each row is a unit, so there is nothing to limit."""
+    counted = (
+        whole_histogram(shape, number, adds) for number, adds in enumerate(shape.measures) if adds.what == "histogram"
+    )
+    return Program(
+        (),
+        _late(shape, plain(shape, units="count(*)"), numbered("m", len(shape.measures))),
+        tuple(_late(shape, each, ["bin", "count"]) for each in counted),
+    )
+
+
+def _late(shape: Shape, query: str, columns: list[str]) -> str:
+    """The query's rows with late keys looked up; `columns` are those beside the keys."""
+    if not shape.late:
+        return query
+    keys = (f"list{number}.i AS k{number}" if number in shape.late else f"k{number}" for number in range(shape.keys))
+    return f"SELECT {listed(keys, columns)} FROM ({query}) {' '.join(map(looked_up, shape.late))}"
+
+
+def _by_rows(shape: Shape, limit: int) -> Program:
+    """At most `limit` rows of a unit count, over all groups together.
+
+    `heavy` are all units that may be over the limit: rows that no public key lists are counted too, which spares
+    the first pass from looking keys up. Their exact totals come out of `pairs`, or `triples…`.
+    """
+    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    scope = Scope(rows=f"{ENTRIES} SEMI JOIN heavy USING ({listed(unit)})", within=unit, limit=limit)
+    heavy = f"SELECT {listed(unit)} FROM {ASKED} {group_by(unit)} HAVING count(*) > {limit}"
+    setup = [f"CREATE TEMP TABLE heavy AS {heavy}"]
+    parts = [plain(shape, units=f"(SELECT n FROM ({distinct_units(shape)}))")]
+    if any(adds.is_summed for adds in shape.measures):
+        pairs = f"SELECT {listed(unit, keys, sums(shape))} FROM {scope.rows} {group_by([*unit, *keys])}"
+        setup.append(f"CREATE TEMP TABLE pairs AS {pairs}")
+        total = f"SELECT {listed(unit)}, CAST(sum(n) AS BIGINT) AS total FROM pairs {group_by(unit)}"
+        excess = f"({total} HAVING sum(n) > {limit}) AS excess"
+        parts.append(surplus(f"pairs JOIN {excess} USING ({listed(unit)})", shape, limit))
+    return Program(
+        (*setup, *value_tables(shape, scope)),
+        _together(shape, [*parts, *different(shape)]),
+        tuple(histograms(shape, scope)),
+    )
+
+
+def _by_groups(shape: Shape, groups: int, limit: int) -> Program:
+    """A unit counts in at most `groups` groups, and with at most `limit` rows, or values, in each.
+
+    Which groups a unit keeps is decided by hash, among those of all of its rows, whatever is measured of them.
+    """
+    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    pair = [*unit, *keys]
+    setup = [f"CREATE TEMP TABLE pairs AS SELECT {listed(pair, sums(shape))} FROM {ENTRIES} {group_by(pair)}"]
+    parts = [kept("pairs", shape, limit, sign=1)]
+    touched = f"SELECT {listed(pair)}, FALSE AS is_dropped FROM pairs WHERE n > {limit}"
+    if keys and (shape.groups is None or shape.groups > groups):
+        crowded = f"SELECT {listed(unit)} FROM pairs {group_by(unit)} HAVING count(*) > {groups}"
+        dropped = f"SELECT {listed(pair, sum_names(shape))} FROM pairs SEMI JOIN crowded USING ({listed(unit)})"
+        setup.append(f"CREATE TEMP TABLE crowded AS {crowded}")
+        setup.append(f"CREATE TEMP TABLE dropped AS {dropped} QUALIFY {place(unit, unit, keys, shape.salt)} > {groups}")
+        parts.append(kept("dropped", shape, limit, sign=-1))
+        touched = f"""
+            SELECT {listed(pair)}, TRUE AS is_dropped FROM dropped UNION ALL
+            SELECT * FROM ({touched}) AS busy ANTI JOIN dropped ON {matching("busy", "dropped", unit, keys)}
+        """
+    if any(adds.is_of_values for adds in shape.measures):
+        setup.append(f"CREATE TEMP TABLE touched AS {touched}")
+    whose = (f"CASE WHEN NOT is_dropped THEN {ENTRIES}.{column} END AS {column}" for column in unit)
+    rows = f"SELECT {ENTRIES}.* REPLACE ({listed(whose)}) FROM {ENTRIES} JOIN touched"
+    scope = Scope(rows=f"({rows} ON {matching(ENTRIES, 'touched', unit, keys)})", within=pair, limit=limit)
+    parts += (f"SELECT *, 0 AS present FROM ({each})" for each in different(shape))
+    return Program(
+        (*setup, *value_tables(shape, scope)),
+        _together(shape, parts) + (" HAVING sum(present) > 0" if keys else ""),
+        tuple(histograms(shape, scope)),
+    )
+
+
+def _together(shape: Shape, parts: Iterable[str]) -> str:
+    """The sum of all parts, per group."""
+    keys = numbered("k", shape.keys)
+    measures = (f"coalesce(sum(m{number}), 0) AS m{number}" for number in range(len(shape.measures)))
+    return f"SELECT {listed(keys, measures)} FROM ({' UNION ALL '.join(parts)}) {group_by(keys)}"

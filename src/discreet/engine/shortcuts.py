@@ -1,0 +1,130 @@
+"""Shortcuts: joins along the very link that says whose a row is, where the row's owner needn't be looked up before.
+
+    items JOIN orders ON items.order_id = orders.id
+
+An item belongs to whoever the orders with its number belong to. Joined with one of these orders, whose unit must be
+equal, it belongs to whoever that order belongs to: looking up all owners of an item and comparing them with the order's
+leads to the same rows. It is spared here, and with it a join of all rows. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from discreet.dataset import Kind, Owner, Table
+from discreet.query.ir import Call, Column, Exact, Expr, Join, JoinKind, Relation, Scan, Union, Where, owner_of
+
+_READ_ALIKE = frozenset({Kind.INTEGER, Kind.DATE})
+"""Kinds whose values, outside of CSV files and without bounds, are let in alike as ids and as columns."""
+
+
+def shortened(exact: Exact) -> Exact:
+    """The same question, without lookups of owners that a join makes anyway."""
+    return replace(exact, source=_Rewriting().of(exact.source))
+
+
+class _Rewriting:
+    """One pass from the leaves up; a relation that is used several times is rewritten once."""
+
+    def __init__(self) -> None:
+        """Nothing is rewritten yet."""
+        self._done: dict[int, Relation] = {}
+
+    def of(self, relation: Relation) -> Relation:
+        """The relation, with shortcuts wherever they lead to the same rows."""
+        if id(relation) not in self._done:
+            self._done[id(relation)] = self._rewritten(relation)
+        return self._done[id(relation)]
+
+    def _rewritten(self, relation: Relation) -> Relation:
+        """The relation on rewritten ones."""
+        match relation:
+            case Scan():
+                return relation
+            case Join(left=left, right=right):
+                return _shortcut(replace(relation, left=self.of(left), right=self.of(right)))
+            case Union(parts=parts):
+                return replace(relation, parts=tuple(replace(part, source=self.of(part.source)) for part in parts))
+            case _:
+                return replace(relation, source=self.of(relation.source))  # type: ignore[arg-type]  # of the kind it was
+
+
+def _shortcut(join: Join) -> Join:
+    """The join, with the owners of one side left to the other, if it goes along a link."""
+    if join.kind is not JoinKind.INNER:
+        return join
+    left, right = _private_scan(join.left), _private_scan(join.right)
+    if left is None or right is None:
+        return join
+    if _goes_along(join.predicate, left, right):
+        return replace(join, left=_unowned(join.left))
+    return replace(join, right=_unowned(join.right)) if _goes_along(join.predicate, right, left) else join
+
+
+def _private_side(join: Join) -> str | None:
+    """Which side of a join is the private one, if only one is."""
+    left, right = (owner_of(side) is not None for side in (join.left, join.right))
+    return None if left == right else "left" if left else "right"
+
+
+def _private_scan(relation: Relation) -> Scan | None:
+    """The private table whose rows these are, filtered or joined with public ones, but not computed with."""
+    match relation:
+        case Scan(owner=owner):
+            return None if owner is None else relation
+        case Where(source=source):
+            return _private_scan(source)
+        case Join():
+            side = _private_side(relation)
+            return None if side is None else _private_scan(getattr(relation, side))
+        case _:
+            return None
+
+
+def _unowned(relation: Relation) -> Relation:
+    """The relation without the owners of its private table."""
+    match relation:
+        case Scan():
+            return replace(relation, owner=None)
+        case Where(source=source):
+            return replace(relation, source=_unowned(source))
+        case Join(left=left) if _private_side(relation) == "left":
+            return replace(relation, left=_unowned(left))
+        case Join(right=right):
+            return replace(relation, right=_unowned(right))
+        case _:
+            raise TypeError
+
+
+def _goes_along(predicate: Expr | None, scan: Scan, target: Scan) -> bool:
+    """Whether rows are joined where the first link to their owner leads, and the rest of the way is the same."""
+    if scan.owner is None or not scan.owner.hops or predicate is None:
+        return False
+    hop, *further = scan.owner.hops
+    ends = {(scan.alias, hop.column.casefold()), (target.alias, hop.to.casefold())}
+    return (
+        hop.table == target.table
+        and target.owner == Owner(scan.owner.unit, tuple(further))
+        and _is_read_alike(scan.table, hop.column)
+        and _is_read_alike(hop.table, hop.to)
+        and any(pair == ends for pair in _equal_columns(predicate))
+    )
+
+
+def _is_read_alike(table: Table, name: str) -> bool:
+    """Whether a column holds, for the question, the very values by which owners are found."""
+    column = table.column(name)
+    return column.kind in _READ_ALIKE and column.bounds is None and table.source.kind != "csv"
+
+
+def _equal_columns(predicate: Expr) -> Iterator[set[tuple[str, str]]]:
+    """The pairs of columns that are equal wherever the predicate is true."""
+    match predicate:
+        case Call(args=args) if predicate.function.name == "and":
+            for arg in args:
+                yield from _equal_columns(arg)
+        case Call(args=(Column() as one, Column() as other)) if predicate.function.name == "eq":
+            yield {(one.table, one.name.casefold()), (other.table, other.name.casefold())}
+        case _:
+            return

@@ -1,0 +1,130 @@
+"""Answering: one question carried out, from a stored answer or from reserve to commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from discreet.dataset import Table
+from discreet.engine import Engine
+from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
+from discreet.gateway.answer import Answer, groups_from_json
+from discreet.gateway.certificate import certificate
+from discreet.gateway.release import release
+from discreet.gateway.reuse import Shelf, recorded, topic_of
+from discreet.query.plan import Plan, make_plan
+from discreet.query.released import Group
+
+if TYPE_CHECKING:
+    from discreet.ledger import Account, Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What it takes to answer one question.
+
+    Args:
+        account: that pays.
+        engine: that computes.
+        shelf: of answers from which others follow.
+        analyst: who asks.
+    """
+
+    account: Account
+    engine: Engine
+    shelf: Shelf
+    analyst: str | None
+
+    def is_stored(self, plan: Plan) -> bool:
+        """Whether a question was answered already, of the present data."""
+        version = self.account.version(self.engine.fingerprint(_tables_of(plan)))
+        return self.account.stored(plan.digest, version) is not None
+
+    def ask(self, plan: Plan) -> Answer:
+        """Look for a stored answer, or pay for a new one."""
+        tables = _tables_of(plan)
+        fingerprint = self.engine.fingerprint(
+            tables
+        )  # first, so that what is checked is what is asked, or the answer fails
+        for table in tables:
+            self.engine.check(table)
+        version = self.account.version(fingerprint)
+        stored = self.account.stored(plan.digest, version)
+        if stored is not None:
+            return Answer(
+                plan=plan,
+                groups=groups_from_json(stored.answer["groups"]),
+                certificate=stored.certificate,
+                entry=stored.entry,
+                reused=True,
+            )
+        derived = self.shelf.derived(plan, version)
+        return derived or self._answer(plan, fingerprint, version)
+
+    def _answer(self, plan: Plan, fingerprint: str, version: int) -> Answer:
+        """Reserve, run, release, commit."""
+        from discreet import __version__
+
+        try:
+            reservation = self.account.reserve(
+                question=plan.digest, text=plan.question.text, version=version, event=plan.event, analyst=self.analyst
+            )
+        except BudgetExhausted as refusal:
+            raise self._too_accurate(plan) or refusal from None
+        groups = run(plan, self.engine, fingerprint)
+        proof = certificate(plan, version=version, entry=reservation.entry, analyst=self.analyst, release=__version__)
+        if groups is None or not self._keep(reservation, plan, proof, groups):
+            self._give_up(reservation)
+            raise QuestionFailed
+        return Answer(plan=plan, groups=groups, certificate=proof, entry=reservation.entry, reused=False)
+
+    def _too_accurate(self, plan: Plan) -> AccuracyUnreachable | None:
+        """That what is left doesn't reach the accuracy asked for, with the best that it does; None if none was."""
+        left = self.account.remaining(self.analyst)
+        request = plan.request
+        if not request.within or request.epsilon is not None or request.rho is not None or not left.epsilon:
+            return None
+        best = make_plan(plan.question, replace(request, epsilon=left.epsilon), plan.dataset).expected
+        reached = "; ".join(f"{one.column}: {one}" for one in best)
+        return AccuracyUnreachable(
+            f"the accuracy asked for takes {plan.cost}; left is {left}",
+            hint=f"the best that it reaches is {reached}",
+        )
+
+    def _keep(self, reservation: Reservation, plan: Plan, proof: Mapping[str, object], groups: Sequence[Group]) -> bool:
+        """Store the answer with its debit. An answer that can't be stored isn't given: it couldn't be given again."""
+        answer = recorded(plan, groups)
+        try:
+            self.account.commit(
+                reservation, certificate=proof, answer=answer, topics=[(topic_of(plan), reservation.version)]
+            )
+        except DiscreetError:
+            return False
+        return True
+
+    def _give_up(self, reservation: Reservation) -> None:
+        """Note that there was no answer; the debit stands, noted or not."""
+        with suppress(DiscreetError):
+            self.account.fail(reservation)
+
+
+def _tables_of(plan: Plan) -> tuple[Table, ...]:
+    """The tables that a question reads; all levels read the same."""
+    return plan.levels[0].exact.tables
+
+
+def run(plan: Plan, engine: Engine, fingerprint: str) -> list[Group] | None:
+    """The released groups; None if anything went wrong, or if the data changed since they were given a version.
+
+    Whatever it was may depend on a person, so nothing of it leaves this function: no message, cause or traceback.
+    """
+    try:
+        results = [engine.run(level.exact) for level in plan.levels]
+        if any(result.fingerprint != fingerprint for result in results):
+            return None
+        pairs = enumerate(zip(plan.levels, results, strict=True))
+        return [group for number, (level, result) in pairs for group in release(level, result, number)]
+    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
+        return None

@@ -1,0 +1,165 @@
+"""Declaring tables in code: what a custodian says of each, completed by its schema when it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from discreet.dataset import Column, Kind, Link, Source, Table
+from discreet.dataset.column import kind_of
+from discreet.dataset.table import ROW_CEILING
+from discreet.errors import InvalidArgument
+from discreet.privacy import Bounds, Keys, Limits, Unit
+
+Declaration: TypeAlias = Bounds | Keys | Column | None
+"""What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DeclaredTable:
+    """One of several tables to be protected together; made by `table`, and opened by `protect`.
+
+    Args:
+        data: the table, or where it lies.
+        name: what questions call it.
+        unit: whose presence is hidden; None if a link says whose a row is, or the table is public.
+        columns: declarations by column name.
+        limits: how much a unit may contribute to one question; None where no unit has two rows, or there is none.
+        links: columns whose values name rows of other tables.
+        public: whether everybody may know the table as it is.
+        unique: columns of a public table in which no value occurs twice.
+        row_ceiling: more rows than the table will ever have.
+
+    Raises:
+        InvalidArgument: limits are missing.
+    """
+
+    data: object
+    name: str
+    unit: Unit | None
+    columns: Mapping[str, Declaration]
+    limits: Limits | None
+    links: tuple[Link, ...] = ()
+    public: bool = False
+    unique: tuple[str, ...] = ()
+    row_ceiling: int = ROW_CEILING
+
+    def __post_init__(self) -> None:
+        """Refuse a unit of many rows without limits: no number of rows is a safe guess."""
+        one_row = self.unit is not None and self.unit.is_row
+        if self.limits is None and not self.public and not one_row:
+            who = f"a unit of {self.unit}" if self.unit is not None else f"a unit of table {self.name!r}"
+            raise InvalidArgument(
+                f"{who} may have many rows, so it needs limits",
+                hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)",
+            )
+
+    def opened(self, source: Source, schema: tuple[Column, ...]) -> Table:
+        """The table with the columns that its schema has.
+
+        Args:
+            source: where it lies.
+            schema: its columns, with kinds that weren't guessed.
+
+        Raises:
+            InvalidArgument: a declaration contradicts itself or the schema.
+        """
+        return Table(
+            name=self.name,
+            source=source,
+            columns=_declare(schema, self.columns, source),
+            unit=self.unit,
+            limits=self.limits or Limits(rows=1),
+            row_ceiling=self.row_ceiling,
+            links=self.links,
+            public=self.public,
+            unique=self.unique,
+        )
+
+
+def table(  # noqa: PLR0913 — what a custodian declares, each by name
+    data: object,
+    *,
+    name: str,
+    unit: Unit | None = None,
+    links: Mapping[str, str | tuple[str, str]] | None = None,
+    public: bool = False,
+    limits: Limits | None = None,
+    columns: Mapping[str, Declaration] | None = None,
+    unique: Iterable[str] = (),
+    row_ceiling: int = ROW_CEILING,
+) -> DeclaredTable:
+    """Declare one of several tables that `protect` puts behind one account. Nothing is opened yet.
+
+    Exactly one of three says whose the rows are: `unit`, a link to a table that has one (over further links, if need
+    be), or `public`: nobody's.
+
+    Args:
+        data: a path (CSV, Parquet, DuckDB database), a pandas, Polars or Arrow table, or an Ibis table on DuckDB.
+        name: what questions call the table.
+        unit: whose presence is hidden.
+        links: columns whose values name rows of other tables, with the table and its column: `"customers.id"`, or
+            `("customers", "id")` where a name has points in it.
+        public: whether everybody may know the table as it is, every row of it. It is joined with, and never protected.
+        limits: how much a unit may contribute to one question; needed for private tables unless each row is a unit.
+        columns: declarations by column name, as for `protect`.
+        unique: columns of a public table in which no value occurs twice; checked when the table is read.
+        row_ceiling: more rows than the table will ever have.
+
+    Raises:
+        InvalidArgument: limits are missing, or a link isn't a table and its column.
+
+    Examples:
+        >>> orders = table("orders.csv", name="orders", links={"customer_id": "customers.id"}, limits=Limits(rows=20))
+        >>> print(*orders.links)
+        customer_id → customers.id
+    """
+    return DeclaredTable(
+        data=data,
+        name=name,
+        unit=unit,
+        columns=columns or {},
+        limits=limits,
+        links=tuple(_link(column, target) for column, target in (links or {}).items()),
+        public=public,
+        unique=tuple(unique),
+        row_ceiling=row_ceiling,
+    )
+
+
+def _link(column: str, target: str | tuple[str, str]) -> Link:
+    """A link to `table.column`, or to the two apart."""
+    return Link.of(column, target) if isinstance(target, str) else Link(column, *target)
+
+
+def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], source: Source) -> tuple[Column, ...]:
+    """The schema's columns with what is declared of them."""
+    names = {column.name.casefold(): column for column in schema}
+    for name in declared:
+        if name.casefold() not in names:
+            raise InvalidArgument(
+                f"the table has no column {name!r}", hint=f"it has {', '.join(column.name for column in schema)}"
+            )
+    by_name = {name.casefold(): declaration for name, declaration in declared.items()}
+    return tuple(_column(column, by_name.get(column.name.casefold()), source) for column in schema)
+
+
+def _column(column: Column, declaration: Declaration, source: Source) -> Column:
+    """One column with what is declared of it.
+
+    A CSV file has no schema but what its cells look like, and one person's cell may change that look. So there the
+    declaration alone says what kind a column is, and without one it is text.
+    """
+    if isinstance(declaration, Column):
+        return declaration
+    kind = column.kind
+    if source.kind == "csv":
+        kind = Kind.TEXT if declaration is None else kind_of(declaration)
+    return Column(
+        name=column.name,
+        kind=kind,
+        bounds=declaration if isinstance(declaration, Bounds) else None,
+        keys=declaration if isinstance(declaration, Keys) else None,
+        nullable=column.nullable,
+    )

@@ -1,0 +1,137 @@
+"""Reuse: answers that follow from what was released before, found in the account and given for nothing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
+from discreet.gateway.asked import Asked
+from discreet.query.plan import Plan
+from discreet.query.released import Group
+from discreet.query.reuse.derivation import derive
+from discreet.query.reuse.sameness import topic
+from discreet.query.reuse.serving import Released
+from discreet.query.reuse.supply import held, least, wanted
+
+if TYPE_CHECKING:
+    from discreet.ledger import Account
+    from discreet.ledger.account import Stored
+
+_MOST_READ = 60
+"""How many answers about the same rows are looked at: so many of the dearest, and of the newest."""
+
+_MOST_MADE = 12
+"""The plans of how many are made again; each takes some milliseconds."""
+
+_MOST_KEPT = 256
+"""How many plans that were made again are remembered."""
+
+Remade = tuple[str, Sequence[Plan]]
+"""A digest, and the plans whose groups were released under it."""
+
+
+class Shelf:
+    """The answers of an account, for whoever asks what follows from them.
+
+    Guarantee: an answer is used only with the plan that the rules make of what was asked, and only if that plan has
+    the digest under which the answer was paid for.
+
+    Args:
+        account: where they are kept.
+        remake: from what was asked to the plans, as the rules make them now; None where they don't.
+    """
+
+    def __init__(self, account: Account, remake: Callable[[Asked], Remade | None]) -> None:
+        """Start with no plans remembered."""
+        self._account = account
+        self._remake = remake
+        self._made: OrderedDict[str, Sequence[Plan] | None] = OrderedDict()
+
+    def derived(self, plan: Plan, version: int) -> Answer | None:
+        """The answer to a question that follows from others, of the same data; None if there is none.
+
+        Args:
+            plan: of the question.
+            version: of the data.
+        """
+        if plan.profiles:
+            return None
+        served = list(self._released(plan, version))
+        found = derive(plan, [one for _, one in served])
+        if found is None:
+            return None
+        certificates = {one.entry: stored.certificate for stored, one in served}
+        return Answer(
+            plan=found.plan,
+            groups=found.groups(),
+            certificate=_certificate(plan, version, [certificates[entry] for entry in found.entries]),
+            entry=found.entries[0],
+            reused=True,
+            origin=found.entries,
+        )
+
+    def _released(self, plan: Plan, version: int) -> Iterator[tuple[Stored, Released]]:
+        """The levels of the answers that may serve."""
+        made = 0
+        for stored in self._account.about(topic_of(plan), version, _MOST_READ):
+            if made == _MOST_MADE or not _may_serve(plan, stored):
+                continue
+            plans = self._plans(stored)
+            made += 1
+            for each, released in zip(plans, _parts(stored, len(plans)), strict=True):
+                if released.get("version", stored.version) == version:
+                    groups = groups_from_json(released["groups"])
+                    for number, level in enumerate(each.levels):
+                        own = [group for group in groups if group.level == number]
+                        yield stored, Released(draft=level.draft, groups=own, entry=stored.entry)
+
+    def _plans(self, stored: Stored) -> Sequence[Plan]:
+        """The plans of an answer, made again; none if the rules make others now."""
+        if stored.question not in self._made:
+            asked = Asked.from_json(stored.answer.get("asked"))
+            made = None if asked is None else self._remake(asked)
+            self._made[stored.question] = made[1] if made is not None and made[0] == stored.question else None
+            if len(self._made) > _MOST_KEPT:
+                self._made.popitem(last=False)
+        return self._made[stored.question] or ()
+
+
+def topic_of(plan: Plan) -> str:
+    """What a question is about: equal for questions of which one may follow from the other."""
+    return topic(plan.question.source)
+
+
+def recorded(plan: Plan, groups: Sequence[Group]) -> dict[str, object]:
+    """An answer as it is stored, with all that is needed to let others follow from it."""
+    question = plan.question
+    asked = Asked(questions=((question.text, question.dialect),), request=plan.request, together=False)
+    return {"groups": groups_to_json(groups), "asked": asked.to_json(), "holds": holding([plan])}
+
+
+def holding(plans: Sequence[Plan]) -> dict[str, float]:
+    """What an answer holds, each with its error, for a first look."""
+    return least(held(level.draft) for plan in plans for level in plan.levels)
+
+
+def _parts(stored: Stored, number: int) -> Sequence[Mapping[str, Any]]:
+    """What was released for each plan."""
+    if not number:
+        return ()
+    parts: Sequence[Mapping[str, Any]] = stored.answer.get("parts") or [stored.answer]
+    return parts
+
+
+def _may_serve(plan: Plan, stored: Stored) -> bool:
+    """Whether some part of an answer means what a question needs, and errs little enough."""
+    holds = stored.answer.get("holds")
+    if not isinstance(holds, dict):
+        return False
+    needed = [part for level in plan.levels for part in wanted(level.draft).items()]
+    return any(isinstance(holds.get(meaning), float) and holds[meaning] <= error for meaning, error in needed)
+
+
+def _certificate(plan: Plan, version: int, origins: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """What vouches for an answer that follows from others: their certificates."""
+    return {"text": plan.question.text.strip(), "data_version": version, "follows_from": list(origins)}

@@ -1,0 +1,114 @@
+"""Tuning: bounds and limits chosen by private profiles, and what limits cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from discreet.gateway.answer import Answer
+from discreet.mechanisms import Gaussian
+from discreet.privacy import Bounds, Limits
+from discreet.query import ir
+from discreet.query.draft import Draft, Noise
+from discreet.query.plan import Plan
+from discreet.query.released import Group
+from discreet.query.request import Request
+from discreet.query.tuning.profile import SHARE, STEPS, CutOff, Profile, chosen_for_groups, cut_off_by_groups
+from discreet.query.tuning.spans import ENDS, bounds_of, named
+
+
+def tuned(plan: Plan, ask: Callable[[Plan], Answer], again: Callable[[Plan, Request], Plan]) -> Answer:
+    """Ask the profiles first, choose, and ask the question with what is left of the offer.
+
+    Args:
+        plan: with profiles.
+        ask: looks for a stored answer, or pays for a new one.
+        again: plans the same question for another request.
+    """
+    unknown = plan.request.unknown_bounds
+    if not unknown:
+        return _limited(plan, ask, again)
+    spans = plan.profiles[: 2 * len(unknown)]
+    bounds = _bounds(plan, [(asked, ask(asked).groups) for asked in spans])
+    wanted = {**dict(plan.request.bounds), **bounds}
+    rest = again(plan, replace(plan.request.left(SHARE), bounds=tuple(sorted(wanted.items()))))
+    answer = _limited(rest, ask, again) if rest.profiles else ask(rest)
+    return replace(answer, bounds=bounds, before=(*spans, *answer.before))
+
+
+def _limited(plan: Plan, ask: Callable[[Plan], Answer], again: Callable[[Plan, Request], Plan]) -> Answer:
+    """Choose limits, unless they are given, and ask."""
+    cut_off = _cut_off(plan, [ask(profile).groups for profile in plan.profiles])
+    limits = cut_off.limits if plan.request.limits == "auto" else plan.request.limits
+    answer = ask(again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False)))
+    return replace(answer, cut_off=cut_off, before=plan.profiles)
+
+
+def _bounds(plan: Plan, spans: Sequence[tuple[Plan, Sequence[Group]]]) -> Mapping[str, Bounds]:
+    """Bounds for each column, from how many units have their ends in which class."""
+    found = {}
+    for number, name in enumerate(plan.request.unknown_bounds):
+        lows, highs = (_classes(asked, groups, len(ENDS)) for asked, groups in spans[2 * number : 2 * number + 2])
+        _, column = named(plan.dataset.tables, name)
+        scale = _deviation(spans[2 * number][0].levels[0].draft.noises[0])
+        found[name] = bounds_of(lows, highs, scale, price=_price(plan.levels[0].draft), kind=column.kind)
+    return found
+
+
+def _price(draft: Draft) -> float:
+    """How much the noise of a sum grows with its bound, about: with what a unit may add, and with what it may cost."""
+    weight = draft.limits.rows or (draft.limits.groups or 1) * (draft.limits.rows_per_group or 1)
+    request = draft.request
+    epsilon = request.epsilon if request.epsilon is not None else (2 * (request.rho or Fraction(1)))
+    return float(weight * max(len(draft.measures), 1) / epsilon)
+
+
+def _cut_off(plan: Plan, profiles: Sequence[Sequence[Group]]) -> CutOff:
+    """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
+    draft = plan.levels[0].draft
+    read = [
+        Profile(tuple(_classes(asked, groups, len(STEPS))), _deviation(asked.levels[0].draft.noises[0]))
+        for asked, groups in zip(plan.profiles, profiles, strict=True)
+    ]
+    rows, given = read[-1], draft.limits
+    if given.groups is not None:
+        found = chosen_for_groups(read[0], rows) if plan.request.limits == "auto" else given
+        return cut_off_by_groups(read[0], rows, found)
+    if plan.request.limits != "auto":
+        return rows.cut_off(given.rows or 1, given)
+    number = prod(len(key.values or ()) for key in draft.keys)
+    error = _error_per_row(draft)
+    limit = rows.best(lambda candidate: number * error * candidate)
+    return rows.cut_off(limit, Limits(rows=limit))
+
+
+def _classes(asked: Plan, groups: Sequence[Group], number: int) -> list[int]:
+    """How many units are in each of the first classes, as they were released."""
+    (noise,) = asked.levels[0].draft.noises
+    by_class = {group.key[0]: group.noisy[noise.measure.name] for group in groups}
+    counts = (by_class[place] for place in range(number))
+    return [int(noise.step * count) for count in counts if isinstance(count, int)]
+
+
+def _error_per_row(draft: Draft) -> float:
+    """How much noise one row of the limit costs, in rows: that of the best measure, which is mostly a count."""
+    weight = draft.limits.rows or 1
+    sums = [noise for noise in draft.noises if isinstance(noise.measure, ir.Sum)]
+    if sums:
+        return min(_deviation(noise) / _size(noise) for noise in sums) / weight
+    return min((selection.reach(draft.request.confidence) for selection in draft.selections), default=1.0) / weight
+
+
+def _size(noise: Noise) -> float:
+    """The most that one row adds to a sum."""
+    if not isinstance(noise.measure, ir.Sum):
+        raise TypeError("only sums have sizes")
+    return float(noise.step * max(abs(noise.measure.lo), abs(noise.measure.hi), 1))
+
+
+def _deviation(noise: Noise) -> float:
+    """How large a mechanism's noise is, about."""
+    mechanism = noise.mechanism
+    return float(noise.step * (mechanism.sigma if isinstance(mechanism, Gaussian) else mechanism.scale))

@@ -1,0 +1,65 @@
+"""Whole numbers that are all equally likely."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InvalidArgument
+from discreet.noise.batch import Size, fill
+from discreet.noise.entropy import Words
+from discreet.noise.lazy import LazyUniform
+
+_MOST = 1 << 62
+
+
+@overload
+def uniform(below: int, size: None = None) -> int: ...
+@overload
+def uniform(below: int, size: int | tuple[int, ...]) -> NDArray[np.int64]: ...
+def uniform(below: int, size: Size = None) -> int | NDArray[np.int64]:
+    """Draw from 0, 1, …, below − 1, each with the same probability.
+
+    Guarantee: exactly that distribution, given uniform bits. It is ⌊below·U⌋ for a uniform U, in integers; where the
+    first bits of U leave two floors possible, below/2^63 of the draws, more bits are drawn. Nothing is rejected.
+
+    Args:
+        below: a whole number from 1 to 2^62.
+        size: how many draws, or a shape; None for a single one.
+
+    Returns:
+        A Python int if `size` is None, otherwise an int64 array.
+
+    Raises:
+        InvalidArgument: below or size isn't one, or is out of range.
+
+    Examples:
+        >>> uniform(1), uniform(6, size=1000).max() < 6
+        (0, np.True_)
+    """
+    if type(below) is not int or not 1 <= below <= _MOST:
+        raise InvalidArgument("below must be a whole number from 1 to 2^62")
+    numbers: int | NDArray[np.int64] = fill(size, np.int64, partial(draw, below))
+    return numbers
+
+
+def draw(below: int, count: int, source: Words) -> NDArray[Any]:
+    """`count` independent draws from a source of words."""
+    cells, bits = source.words(count), source.width
+    low = cells.astype(object) * below  # the product needs 125 bits
+    floors, others = low >> bits, (low + (below - 1)) >> bits
+    for i in np.flatnonzero(floors != others):
+        floors[i] = _settle(below, LazyUniform(cells[i], bits, source))
+    return floors.astype(np.int64)
+
+
+def _settle(below: int, uniform: LazyUniform) -> int:
+    """⌊below·U⌋, drawing as many bits of U as it takes; ends with probability 1."""
+    while True:
+        low = uniform.cell * below
+        if low >> uniform.bits == (low + below - 1) >> uniform.bits:
+            return low >> uniform.bits
+        uniform.refine()

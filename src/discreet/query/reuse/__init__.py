@@ -1,0 +1,1 @@
+"""Reuse: answering a question from what was released for others, for nothing."""

@@ -1,0 +1,129 @@
+"""Serving: whether the exact part of a question is there already, under that of an answer that was released.
+
+Both must be about the same rows, up to filters of the new question that the old keys decide; and limits must make the
+same of them:
+
+- Nothing is limited where no unit has two rows, so any regrouping will do.
+- The same groups under the same limits are the same.
+- Under a limit on the rows of a unit over all groups, a unit counts in merged groups what it counts in their parts, up
+  to rounding by less than a step of the grid for each part. Groups must not be dropped: their rows count towards the
+  limit too.
+- Under a limit on groups that is no less than their number no group is left out, and each is limited on its own: groups
+  may be dropped, but not merged.
+
+Groups that a threshold selected serve only where they would be selected by the same threshold, of the same count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from discreet.privacy import KeyValue
+from discreet.query import ir
+from discreet.query.conditions import conjuncts
+from discreet.query.draft import Draft
+from discreet.query.released import Group
+from discreet.query.reuse.regrouping import Regrouping, regrouped
+from discreet.query.reuse.sameness import filters, merged
+from discreet.query.rules.contributions import has_one_row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """One level of an answer that was released.
+
+    Args:
+        draft: how it was made.
+        groups: what was released.
+        entry: the number of its debit.
+    """
+
+    draft: Draft
+    groups: Sequence[Group]
+    entry: int
+
+
+def serving(draft: Draft, old: Released, *, any_threshold: bool = False) -> Regrouping | None:
+    """How the groups of an answer make up those of a question; None if they don't.
+
+    Args:
+        draft: of the question.
+        old: of the same data, in the same declarations.
+        any_threshold: whether groups may be selected by another threshold than the question's own.
+    """
+    extra = _extra_filters(draft.question.source, old.draft.question.source)
+    if extra is None or (draft.unit, draft.adjacency) != (old.draft.unit, old.draft.adjacency):
+        return None
+    if draft.has_private_keys or old.draft.has_private_keys:
+        return None if extra else _selected(draft, old, any_threshold=any_threshold)
+    how = regrouped(old.draft.keys, draft.keys, extra)
+    return how if how is not None and _is_limited_alike(draft, old.draft, how) else None
+
+
+def is_unlimited(draft: Draft) -> bool:
+    """Whether no unit has two rows, so that there is nothing to limit."""
+    return draft.unit.is_row or has_one_row(draft.question.source)
+
+
+def meaning(measure: ir.Measure | None) -> str:
+    """What is measured, whatever the grid: equal for measures that give the same numbers of the same rows."""
+    match measure:
+        case ir.Sum(value=value):
+            return f"sum({value})"
+        case ir.Histogram(value=value, size=size):
+            return f"histogram({value}, {size})"
+        case _:
+            return str(measure)
+
+
+def _extra_filters(new: ir.Relation, old: ir.Relation) -> list[ir.Expr] | None:
+    """The filters that only the new question has; None if their rows differ in more than that."""
+    (new_base, new_filters), (old_base, old_filters) = filters(new), filters(old)
+    known = {str(part) for each in old_filters for part in conjuncts(each)}
+    wanted = {str(part): part for each in new_filters for part in conjuncts(each)}
+    if not known <= wanted.keys() or merged(new_base, old_base) is None:
+        return None
+    return [part for text, part in wanted.items() if text not in known]
+
+
+def _is_limited_alike(draft: Draft, old: Draft, how: Regrouping) -> bool:
+    """Whether limits make the same of the rows."""
+    if is_unlimited(draft):
+        return True
+    limits = draft.limits
+    if limits != old.limits or (how.merges and how.drops):
+        return False
+    if how.merges:
+        return limits.rows is not None
+    number = prod(len(key.values or ()) for key in old.keys)
+    return not how.drops or (limits.groups is not None and limits.groups >= number)
+
+
+def _selected(draft: Draft, old: Released, *, any_threshold: bool) -> Regrouping | None:
+    """The groups that a threshold selected, if it is the one that would select them now."""
+    before = old.draft
+    places = {str(key.expr): place for place, key in enumerate(before.keys)}
+    order = [places.get(str(key.expr)) for key in draft.keys]
+    values = {str(key.expr): key.values for key in before.keys}
+    alike = (
+        len(draft.keys) == len(before.keys)
+        and None not in order
+        and all(key.values == values[str(key.expr)] for key in draft.keys)
+        and before.threshold is not None
+        and (any_threshold or draft.threshold == before.threshold)
+        and _selector(draft) == _selector(before)
+        and (is_unlimited(draft) or draft.limits == before.limits)
+    )
+    if not alike:
+        return None
+    groups: dict[tuple[KeyValue, ...], tuple[tuple[KeyValue, ...], ...]] = {
+        tuple(group.key[place] for place in order if place is not None): (group.key,) for group in old.groups
+    }
+    return Regrouping(groups=groups, drops=False)
+
+
+def _selector(draft: Draft) -> str:
+    """What groups are selected by."""
+    return meaning(next((measure for measure in draft.measures if measure.name == draft.selector), None))

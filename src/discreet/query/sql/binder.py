@@ -1,0 +1,232 @@
+"""Binding: from syntax to typed expressions, over rows or over released values.
+
+A `RowBinder` knows columns and refuses aggregates; an `AnswerBinder` knows released keys and aggregates and refuses
+columns, because a column outside of both would release a row's own value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from discreet.errors import QueryError, TypeMismatch, UngroupedColumn, Unsupported
+from discreet.query import ir
+from discreet.query.levels import grouping
+from discreet.query.sql.margins import is_margin, margin
+from discreet.query.sql.places import place_of
+from discreet.query.sql.refusals import refusal, unknown_part
+from discreet.query.sql.scopes import Scope
+from discreet.query.sql.spellings import SPELLINGS
+from discreet.query.sql.statistics import is_aggregate
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+MOST_DEPTH = 60
+"""How deep an expression may be nested; AND, OR and || of many count as one."""
+
+MOST_WEIGHT = 5_000
+"""How many function calls an expression may compile to."""
+
+_WHY = {
+    "WHERE": "WHERE sees rows, before anything is counted: put conditions on aggregates into HAVING",
+    "GROUP BY": "groups are made of rows, before anything is counted",
+    "another aggregate": "take the inner one out, or ask two questions",
+}
+
+
+Weights: TypeAlias = dict[int, tuple[ir.Expr, int]]
+
+
+class RowBinder:
+    """Binds expressions over the rows of a table."""
+
+    def __init__(self, scope: Scope, clause: str) -> None:
+        """Bind names in `scope`; `clause` says in errors where aggregates were met."""
+        self.scope = scope
+        self._clause = clause
+        self._depth = 0
+        self._weights: Weights = {}
+        self._known: dict[int, ir.Expr | QueryError] = {}
+
+    def __call__(self, node: exp.Expression | None) -> ir.Expr:
+        """The expression that a syntax node means.
+
+        Raises:
+            QueryError: it means nothing here, or there is none; with the place.
+        """
+        if node is None:
+            raise TypeMismatch("an argument is missing here")
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = self._guarded(node)
+        if isinstance(known, QueryError):
+            raise known
+        return known
+
+    def _guarded(self, node: exp.Expression) -> ir.Expr | QueryError:
+        """The expression, if it is neither too deep nor too large; or the error, with its place."""
+        self._depth += 1
+        try:
+            if self._depth > MOST_DEPTH:
+                raise Unsupported(f"an expression may be nested {MOST_DEPTH} deep")
+            expr = self._bound(node)
+            if weight(expr, self._weights) > MOST_WEIGHT:
+                raise Unsupported("this expression is too large", hint="ask several smaller questions")
+        except QueryError as error:
+            error.place = error.place or place_of(self.scope.text, node)
+            return error
+        finally:
+            self._depth -= 1
+        return expr
+
+    def _bound(self, node: exp.Expression) -> ir.Expr:
+        """The expression, without safeguards."""
+        name = type(node).__name__
+        if name == "Column":
+            return self._column(node)  # type: ignore[arg-type]  # by its name
+        if is_aggregate(node):
+            return self._aggregate(node)
+        spelling = SPELLINGS.get(name)
+        if spelling is None:
+            raise refusal(node)
+        for part, value in node.args.items():
+            if value and part not in spelling.parts:
+                raise unknown_part(part, value)
+        return spelling.build(node, self)
+
+    def _column(self, node: exp.Column) -> ir.Expr:
+        """A column of the row."""
+        if type(node.this).__name__ == "Star":
+            raise refusal(node.this)
+        return self.scope.column(node)
+
+    def _aggregate(self, _node: exp.Expression) -> ir.Expr:
+        """Rows have no aggregates."""
+        raise Unsupported(f"an aggregate can't be used in {self._clause}", hint=_WHY.get(self._clause, ""))
+
+
+def weight(expr: ir.Expr, known: Weights) -> int:
+    """How many calls an expression compiles to, repetitions included.
+
+    Args:
+        expr: any.
+        known: weights found before, kept with their expressions so that no other one gets the same identity.
+    """
+    if not isinstance(expr, ir.Call):
+        return 1
+    found = known.get(id(expr))
+    if found is None:
+        size = 1 + expr.function.copies * sum(weight(arg, known) for arg in expr.args)
+        found = known[id(expr)] = (expr, size)
+    return found[1]
+
+
+class Entered(Protocol):
+    """Takes aggregates in, and says what expressions above them refer to."""
+
+    def released(self, node: exp.Expression) -> ir.Expr:
+        """What an aggregate's value is called."""
+        ...
+
+
+class AnswerBinder(RowBinder):
+    """Binds expressions over keys and aggregates: released ones, or those of one unit in a subquery."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        keys: Mapping[ir.Expr, ir.Expr],
+        aggregates: Entered,
+        aliases: Mapping[str, ir.Expr],
+        items: Mapping[str, exp.Expression] | None = None,
+    ) -> None:
+        """Bind over these.
+
+        Args:
+            scope: of the rows underneath.
+            keys: grouping expressions over rows, with what stands for them.
+            aggregates: those met so far; new ones are entered.
+            aliases: names of the answer's columns, in lower case, that hide columns; empty within SELECT itself.
+            items: the nodes of the answer's columns, by the same names, for those who ask how far noise carried them;
+                None in a subquery, where there is no noise.
+        """
+        super().__init__(scope, "this place")
+        self._keys = keys
+        self._aggregates = aggregates
+        self._aliases = aliases
+        self._items = items
+        self._naming = False
+        self._rows = RowBinder(scope, "this place")
+
+    def _bound(self, node: exp.Expression) -> ir.Expr:
+        """A key as a whole if it is one, else from its parts."""
+        if self._items is not None and is_margin(node):
+            return margin(node, self._measured)
+        item = self._item(node)
+        if item is not None:
+            return item
+        if type(node).__name__ == "Grouping":
+            return self._grouping(node)
+        alias = self._alias(node)
+        if alias is not None:
+            return alias
+        key = self._key(node)
+        return super()._bound(node) if key is None else key
+
+    def _measured(self, node: exp.Expression) -> ir.Expr:
+        """An expression in which aliases mean the answer's columns, wherever these stand in SELECT."""
+        self._naming = True
+        try:
+            return self(node)
+        finally:
+            self._naming = False
+
+    def _item(self, node: exp.Expression) -> ir.Expr | None:
+        """The answer's column that a margin's argument names."""
+        is_name = type(node).__name__ == "Column" and not node.args.get("table")
+        item = (self._items or {}).get(node.name.casefold()) if self._naming and is_name else None
+        if item is None:
+            return None
+        self._naming = False  # within the column itself, names mean what they always do
+        try:
+            return self(item)
+        finally:
+            self._naming = True
+
+    def _grouping(self, node: exp.Expression) -> ir.Expr:
+        """GROUPING(key): whether the grouping set at hand leaves the key out."""
+        keys = [self._key(part) for part in node.expressions]
+        if len(keys) != 1 or not isinstance(keys[0], ir.Released):
+            raise Unsupported("GROUPING takes one of the keys of GROUP BY")
+        return grouping(keys[0].name)
+
+    def _alias(self, node: exp.Expression) -> ir.Expr | None:
+        """The answer's column that the node names."""
+        if type(node).__name__ != "Column" or node.args.get("table"):
+            return None
+        return self._aliases.get(node.name.casefold())
+
+    def _key(self, node: exp.Expression) -> ir.Expr | None:
+        """The released key that the node is as a whole."""
+        if not self._keys or type(node).__name__ in {"Literal", "Null", "Boolean", "Paren"}:
+            return None
+        try:
+            return self._keys.get(self._rows(node))
+        except QueryError:  # it holds an aggregate, or is no expression over rows for another reason
+            return None
+
+    def _column(self, node: exp.Column) -> ir.Expr:
+        """A column that isn't a key."""
+        found = super()._column(node)
+        if not isinstance(found, ir.Column):
+            return found
+        raise UngroupedColumn(
+            f"column {found.name!r} is neither in GROUP BY nor inside of an aggregate, "
+            "so a row's own value would be released",
+            hint=f"GROUP BY {found.name}, or aggregate it: COUNT({found.name})",
+        )
+
+    def _aggregate(self, node: exp.Expression) -> ir.Expr:
+        """An aggregate, entered once."""
+        return self._aggregates.released(node)

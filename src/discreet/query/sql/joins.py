@@ -1,0 +1,221 @@
+"""Joins: bringing relations together so that every row still belongs to one unit.
+
+Private relations meet along the unit: where columns of one entity are equal, the unit's id or the two ends of a
+declared link. A public relation may join anything, as long as something in the question says which of its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from discreet.errors import Unsupported
+from discreet.query import ir
+from discreet.query.conditions import conjunction
+from discreet.query.functions.arguments import columns
+from discreet.query.sql.scopes import Facts, Item
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A relation with the names its columns have in one SELECT.
+
+    Args:
+        relation: the rows.
+        items: the names; more than one, once relations were joined.
+    """
+
+    relation: ir.Relation
+    items: tuple[Item, ...]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether its rows belong to units."""
+        return ir.owner_of(self.relation) is not None
+
+    @property
+    def called(self) -> str:
+        """What an error calls it."""
+        return self.items[0].called
+
+    def names(self) -> set[tuple[str, str]]:
+        """Its columns, by alias and name."""
+        return {(column.table, column.name) for item in self.items for column in item.columns.values()}
+
+
+def gathered(parts: Sequence[Rows], conditions: Collection[ir.Expr], facts: Facts) -> tuple[Rows, list[ir.Expr]]:
+    """All parts, joined where the conditions connect them, whatever the order they are written in.
+
+    Returns:
+        The joined rows, and the conditions that no join uses.
+
+    Raises:
+        Unsupported: parts that nothing connects, or private ones that don't meet along the unit.
+    """
+    left, waiting = list(conditions), list(parts[1:])
+    joined = parts[0]
+    equal = Equalities(conditions)
+    while waiting:
+        following = next((part for part in waiting if _connected(joined, part, left, equal, facts)), None)
+        if following is None:
+            raise _unconnected(joined, waiting[0])
+        waiting.remove(following)
+        both = joined.names() | following.names()
+        used = [each for each in left if _spans(each, joined, following, both)]
+        left = [each for each in left if each not in used]
+        joined = _inner(joined, following, used, facts)
+    order = {id(item): place for place, item in enumerate(item for part in parts for item in part.items)}
+    return replace(joined, items=tuple(sorted(joined.items, key=lambda item: order[id(item)]))), left
+
+
+def one_sided(  # noqa: PLR0913 — a join has this many parts
+    left: Rows, right: Rows, kind: ir.JoinKind, conditions: Collection[ir.Expr], facts: Facts, *, word: str
+) -> Rows:
+    """LEFT, SEMI and ANTI: the rows of the left side, with or without partners.
+
+    Raises:
+        Unsupported: the left side is public and the right one private, so that rows which belong to nobody would
+            depend on somebody; private sides that don't meet along the unit; or conditions on columns of neither side.
+    """
+    both = left.names() | right.names()
+    if not all((column.table, column.name) in both for each in conditions for column in columns(each)):
+        raise Unsupported(
+            f"the conditions of this {word} name columns of neither of its sides",
+            hint="say in WHERE what isn't about these two",
+            place=right.items[0].place,
+        )
+    if right.is_private and not left.is_private:
+        raise Unsupported(
+            f"{word} would keep rows of the public table {left.called!r} because of private rows",
+            hint="put the private table first, or use an inner join",
+        )
+    equal = Equalities(conditions)
+    if left.is_private and right.is_private and not _along_unit(left, right, equal, facts):
+        raise _apart(left, right)
+    if kind is ir.JoinKind.LEFT:
+        _check_single(left, right, conditions, facts)
+    predicate = conjunction(conditions)
+    relation = ir.Join(left.relation, right.relation, kind, predicate)
+    if kind is not ir.JoinKind.LEFT:
+        return Rows(relation, left.items)
+    return Rows(relation, (*left.items, *(_optional(item, facts) for item in right.items)))
+
+
+class Equalities:
+    """Which columns the conditions say are equal, also by way of others."""
+
+    def __init__(self, conditions: Iterable[ir.Expr]) -> None:
+        """Bring equal columns together."""
+        self._classes: list[set[ir.Column]] = []
+        for pair in map(_equal_pair, conditions):
+            if pair is not None:
+                touched = [each for each in self._classes if each & pair]
+                self._classes = [each for each in self._classes if not each & pair]
+                self._classes.append(pair.union(*touched))
+
+    def __iter__(self) -> Iterator[set[ir.Column]]:
+        """The classes of columns that are equal."""
+        return iter(self._classes)
+
+
+def _equal_pair(condition: ir.Expr) -> set[ir.Column] | None:
+    """The two columns of `a = b`."""
+    match condition:
+        case ir.Call(function=ir.Function(name="eq"), args=(ir.Column() as a, ir.Column() as b)):
+            return {a, b}
+        case _:
+            return None
+
+
+def _inner(left: Rows, right: Rows, used: Sequence[ir.Expr], facts: Facts) -> Rows:
+    """An inner join; the private side stands left."""
+    if right.is_private and not left.is_private:
+        left, right = right, left
+    _check_single(left, right, used, facts)
+    relation = ir.Join(left.relation, right.relation, ir.JoinKind.INNER, conjunction(used))
+    return Rows(relation, (*left.items, *right.items))
+
+
+def _connected(left: Rows, right: Rows, conditions: Iterable[ir.Expr], equal: Equalities, facts: Facts) -> bool:
+    """Whether two relations can be joined: along the unit, if both are private."""
+    if left.is_private and right.is_private:
+        return _along_unit(left, right, equal, facts)
+    both = left.names() | right.names()
+    if any(_spans(each, left, right, both) for each in conditions):
+        return True
+    return any(_any_of(each, left) and _any_of(each, right) for each in equal)
+
+
+def _any_of(equals: set[ir.Column], rows: Rows) -> bool:
+    """Whether one of the columns belongs to the rows."""
+    names = rows.names()
+    return any((column.table, column.name) in names for column in equals)
+
+
+def _spans(condition: ir.Expr, left: Rows, right: Rows, both: set[tuple[str, str]]) -> bool:
+    """Whether a condition needs both sides, and nothing else."""
+    needed = {(column.table, column.name) for column in columns(condition)}
+    return needed <= both and bool(needed & left.names()) and bool(needed & right.names())
+
+
+def _along_unit(left: Rows, right: Rows, equal: Equalities, facts: Facts) -> bool:
+    """Whether equal columns make sure that the units are equal."""
+    ours, theirs = left.names(), right.names()
+    for each in equal:
+        mine = {facts.entity(column) for column in each if (column.table, column.name) in ours}
+        yours = {facts.entity(column) for column in each if (column.table, column.name) in theirs}
+        if (mine & yours) - {None}:
+            return True
+    return False
+
+
+def _check_single(left: Rows, right: Rows, conditions: Iterable[ir.Expr], facts: Facts) -> None:
+    """Where each row is a unit of its own, no join may make several rows of one.
+
+    Raises:
+        Unsupported: nothing declared says that a row has one partner at the most.
+    """
+    owner = ir.owner_of(left.relation)
+    if owner is None or not owner.unit.is_row:
+        return
+    names = right.names()
+    for pair in filter(None, map(_equal_pair, conditions)):
+        if any((each.table, each.name) in facts.unique & names for each in pair):
+            return
+    raise Unsupported(
+        f"each row of {left.called!r} is a unit of its own, and may have several partners in {right.called!r}",
+        hint="join a column that the public table declares as unique",
+        place=right.items[0].place,
+    )
+
+
+def _optional(item: Item, facts: Facts) -> Item:
+    """The columns of a right side, NULL where there is no partner, and so no word on whose a row is."""
+    for column in item.columns.values():
+        facts.entities.pop((column.table, column.name), None)
+    optional = {
+        name: ir.Column(column.table, column.name, replace(column.type, nullable=True, hidden=False))
+        for name, column in item.columns.items()
+    }
+    return Item(item.called, optional, item.merged, item.place)
+
+
+def _unconnected(left: Rows, right: Rows) -> Unsupported:
+    """The error for relations that nothing connects."""
+    if left.is_private and right.is_private:
+        return _apart(left, right)
+    return Unsupported(
+        f"nothing says which rows of {right.called!r} belong to a row of {left.called!r}",
+        hint="join them on a column: JOIN … ON a.x = b.y",
+        place=right.items[0].place,
+    )
+
+
+def _apart(left: Rows, right: Rows) -> Unsupported:
+    """The error for private relations that don't meet along the unit."""
+    return Unsupported(
+        f"private tables meet along the unit, and this doesn't say that rows of {left.called!r} and "
+        f"{right.called!r} belong to the same one",
+        hint="join on the unit's id, or on a declared link",
+        place=right.items[0].place,
+    )

@@ -1,0 +1,1 @@
+"""Tuning: what is asked privately so that limits and bounds can be chosen."""

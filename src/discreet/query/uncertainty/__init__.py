@@ -1,0 +1,1 @@
+"""Uncertainty: how far noise may carry what is computed from released numbers."""

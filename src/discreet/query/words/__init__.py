@@ -1,0 +1,1 @@
+"""Words: plans, measures and expressions as a reader would say them."""

@@ -1,0 +1,1 @@
+"""Workloads: several questions planned together."""

@@ -1,0 +1,170 @@
+"""Aggregates end to end: at a great ε, on a real engine, they are those of plain SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+
+GREAT = 100_000
+"""An ε at which even sums have next to no noise."""
+
+LARGE = 1_000
+"""One at which counts have next to none, and at which it can still be drawn."""
+
+
+def table() -> pa.Table:
+    """Two rows for each of 600 people; every seventh age is NULL."""
+    rows = range(1_200)
+    return pa.table(
+        {
+            "id": [row // 2 for row in rows],
+            "age": [None if row % 7 == 0 else 18 + row * 37 % 60 for row in rows],
+            "income": [500.0 * (row * 37 % 60) + row * 7919 % 30_011 for row in rows],
+            "sex": ["Male" if row % 3 else "Female" for row in rows],
+            "city": [f"c{row % 5}" for row in rows],
+            "day": [date(2021, 1, 1) + timedelta(days=row * 13 % 700) for row in rows],
+            "moment": [datetime(2021, 1, 1) + timedelta(seconds=row * 7907 % 86_400) for row in rows],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dp.Protected]:
+    """The table, protected; its units keep all of their rows."""
+    folder: Path = tmp_path_factory.mktemp("aggregates")
+    protected = dp.protect(
+        table(),
+        name="people",
+        unit=dp.Unit("id"),
+        columns={
+            "age": dp.Bounds(0, 110),
+            "income": dp.Bounds(0, 100_000),
+            "sex": dp.Keys(["Female", "Male"]),
+            "day": dp.Bounds(date(2020, 1, 1), date(2025, 12, 31)),
+            "moment": dp.Bounds(datetime(2021, 1, 1), datetime(2021, 1, 2)),
+        },
+        limits=dp.Limits(groups=2, rows_per_group=2),
+        budget=dp.Budget(epsilon=10**8, delta="0.1"),
+        ledger=str(folder / "people.ledger"),
+    )
+    with protected:
+        yield protected
+
+
+def plain(sql: str) -> Any:
+    """DuckDB's answer."""
+    connection = duckdb.connect()
+    connection.register("people", table())
+    return connection.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("column", "margin"),
+    [
+        ("covar_pop(age, income)", 1),
+        ("covar_samp(age, income)", 1),
+        ("corr(age, income)", 1e-3),
+        ("count(DISTINCT age)", 0),
+        ("count(DISTINCT city)", 0),
+        ("count(DISTINCT day)", 0),
+        ("count_if(age > 40)", 0),
+        ("count(*) FILTER (WHERE age > 40 AND sex = 'Male')", 0),
+        ("sum(age) FILTER (WHERE sex = 'Male')", 0),
+        ("avg(income) FILTER (WHERE age > 40)", 0.1),
+        ("count(DISTINCT age) FILTER (WHERE sex = 'Female')", 0),
+    ],
+)
+def test_numbers(people: dp.Protected, column: str, margin: float) -> None:
+    """Within the width of a bin, and what rounding of rows takes."""
+    sql = f"SELECT {column} AS x FROM people"
+    answer = people.ask(sql, epsilon=LARGE if "DISTINCT" in sql else GREAT)
+    ((expected,),) = plain(sql)
+    assert answer["x"][0] == pytest.approx(float(expected), abs=margin + 1e-9)
+    assert answer.interval("x")[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("column", "fraction", "margin"),
+    [
+        ("quantile_disc(age, {})", "0.5", 0),
+        ("quantile_disc(age, {})", "0.9", 0),
+        ("quantile_disc(age, {}) FILTER (WHERE sex = 'Female')", "0.5", 0),
+        ("percentile_disc({}) WITHIN GROUP (ORDER BY income)", "0.05", 10),
+        ("quantile_cont(income, {})", "0.75", 10),
+    ],
+)
+def test_quantiles(people: dp.Protected, column: str, fraction: str, margin: float) -> None:
+    """Where a rank lies between two values, a quantile may be anything between them; and a bin has a width."""
+    answer = people.ask(f"SELECT {column.format(fraction)} AS x FROM people", epsilon=GREAT)
+    low, high = (
+        plain(f"SELECT {column.format(float(fraction) + aside)} FROM people")[0][0] for aside in (-0.001, 0.001)
+    )
+    assert low - margin <= answer["x"][0] <= high + margin
+
+
+def test_times(people: dp.Protected) -> None:
+    """Days are exact, seconds are in steps; intervals have ends of the same kind."""
+    sql = "SELECT quantile_disc(day, {0}) AS d, quantile_disc(moment, {0}) AS t FROM people"
+    answer = people.ask(sql.format("0.5"), epsilon=GREAT)
+    ((first_day, first),), ((last_day, last),) = (plain(sql.format(fraction)) for fraction in ("0.499", "0.501"))
+    (day,), (moment,) = answer["d"], answer["t"]
+    assert first_day <= day <= last_day
+    assert first - timedelta(seconds=6) <= moment <= last + timedelta(seconds=6)
+    (days,), (times,) = answer.interval("d"), answer.interval("t")
+    assert days is not None
+    assert times is not None
+    assert days[0] <= day <= days[1]
+    assert times[0] <= moment <= times[1]
+    assert f"{day} [" in str(answer)
+
+
+def test_extremes_come_near(people: dp.Protected) -> None:
+    """Within a few values of the ends, and on the inside of them."""
+    answer = people.ask("SELECT MIN(age) AS lo, MAX(age) AS hi FROM people", epsilon=GREAT)
+    assert 18 <= answer["lo"][0] <= 20
+    assert 75 <= answer["hi"][0] <= 77
+
+
+def test_most_frequent_values(people: dp.Protected) -> None:
+    """One, and several in a list that Arrow holds too."""
+    answer = people.ask("SELECT MODE(sex) AS m, APPROX_TOP_COUNT(sex, 5) AS t FROM people", epsilon=GREAT)
+    assert answer.rows() == [{"m": "Male", "t": ["Male", "Female"]}]
+    assert answer.to_arrow()["t"].to_pylist() == [["Male", "Female"]]
+    assert "Male, Female" in str(answer)
+
+
+def test_groups(people: dp.Protected) -> None:
+    """Public ones; where a rank lies between two values, a median may be anything between them."""
+    sql = "SELECT sex, quantile_disc(age, {}) AS m, count(DISTINCT city) AS c FROM people GROUP BY sex ORDER BY sex"
+    answer = people.ask(sql.format("0.5"), epsilon=LARGE)
+    lower, upper = (plain(sql.format(fraction)) for fraction in ("0.499", "0.501"))
+    for row, low, high in zip(answer.rows(), lower, upper, strict=True):
+        assert (row["sex"], row["c"]) == (low[0], low[2])
+        assert low[1] <= row["m"] <= high[1]
+
+
+def test_private_groups(people: dp.Protected) -> None:
+    """Those that pass the threshold, each with its choice."""
+    sql = "SELECT city, quantile_disc(age, {}) AS m, mode(sex) AS s FROM people GROUP BY city ORDER BY city"
+    answer = people.ask(sql.format("0.5"), epsilon=LARGE, delta="0.001")
+    lower, upper = (plain(sql.format(fraction)) for fraction in ("0.499", "0.501"))
+    for row, low, high in zip(answer.rows(), lower, upper, strict=True):
+        assert (row["city"], row["s"]) == (low[0], low[2])
+        assert low[1] <= row["m"] <= high[1]
+
+
+def test_a_second_time_it_is_the_same_answer(people: dp.Protected) -> None:
+    """Read back from the ledger, with its intervals."""
+    sql = "SELECT sex, MEDIAN(income) AS m, APPROX_TOP_COUNT(sex, 1) AS t FROM people GROUP BY sex"
+    first, second = (people.ask(sql, epsilon=1) for _ in range(2))
+    assert second.reused
+    assert second.rows() == first.rows()
+    assert second.interval("m") == first.interval("m")

@@ -1,0 +1,391 @@
+"""Derivation: what follows from stored answers is free, equals what would have been asked, and errs no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from math import isclose
+from pathlib import Path
+from sqlite3 import connect
+from typing import Any
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import discreet as dp
+from support.tables import VISITS, visits
+
+ROW, PERSON = dp.Unit.row(), dp.Unit("person_id")
+WIDE = "SELECT region, sex, day, COUNT(*) AS n, AVG(age) AS a, SUM(income) AS s FROM t GROUP BY region, sex, day"
+PAIR = "SELECT region, day, COUNT(*) AS n, COUNT(age) AS c, SUM(age) AS s FROM t GROUP BY region, day"
+UNITS = "SELECT region, day, COUNT(DISTINCT person_id) AS u, COUNT(*) AS n FROM t GROUP BY region, day"
+
+Unit = tuple[dp.Unit, dp.Limits | None]
+BY_ROW: Unit = ROW, None
+BY_ROWS: Unit = PERSON, dp.Limits(rows=3)
+BY_GROUPS: Unit = PERSON, dp.Limits(groups=2, rows_per_group=2)
+IN_ALL_GROUPS: Unit = PERSON, dp.Limits(groups=12, rows_per_group=2)
+
+
+class Desk:
+    """Opens accounts over one table."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        """Start with none."""
+        self.folder, self._stack, self._opened = folder, stack, 0
+
+    def __call__(self, unit: Unit = BY_ROW, table: pa.Table | None = None, **declared: Any) -> dp.Protected:
+        """A fresh account."""
+        self._opened += 1
+        budget = declared.pop("budget", dp.Budget(epsilon=1000, delta=1e-3))
+        found = dp.protect(
+            visits() if table is None else table,
+            name="t",
+            unit=unit[0],
+            limits=unit[1],
+            columns={**VISITS, **declared},
+            budget=budget,
+            ledger=self.folder / f"{self._opened}.ledger",
+        )
+        return self._stack.enter_context(found)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """Accounts that are closed in the end."""
+    with ExitStack() as stack:
+        yield Desk(tmp_path, stack)
+
+
+def same(one: dp.Answer, other: dp.Answer) -> bool:
+    """Whether two answers have the same rows, but for rounding on grids."""
+    pairs = [
+        (left, right)
+        for left_row, right_row in zip(one.rows(), other.rows(), strict=True)
+        for left, right in zip(left_row.values(), right_row.values(), strict=True)
+    ]
+    return one.names == other.names and all(
+        isclose(left, right, rel_tol=1e-5, abs_tol=1e-4) if isinstance(left, float) else left == right
+        for left, right in pairs
+    )
+
+
+FOLLOWS = [
+    # the same groups: other columns, order, HAVING, LIMIT, arithmetic, parts of averages
+    (BY_ROW, WIDE, "SELECT day, sex, region, COUNT(*) AS m FROM t GROUP BY sex, day, region"),
+    (BY_ROW, PAIR, "SELECT region, day, AVG(age) AS a FROM t GROUP BY region, day"),
+    (BY_ROW, PAIR, "SELECT region, day, SUM(age) / COUNT(*) AS r, 2 * COUNT(*) AS d FROM t GROUP BY region, day"),
+    (
+        BY_ROWS,
+        PAIR,
+        "SELECT day, region, COUNT(*) AS n FROM t GROUP BY 1, 2 HAVING COUNT(*) > 1 ORDER BY n DESC LIMIT 3",
+    ),
+    (BY_GROUPS, PAIR, "SELECT region AS r, COUNT(*) AS n, day FROM t GROUP BY region, day ORDER BY r"),
+    (BY_ROW, "SELECT AVG(age) AS a FROM t", "SELECT COUNT(age) AS n FROM t"),
+    # fewer groups
+    (BY_ROW, WIDE, "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM t WHERE region = 'north' AND day = 2 GROUP BY sex"),
+    (BY_ROW, PAIR, "SELECT region, COUNT(*) AS n FROM t WHERE day IN (1, 3) AND region IS NOT NULL GROUP BY region"),
+    (BY_ROW, PAIR, "SELECT day, COUNT(*) AS n FROM t WHERE region < 'o' GROUP BY day"),
+    (
+        IN_ALL_GROUPS,
+        UNITS,
+        "SELECT day, COUNT(*) AS n, COUNT(DISTINCT person_id) AS u FROM t WHERE region = 'north' GROUP BY day",
+    ),
+    # coarser groups
+    (BY_ROW, PAIR, "SELECT region, COUNT(*) AS n, SUM(age) AS s FROM t GROUP BY region"),
+    (BY_ROW, PAIR, "SELECT day >= 2 AS late, COUNT(*) AS n FROM t GROUP BY day >= 2"),
+    (BY_ROW, PAIR, "SELECT COUNT(*) AS n, AVG(age) AS a FROM t"),
+    (BY_ROWS, PAIR, "SELECT region, COUNT(*) AS n, SUM(age) AS s FROM t GROUP BY region"),
+    (BY_ROWS, PAIR, "SELECT COUNT(*) AS n, AVG(age) AS a FROM t"),
+    # rows that are computed, with other columns of them used
+    (
+        BY_ROW,
+        "SELECT region, COUNT(*) AS n, SUM(x) AS s FROM (SELECT region, 2 * age AS x FROM t) AS u GROUP BY region",
+        "SELECT COUNT(*) AS n FROM (SELECT region, 2 * age AS x FROM t) AS u WHERE region = 'north'",
+    ),
+    (
+        BY_GROUPS,
+        "SELECT c > 3 AS k, COUNT(*) AS n FROM (SELECT person_id, COUNT(*) AS c FROM t GROUP BY 1) AS u GROUP BY 1",
+        "SELECT COUNT(*) AS n FROM (SELECT person_id, COUNT(*) AS c FROM t GROUP BY 1) AS u WHERE c > 3 OR NOT c > 3",
+    ),
+    # a level of ROLLUP, and ROLLUP from its finest level
+    (
+        BY_ROW,
+        "SELECT region, day, COUNT(*) AS n FROM t GROUP BY ROLLUP (region, day)",
+        "SELECT region, COUNT(*) AS n FROM t GROUP BY region",
+    ),
+    (BY_ROW, PAIR, "SELECT region, day, COUNT(*) AS n FROM t GROUP BY ROLLUP (region, day)"),
+]
+
+
+@pytest.mark.usefixtures("noiseless")
+@pytest.mark.parametrize(("unit", "first", "then"), FOLLOWS)
+def test_what_follows_is_free_and_equals_what_would_be_asked(desk: Desk, unit: Unit, first: str, then: str) -> None:
+    """Without noise, the derived answer has the rows of the asked one; nothing is written, and its origin is named."""
+    stored, fresh = desk(unit), desk(unit)
+    origin = stored.ask(first, epsilon=50)
+    head, spent = stored.verify().head, stored.spent
+    derived = stored.ask(then, epsilon=0.1)
+    assert derived.reused
+    assert derived.origin == (origin.entry,) == (1,)
+    assert derived.certificate["follows_from"] == [origin.certificate]
+    assert (stored.verify().head, stored.spent) == (head, spent)
+    asked = fresh.ask(then, epsilon=0.1)
+    assert asked.origin == ()
+    assert same(derived, asked)
+
+
+DOES_NOT_FOLLOW = [
+    ("a filter on what isn't a key", BY_ROW, PAIR, "SELECT day, COUNT(*) AS n FROM t WHERE age > 30 GROUP BY day"),
+    ("a filter that the first had", BY_ROW, f"{PAIR.partition(' GROUP')[0]} WHERE day > 1 GROUP BY region, day", PAIR),
+    (
+        "other rows below",
+        BY_ROW,
+        "SELECT region, COUNT(*) AS n FROM (SELECT region FROM t WHERE age > 5) AS u GROUP BY region",
+        "SELECT region, COUNT(*) AS n FROM (SELECT region FROM t WHERE age > 6) AS u GROUP BY region",
+    ),
+    (
+        "a column of another meaning",
+        BY_ROW,
+        "SELECT region, SUM(x) AS s FROM (SELECT region, 2 * age AS x FROM t) AS u GROUP BY region",
+        "SELECT region, SUM(x) AS s FROM (SELECT region, 3 * age AS x FROM t) AS u GROUP BY region",
+    ),
+    ("another measure", BY_ROW, PAIR, "SELECT region, day, SUM(income) AS s FROM t GROUP BY region, day"),
+    ("a key that wasn't there", BY_ROW, PAIR, "SELECT sex, COUNT(*) AS n FROM t GROUP BY sex"),
+    ("rows in none of the groups", BY_ROW, WIDE, "SELECT region, day, COUNT(*) AS n FROM t GROUP BY region, day"),
+    ("another shape of limits", BY_GROUPS, PAIR, "SELECT COUNT(*) AS n FROM t"),
+    (
+        "merged groups, limited apart",
+        IN_ALL_GROUPS,
+        UNITS,
+        "SELECT region, COUNT(*) AS n, COUNT(DISTINCT person_id) AS u FROM t GROUP BY region",
+    ),
+    (
+        "dropped groups that count",
+        BY_ROWS,
+        PAIR,
+        "SELECT day, COUNT(*) AS n FROM t WHERE region = 'north' GROUP BY day",
+    ),
+    (
+        "dropped groups where others were left out",
+        BY_GROUPS,
+        UNITS,
+        "SELECT day, COUNT(*) AS n, COUNT(DISTINCT person_id) AS u FROM t WHERE region = 'north' GROUP BY day",
+    ),
+    (
+        "units in several groups",
+        BY_GROUPS,
+        "SELECT day, COUNT(DISTINCT person_id) AS n FROM t GROUP BY day",
+        "SELECT COUNT(DISTINCT person_id) AS n FROM t",
+    ),
+    (
+        "medians of merged groups",
+        BY_ROW,
+        "SELECT day, MEDIAN(age) AS m FROM t GROUP BY day",
+        "SELECT MEDIAN(age) AS m FROM t",
+    ),
+    (
+        "distinct values of merged groups",
+        BY_ROW,
+        "SELECT day, COUNT(DISTINCT age) AS m FROM t GROUP BY day",
+        "SELECT COUNT(DISTINCT age) AS m FROM t",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("unit", "first", "then"), [case[1:] for case in DOES_NOT_FOLLOW], ids=[case[0] for case in DOES_NOT_FOLLOW]
+)
+def test_what_does_not_follow_is_paid_for(desk: Desk, unit: Unit, first: str, then: str) -> None:
+    """However accurate the first answer was."""
+    protected = desk(unit)
+    protected.ask(first, epsilon=50)
+    spent = protected.spent.epsilon
+    answer = protected.ask(then, epsilon=0.1)
+    assert not answer.reused
+    assert answer.origin == ()
+    assert spent is not None
+    assert protected.spent.epsilon == spent + dp.PureDP("0.1").epsilon
+
+
+def test_what_errs_more_is_paid_for(desk: Desk) -> None:
+    """Three groups added up err more than one at 2/3 of the offer, and less than one at a fifth of it."""
+    protected = desk()
+    protected.ask("SELECT region, COUNT(*) AS n FROM t GROUP BY region", epsilon=1)
+    total = "SELECT COUNT(*) AS n FROM t"
+    assert not protected.ask(total, epsilon="2/3").reused
+    assert protected.ask("SELECT COUNT(*) AS n FROM t HAVING COUNT(*) > 0", epsilon="2/3").origin == (2,)
+    assert not protected.ask("SELECT region, COUNT(*) AS m FROM t GROUP BY region", epsilon=2).reused
+    other = desk()
+    other.ask("SELECT region, COUNT(*) AS n FROM t GROUP BY region", epsilon=1)
+    assert other.ask(total, epsilon="1/5").origin == (1,)
+
+
+def test_the_expected_error_is_that_of_the_noise_it_has(desk: Desk) -> None:
+    """A derived answer's plan announces no more error than the plan that was made beforehand."""
+    protected = desk()
+    protected.ask(PAIR, epsilon=50)
+    plan = protected.plan("SELECT region, COUNT(*) AS n, AVG(age) AS a FROM t GROUP BY region", epsilon=1)
+    answer = protected.ask(plan)
+    assert answer.reused
+    for derived, bought in zip(answer.plan.expected, plan.expected, strict=True):
+        assert derived.error is not None
+        assert bought.error is not None
+        assert 0 < derived.error <= bought.error
+    assert "the sum of 4 noises" in answer.plan.explain()
+
+
+def test_an_average_may_follow_from_two_answers(desk: Desk) -> None:
+    """SUM from one entry and COUNT from another: both are named."""
+    protected = desk()
+    first = protected.ask("SELECT day, SUM(age) AS s FROM t GROUP BY day", epsilon=20)
+    second = protected.ask("SELECT day, COUNT(age) AS n FROM t GROUP BY day", epsilon=20)
+    answer = protected.ask("SELECT day, AVG(age) AS a FROM t GROUP BY day", epsilon="1/2")
+    assert answer.origin == (1, 2)
+    assert answer.certificate["follows_from"] == [first.certificate, second.certificate]
+    for value, total, count in zip(answer["a"], first["s"], second["n"], strict=True):
+        assert isclose(value, total / count, rel_tol=1e-9) or value in {0, 110}
+
+
+def test_choices_serve_where_groups_stay(desk: Desk) -> None:
+    """A median that was chosen is the same one in any order, and in fewer groups; a sharper one is paid for."""
+    protected = desk()
+    first = protected.ask("SELECT day, MEDIAN(age) AS m, COUNT(*) AS n FROM t GROUP BY day", epsilon=8)
+    again = protected.ask("SELECT MEDIAN(age) AS m, day FROM t GROUP BY day ORDER BY day", epsilon=1)
+    assert again.origin == (1,)
+    assert dict(zip(again["day"], again["m"], strict=True)) == dict(zip(first["day"], first["m"], strict=True))
+    assert not protected.ask("SELECT MEDIAN(age) AS m, day FROM t GROUP BY day", epsilon=40).reused
+
+
+def test_gaussian_answers_serve_gaussian_ones(desk: Desk) -> None:
+    """The same with ρ; an answer with Laplace noise may serve too, where it errs no more."""
+    protected = desk()
+    protected.ask(PAIR, rho=5)
+    assert protected.ask("SELECT day, COUNT(*) AS n FROM t WHERE region = 'north' GROUP BY day", rho="0.01").origin == (
+        1,
+    )
+    assert protected.ask("SELECT region, day, SUM(age) AS s FROM t GROUP BY region, day", epsilon="0.1").origin
+
+
+def test_another_version_of_the_data_has_no_past(tmp_path: Path) -> None:
+    """One row more, and what was released before serves nobody."""
+    path = tmp_path / "t.csv"
+    lines = ["age", *map(str, range(20, 60))]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    account = {"name": "t", "unit": ROW, "columns": {"age": dp.Bounds(0, 110)}, "budget": dp.Budget(epsilon=9)}
+    ask = "SELECT COUNT(*) AS n FROM t HAVING COUNT(*) > 0"
+    with dp.protect(path, ledger=tmp_path / "csv.ledger", **account) as before:  # type: ignore[arg-type]  # each is of its type
+        before.ask("SELECT COUNT(*) AS n, AVG(age) AS a FROM t", epsilon=2)
+        assert before.ask(ask, epsilon="1/2").reused
+    path.write_text("\n".join([*lines, "60"]), encoding="utf-8")
+    with dp.protect(path, ledger=tmp_path / "csv.ledger", **account) as after:  # type: ignore[arg-type]  # as above
+        assert not after.ask(ask, epsilon="1/2").reused
+
+
+def test_other_declarations_have_no_past(desk: Desk) -> None:
+    """Bounds that were changed make other numbers, so stored answers don't serve."""
+    first = desk()
+    first.ask("SELECT region, SUM(age) AS s, COUNT(*) AS n FROM t GROUP BY region", epsilon=9)
+    ledger = first._ledger._store.location
+    columns = {**VISITS, "age": dp.Bounds(0, 50)}
+    budget = dp.Budget(epsilon=1000, delta=1e-3)
+    with dp.protect(visits(), name="t", unit=ROW, columns=columns, budget=budget, ledger=str(ledger)) as other:
+        assert not other.ask("SELECT region, SUM(age) AS t FROM t GROUP BY region", epsilon="1/2").reused
+
+
+@pytest.mark.parametrize("change", ["groups", "request", "text"])
+def test_a_stored_answer_that_was_changed_serves_nobody(desk: Desk, change: str) -> None:
+    """What an entry says is believed as far as its hash and its digest go."""
+    protected = desk()
+    protected.ask(PAIR, epsilon=50)
+    with closing(connect(desk.folder / "1.ledger")) as database, database:
+        ((body,),) = database.execute("SELECT body FROM discreet_entry WHERE kind = 'commit'").fetchall()
+        old, new = {
+            "groups": ('"noisy":{', '"noisy":{"m9":1,'),
+            "request": ('"epsilon":"50"', '"epsilon":"99"'),
+            "text": ("SUM(age)", "SUM(day)"),
+        }[change]
+        assert old in body
+        database.execute("UPDATE discreet_entry SET body = ? WHERE kind = 'commit'", (body.replace(old, new),))
+    with pytest.raises(dp.DiscreetError, match="isn't what was written"):
+        protected.ask("SELECT region, COUNT(*) AS n FROM t GROUP BY region", epsilon="0.1")
+    assert protected.spent.epsilon == 50
+
+
+def test_a_lost_index_costs_an_answer_and_nothing_else(desk: Desk) -> None:
+    """Without the index of topics, what follows is paid for like anything else."""
+    protected = desk()
+    protected.ask(PAIR, epsilon=50)
+    with closing(connect(desk.folder / "1.ledger")) as database, database:
+        database.execute("DROP TABLE discreet_topic")
+    assert not protected.ask("SELECT region, COUNT(*) AS n FROM t GROUP BY region", epsilon="0.1").reused
+    assert protected.verify().problems == ()
+
+
+SELECTED = "SELECT city, COUNT(DISTINCT person_id) AS n FROM t GROUP BY city"
+
+
+def test_selected_groups_serve_the_same_selection_only(desk: Desk) -> None:
+    """The same threshold of the same count: another order is free; another δ, or one group, isn't."""
+    protected = desk((PERSON, dp.Limits(groups=1, rows_per_group=2)))
+    protected.ask(SELECTED, epsilon=20, delta="1e-4")
+    again = protected.ask(f"{SELECTED} ORDER BY n DESC LIMIT 1", epsilon=20, delta="1e-4")
+    assert again.origin == (1,)
+    assert not protected.ask(f"{SELECTED} ORDER BY n", epsilon=20, delta="1e-5").reused
+    assert not protected.ask(f"{SELECTED} ORDER BY n", epsilon=19, delta="1e-4").reused
+    where = SELECTED.replace("GROUP", "WHERE city = 'Bern' GROUP")
+    assert not protected.ask(where, epsilon=1, delta="1e-4").reused
+
+
+def test_strangers_get_nothing_that_follows(tmp_path: Path) -> None:
+    """Whoever has no share is refused, free or not; whoever has one may use what another paid for."""
+    shares = {"ada": dp.Budget(epsilon=5), "bob": dp.Budget(epsilon=5)}
+    with dp.protect(
+        visits(),
+        name="t",
+        unit=ROW,
+        columns=VISITS,
+        budget=dp.Budget(epsilon=9),
+        analysts=shares,
+        ledger=tmp_path / "a",
+    ) as protected:
+        protected.ask(PAIR, epsilon=4, analyst="ada")
+        then = "SELECT region, COUNT(*) AS n FROM t GROUP BY region"
+        for stranger in (None, "eve"):
+            with pytest.raises(dp.DiscreetError):
+                protected.ask(then, epsilon="0.1", analyst=stranger)
+        assert protected.ask(then, epsilon="0.1", analyst="bob").origin == (1,)
+        assert protected.spent_by("bob").epsilon == 0
+
+
+@st.composite
+def regroupings(draw: st.DrawFn) -> str:
+    """A question whose answer follows from that to PAIR, if each row is a unit."""
+    filters = draw(
+        st.lists(st.sampled_from(["region = 'north'", "region IS NULL", "day <> 2", "day + 1 > 2"]), unique=True)
+    )
+    keys = draw(
+        st.lists(st.sampled_from(["region", "day", "day > 1", "COALESCE(region, 'none')"]), unique=True, max_size=2)
+    )
+    where = f" WHERE {' AND '.join(filters)}" if filters else ""
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    shown = [f"{key} AS k{number}" for number, key in enumerate(keys)]
+    return f"SELECT {', '.join([*shown, 'COUNT(*) AS n', 'SUM(age) AS s', 'AVG(age) AS a'])} FROM t{where}{group}"
+
+
+@pytest.mark.usefixtures("noiseless")
+def test_random_regroupings_equal_what_would_be_asked(desk: Desk) -> None:
+    """Filters and keys made of the old keys, in any combination."""
+    stored, fresh = desk(), desk()
+    stored.ask(PAIR.replace("COUNT(*)", "AVG(age) AS a, COUNT(*)"), epsilon=90)
+
+    @given(regroupings())
+    @settings(max_examples=25)
+    def check(question: str) -> None:
+        derived = stored.ask(question, epsilon="0.01")
+        assert derived.origin == (1,), question
+        assert same(derived, fresh.ask(question, epsilon="0.01")), question
+
+    check()

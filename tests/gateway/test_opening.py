@@ -1,0 +1,264 @@
+"""Putting tables behind an account: one or several, in code or by a file, each declared in full or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+import discreet as dp
+from discreet.errors import ConfigError, InvalidArgument, SchemaMismatch, SourceError, SourceUnsupported, Unsupported
+
+CUSTOMERS = pa.table({"id": [1, 2, 3], "nation": ["FR", "IT", "FR"], "age": [20, 40, 60]})
+ORDERS = pa.table({"id": [10, 11, 12], "customer_id": [1, 1, 2], "total": [5.0, 7.5, 1.25]})
+NATIONS = pa.table({"code": ["FR", "IT"], "continent": ["Europe", "Europe"]})
+ROWS = dp.Limits(rows=10)
+
+
+def customers(data: object = CUSTOMERS, **others: Any) -> dp.DeclaredTable:
+    """The table with the unit."""
+    declared: dict[str, Any] = {"name": "customers", "unit": dp.Unit("id"), "limits": dp.Limits(rows=1)}
+    return dp.table(data, **declared | others)
+
+
+def orders(data: object = ORDERS, **others: Any) -> dp.DeclaredTable:
+    """A table that is linked to it."""
+    declared: dict[str, Any] = {"name": "orders", "links": {"customer_id": "customers.id"}, "limits": ROWS}
+    return dp.table(data, **declared | others)
+
+
+def nations(data: object = NATIONS, **others: Any) -> dp.DeclaredTable:
+    """A public table."""
+    return dp.table(data, **{"name": "nations", "public": True, "unique": ["code"]} | others)
+
+
+def shop(tmp_path: Path, *tables: dp.DeclaredTable) -> dp.Protected:
+    """These tables behind one account."""
+    return dp.protect(list(tables), name="shop", budget=dp.Budget(epsilon=10), ledger=tmp_path / "shop.ledger")
+
+
+def test_several_tables_share_one_account(tmp_path: Path) -> None:
+    """Each is declared in full, whatever it is held in; the dataset knows whose rows are whose."""
+    parquet.write_table(ORDERS, tmp_path / "orders.parquet")
+    csv.write_csv(NATIONS, tmp_path / "nations.csv")
+    with shop(
+        tmp_path,
+        customers(columns={"age": dp.Bounds(0, 125)}),
+        orders(tmp_path / "orders.parquet", row_ceiling=1000),
+        nations(tmp_path / "nations.csv"),
+    ) as protected:
+        dataset = protected.dataset
+        assert (dataset.name, [table.name for table in dataset.tables]) == ("shop", ["customers", "orders", "nations"])
+        assert [str(dataset.owner(table)) for table in dataset.tables] == ["id", "customer_id", "None"]
+        assert [table.source.kind for table in dataset.tables] == ["memory", "parquet", "csv"]
+        assert dataset.tables[0].column("age").bounds == dp.Bounds(0, 125)
+        assert (dataset.tables[1].row_ceiling, dataset.tables[2].unique) == (1000, ("code",))
+        assert protected.remaining
+
+
+def test_a_list_of_one_is_the_one_table(tmp_path: Path) -> None:
+    """Declared either way, the tables are equal, and so is what protects them."""
+    with (
+        dp.protect(
+            CUSTOMERS,
+            name="customers",
+            unit=dp.Unit("id"),
+            limits=dp.Limits(rows=1),
+            columns={"age": dp.Bounds(0, 125)},
+            budget=dp.Budget(epsilon=10),
+            ledger=tmp_path / "one.ledger",
+        ) as alone,
+        shop(tmp_path, customers(columns={"age": dp.Bounds(0, 125)})) as listed,
+        dp.protect(
+            customers(columns={"age": dp.Bounds(0, 125)}),
+            name="shop",
+            budget=dp.Budget(epsilon=10),
+            ledger=tmp_path / "bare.ledger",
+        ) as bare,
+    ):
+        assert alone.dataset.tables == listed.dataset.tables == bare.dataset.tables
+        question = "SELECT SUM(age) AS s FROM customers"
+        assert alone.plan(question, epsilon=1).cost == listed.plan(question, epsilon=1).cost
+
+
+def test_names_with_points_are_linked_apart(tmp_path: Path) -> None:
+    """A pair says which part is the table's name."""
+    renamed = CUSTOMERS.rename_columns(["c.id", "nation", "age"])
+    linked = orders(links={"customer_id": ("our.customers", "c.id")})
+    with shop(tmp_path, customers(renamed, name="our.customers", unit=dp.Unit("c.id")), linked) as protected:
+        assert str(protected.dataset.owner(protected.dataset.tables[1])) == "customer_id"
+
+
+@pytest.mark.parametrize(
+    ("declare", "message"),
+    [
+        (list, "a list of tables holds what table"),
+        (lambda: [customers(), ORDERS], "a list of tables holds what table"),
+        (lambda: [customers(), orders(limits=None)], "a unit of table 'orders' may have many rows, so it needs limits"),
+        (lambda: [customers(limits=None)], "a unit of id may have many rows, so it needs limits"),
+        (lambda: [orders()], "linked to 'customers', which isn't declared"),
+        (lambda: [customers(), orders(links={"customer_id": "customers"})], "isn't a table and its column"),
+        (lambda: [customers(), orders(links={"who": "customers.id"})], "has no column 'who'"),
+        (lambda: [customers(), orders(links={"customer_id": "customers.nation"})], "from integer values to text"),
+        (lambda: [customers(), orders(links={})], "nothing says whose the rows of table 'orders' are"),
+        (lambda: [customers(), orders(unit=dp.Unit("id"))], "says that rows belong to another"),
+        (lambda: [customers(unit=dp.Unit.row()), orders()], "each row of table 'customers' is a unit of its own"),
+        (lambda: [customers(), customers()], "two tables of one name"),
+        (lambda: [nations()], "public tables only"),
+        (lambda: [customers(), nations(unit=dp.Unit("code"))], "is public"),
+        (lambda: [customers(), nations(limits=ROWS)], "takes no limits"),
+        (lambda: [customers(), nations(unique=["name"])], "has no column 'name'"),
+        (lambda: [customers(), orders(unique=["id"])], "is private"),
+        (lambda: [customers(columns={"agee": None})], "'agee'"),
+    ],
+)
+def test_declarations_that_do_not_fit_are_refused(
+    tmp_path: Path, declare: Callable[[], list[Any]], message: str
+) -> None:
+    """Before an account is opened, in words that name the table and the cause."""
+    with pytest.raises(InvalidArgument, match=message) as caught:
+        shop(tmp_path, *declare())
+    assert not list(tmp_path.iterdir())
+    assert caught.value.message
+
+
+def test_what_belongs_to_a_table_is_not_said_of_the_list(tmp_path: Path) -> None:
+    """A unit, columns, limits or ceiling beside a list would be ignored, so they're refused."""
+    for extra in ({"unit": dp.Unit("id")}, {"columns": {}}, {"limits": ROWS}, {"row_ceiling": 5}):
+        with pytest.raises(InvalidArgument, match="each table's own"):
+            dp.protect([customers()], name="s", budget=dp.Budget(1), ledger=tmp_path / "l", **extra)
+
+
+def test_one_table_needs_a_unit(tmp_path: Path) -> None:
+    """Whose presence is hidden has no default, nor has how much of an id counts."""
+    with pytest.raises(InvalidArgument, match="whose presence is to be hidden") as caught:
+        dp.protect(CUSTOMERS, name="c", budget=dp.Budget(1), ledger=tmp_path / "l")
+    assert "Unit.row()" in caught.value.hint
+    with pytest.raises(InvalidArgument, match="a unit of id may have many rows"):
+        dp.protect(CUSTOMERS, name="c", unit=dp.Unit("id"), budget=dp.Budget(1), ledger=tmp_path / "l")
+
+
+def test_sources_that_are_none_are_refused(tmp_path: Path) -> None:
+    """Something that isn't a table, or a file that isn't there, in any place of the list."""
+    with pytest.raises(SourceUnsupported):
+        shop(tmp_path, customers(), orders({"id": [1]}))
+    with pytest.raises(SourceError):
+        shop(tmp_path, customers(), orders(tmp_path / "nothing.parquet"))
+
+
+def counted(protected: dp.Protected, sql: str) -> int:
+    """What a count gives; without noise, in these tests."""
+    return int(protected.ask(sql, epsilon=1)["n"][0])
+
+
+@pytest.mark.usefixtures("noiseless")
+def test_whose_rows_count(tmp_path: Path) -> None:
+    """Rows of nobody don't count; those of two owners count for each; an id needs no row in the table it names."""
+    bought = pa.table({"id": [10, 11, 11, 13, 14], "customer_id": [1, 1, 2, 99, None]})
+    items = pa.table({"order_id": [10, 11, 12, 13, 14, None], "quantity": [1, 2, 3, 4, 5, 6]})
+    parts = dp.table(items, name="items", links={"order_id": "orders.id"}, limits=ROWS)
+    with shop(tmp_path, customers(), orders(bought), parts) as protected:
+        assert counted(protected, "SELECT COUNT(*) AS n FROM orders") == 4  # 99 is somebody, NULL is nobody
+        assert counted(protected, "SELECT COUNT(*) AS n FROM items") == 4  # order 11 is of two, 12 and 14 of nobody
+        assert counted(protected, "SELECT COUNT(*) AS n FROM items WHERE quantity = 2") == 2
+        assert counted(protected, "SELECT COUNT(*) AS n FROM items WHERE quantity IN (3, 5, 6)") == 0
+        joined = "SELECT COUNT(*) AS n FROM items JOIN orders ON items.order_id = orders.id"
+        assert counted(protected, joined) == 4  # units meet their own rows only
+
+
+@pytest.mark.usefixtures("noiseless")
+def test_the_greatest_limits_are_in_force(tmp_path: Path) -> None:
+    """Of one table its own limits hold, of several the greatest: what is beyond weighs no more."""
+    many = pa.table({"id": range(40), "customer_id": [1] * 40})
+    with shop(tmp_path, customers(limits=dp.Limits(rows=20)), orders(many)) as protected:
+        assert counted(protected, "SELECT COUNT(*) AS n FROM orders") == 10
+        joined = "SELECT COUNT(*) AS n FROM orders JOIN customers ON orders.customer_id = customers.id"
+        assert counted(protected, joined) == 20
+
+
+def test_units_of_different_kinds_never_meet(tmp_path: Path) -> None:
+    """Ids that are numbers and ids that are texts can't be one unit: refused when planned, for it costs to fail."""
+    doctors = pa.table({"code": ["1", "2", "x"], "age": [30, 40, 50]})
+    staff = dp.table(doctors, name="doctors", unit=dp.Unit("code"), limits=ROWS)
+    with shop(tmp_path, customers(), staff) as protected:
+        both = "SELECT COUNT(*) AS n FROM (SELECT age FROM customers UNION ALL SELECT age FROM doctors) AS people"
+        with pytest.raises(Unsupported, match="different units"):
+            protected.plan(both, epsilon=1)
+        assert protected.plan("SELECT COUNT(*) AS n FROM doctors", epsilon=1).cost
+
+
+def test_a_public_table_that_is_not_unique_as_declared(tmp_path: Path) -> None:
+    """Found out when it is read, before anything is charged."""
+    twice = pa.table({"code": ["FR", "FR"], "continent": ["Europe", "Asia"]})
+    with shop(tmp_path, customers(), nations(twice)) as protected:
+        joined = "SELECT COUNT(*) AS n FROM customers JOIN nations ON customers.nation = nations.code"
+        with pytest.raises(SchemaMismatch):
+            protected.ask(joined, epsilon=1)
+        assert protected.spent.epsilon == 0
+
+
+CONFIG = """
+name = "shop"
+ledger = "shop.ledger"
+adjacency = "add_remove"
+budget = { epsilon = 10 }
+
+[tables.nations]
+source = "nations.csv"
+public = true
+unique = ["code"]
+columns = { code = { kind = "text" }, continent = { kind = "text" } }
+
+[tables.customers]
+source = "customers.parquet"
+unit = "id"
+limits = { rows = 1 }
+columns = { id = { kind = "integer" }, age = { kind = "integer", bounds = [0, 125] } }
+
+[tables.orders]
+source = "orders.parquet"
+links = { customer_id = "customers.id" }
+limits = { rows = 10 }
+columns = { customer_id = { kind = "integer" }, total = { kind = "real", bounds = [0, 100] } }
+"""
+
+
+def config(tmp_path: Path, text: str = CONFIG) -> Path:
+    """A configuration with its files beside it."""
+    csv.write_csv(NATIONS, tmp_path / "nations.csv")
+    parquet.write_table(CUSTOMERS, tmp_path / "customers.parquet")
+    parquet.write_table(ORDERS, tmp_path / "orders.parquet")
+    file = tmp_path / "discreet.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_file_opens_its_private_tables_by_name(tmp_path: Path) -> None:
+    """All of them are one account; public ones can be named in questions, and aren't opened on their own."""
+    tables = dp.load(config(tmp_path), create_ledger=True)
+    assert list(tables) == ["customers", "orders"]
+    assert tables["customers"] is tables["orders"]
+    with tables["customers"] as protected:
+        for question in ("SELECT SUM(age) AS s FROM customers", "SELECT SUM(total) AS s FROM orders"):
+            assert protected.ask(question, epsilon=1).entry
+        assert protected.spent.epsilon == 2
+
+
+def test_a_file_that_contradicts_itself_opens_nothing(tmp_path: Path) -> None:
+    """The error names the key, and no account is begun."""
+    with pytest.raises(ConfigError, match=r"tables\.orders\.links\.customer_id: "):
+        dp.load(config(tmp_path, CONFIG.replace("customers.id", "customers.nr")), create_ledger=True)
+    assert not (tmp_path / "shop.ledger").exists()
+
+
+def test_a_declared_column_that_is_not_there_costs_nothing(tmp_path: Path) -> None:
+    """What the schema of any table in the question lacks is found out before anything is charged."""
+    text = CONFIG.replace("total =", "sum =")
+    with dp.load(config(tmp_path, text), create_ledger=True)["orders"] as protected:
+        with pytest.raises(SchemaMismatch):
+            protected.ask("SELECT SUM(sum) AS s FROM orders", epsilon=1)
+        assert protected.spent.epsilon == 0

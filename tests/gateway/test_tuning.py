@@ -1,0 +1,185 @@
+"""Limits and bounds chosen privately: what they cost, what they choose, and what they say of what is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.errors import BudgetExhausted, InvalidArgument, UnknownColumn, Unsupported
+from discreet.query.tuning.profile import STEPS, Profile
+from discreet.query.tuning.spans import ENDS, bounds_of
+
+COUNT = "SELECT region, COUNT(*) AS n FROM visits GROUP BY region"
+PLACES = ["east", "north", "south", "west"]
+
+Make = Callable[..., dp.Protected]
+
+
+@pytest.fixture(scope="module")
+def visits() -> pa.Table:
+    """Twenty thousand people, who come 1 to 40 times, and a few 400 times."""
+    often = np.concatenate([np.arange(20_000) % 40 + 1, np.full(200, 400)])
+    person = np.repeat(np.arange(len(often)), often)
+    number = np.arange(len(person))
+    return pa.table(
+        {
+            "person": pa.array(person),
+            "region": pa.array(np.array(PLACES)[number % 4]),
+            "shop": pa.array(np.char.add("shop ", (number % 300).astype(str))),
+            "paid": pa.array((number % 1_000) * 3.0),
+        }
+    )
+
+
+@pytest.fixture
+def make(visits: pa.Table, tmp_path: Path) -> Iterator[Make]:
+    """Protects the visits; every call with an account of its own."""
+    opened: list[dp.Protected] = []
+
+    def protect(epsilon: float = 100, **declared: object) -> dp.Protected:
+        declared = {"unit": dp.Unit("person"), "limits": dp.Limits(rows=5)} | declared
+        found = dp.protect(
+            visits,
+            name="visits",
+            columns={"region": dp.Keys(PLACES)},
+            budget=dp.Budget(epsilon=epsilon, delta=1e-3),
+            ledger=tmp_path / f"{len(opened)}.ledger",
+            **declared,  # type: ignore[arg-type]  # a test's own
+        )
+        opened.append(found)
+        return found
+
+    yield protect
+    for each in opened:
+        each.close()
+
+
+def test_limits_cost_what_was_offered_and_nothing_twice(make: Make) -> None:
+    """Profile and question together cost the offer; asked again, neither costs anything."""
+    with make() as visits:
+        plan = visits.plan(COUNT, epsilon=1, limits="auto")
+        assert plan.cost.epsilon == 1  # type: ignore[union-attr]  # pure
+        first = visits.ask(COUNT, epsilon=1, limits="auto")
+        assert visits.spent.epsilon == 1
+        again = visits.ask(COUNT, epsilon=1, limits="auto")
+        assert visits.spent.epsilon == 1
+        assert again.reused
+        assert again.rows() == first.rows()
+        assert again.cut_off == first.cut_off
+
+
+def test_limits_are_near_the_best(make: Make) -> None:
+    """They cut off little here, where half of the declared five rows would be most."""
+    with make() as visits:
+        chosen = visits.ask(COUNT, epsilon=1, limits="auto")
+        declared = visits.ask(COUNT, epsilon=1)
+        truth = 490_000 / 4
+        assert max(abs(n - truth) for n in chosen["n"]) < min(abs(n - truth) for n in declared["n"]) / 3
+
+
+def test_what_is_cut_off_is_said(make: Make, visits: pa.Table) -> None:
+    """The share is right within its margin; the exact one is known here."""
+    rows = np.bincount(visits["person"].to_numpy())
+    with make() as protected:
+        found = protected.ask(COUNT, epsilon=20, limits="auto").cut_off
+        assert found is not None
+        limit = found.limits.rows
+        assert limit is not None
+        exact = np.maximum(rows - limit, 0).sum() / rows.sum()
+        assert abs(found.share - exact) <= found.margin
+        assert found.margin < 0.2
+        assert "cut off" in str(protected.ask(COUNT, epsilon=20, limits="auto"))
+
+
+def test_what_declared_limits_cut_off_can_be_measured(make: Make, visits: pa.Table) -> None:
+    """For the same share of the offer; of given limits in either shape."""
+    rows = np.bincount(visits["person"].to_numpy())
+    with make() as protected:
+        found = protected.ask(COUNT, epsilon=10, cut_off=True).cut_off
+        assert found is not None
+        assert found.limits == dp.Limits(rows=5)
+        assert abs(found.share - np.maximum(rows - 5, 0).sum() / rows.sum()) <= found.margin
+        assert protected.spent.epsilon == 10
+        narrow = protected.ask(COUNT, rho=1, limits=dp.Limits(groups=1, rows_per_group=2), cut_off=True).cut_off
+        assert narrow is not None
+        assert narrow.share > 0.8
+    with make(unit=dp.Unit.row(), limits=None) as each_row, pytest.raises(Unsupported):
+        each_row.plan(COUNT, epsilon=1, cut_off=True)
+
+
+def test_private_groups_get_limits_on_groups(make: Make) -> None:
+    """So that a threshold can select them."""
+    with make() as visits:
+        found = visits.ask("SELECT shop, COUNT(*) FROM visits GROUP BY shop", epsilon=1, delta=1e-6, limits="auto")
+        assert found.cut_off is not None
+        assert found.cut_off.limits.groups is not None
+        assert len(found) == 300
+
+
+def test_nothing_is_paid_if_not_all_can_be(make: Make) -> None:
+    """A profile isn't paid for, when the question couldn't be."""
+    with make(epsilon=0.5) as visits:
+        with pytest.raises(BudgetExhausted):
+            visits.ask(COUNT, epsilon=1, limits="auto")
+        assert visits.spent.epsilon == 0
+
+
+def test_bounds_are_chosen_privately(make: Make) -> None:
+    """A column without bounds can be added up; bounds hold nearly all of its values, and are said."""
+    with make() as visits:
+        found = visits.ask("SELECT AVG(paid) AS p FROM visits", epsilon=1, bounds={"paid": "auto"}, limits="auto")
+        assert visits.spent.epsilon == 1
+        ends = found.bounds["paid"]
+        assert float(ends.lo) <= 0  # type: ignore[arg-type]  # a number
+        assert 2_900 <= float(ends.hi) <= 8_192  # type: ignore[arg-type]  # a number
+        assert abs(found["p"][0] - 1_498.5) < 150
+        assert "paid" in str(found)
+    with make(unit=dp.Unit.row(), limits=None) as rows:
+        found = rows.ask("SELECT SUM(paid) AS p FROM visits", epsilon=1, bounds={"visits.paid": "auto"})
+        assert 2_900 <= float(found.bounds["visits.paid"].hi) <= 8_192  # type: ignore[arg-type]  # a number
+
+
+def test_bounds_of_ones_own(make: Make) -> None:
+    """An analyst's bounds take the place of none, and can only narrow those that are declared."""
+    with make(unit=dp.Unit.row(), limits=None) as visits:
+        plan = visits.plan("SELECT SUM(paid) FROM visits", epsilon=1, bounds={"paid": dp.Bounds(0, 10)})
+        (noise,) = plan.levels[0].draft.noises
+        assert float(noise.step * noise.sensitivity.l1) == 10
+        assert visits.ask(plan).rows()
+        with pytest.raises(UnknownColumn):
+            visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"nothing": dp.Bounds(0, 10)})
+        with pytest.raises(InvalidArgument):
+            visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"region": "auto"})
+        with pytest.raises(InvalidArgument):
+            visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"paid": (0, 10)})  # type: ignore[dict-item]  # the slip
+        with pytest.raises(Unsupported):
+            visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, limits=dp.Limits(rows=3))
+
+
+def test_a_profile_reads_noise_as_noise() -> None:
+    """Classes that noise alone fills are taken to be empty; those that hold people aren't."""
+    units = [0] * len(STEPS)
+    units[0], units[5], units[-1] = 10_000, 5_000, 30
+    profile = Profile(tuple(units), scale=10.0)
+    assert profile.total() == 10_000 + 5_000 * (6 + 1 + 8) / 2
+    assert profile.surplus(10**6) == 0
+    assert profile.keeping(0.99) == STEPS[5]
+
+
+def test_bounds_weigh_what_they_cut_off_against_noise() -> None:
+    """The few who have much decide as long as noise is cheap; classes that noise alone fills never do."""
+    highs = [0] * len(ENDS)
+    highs[ENDS.index(8)], highs[ENDS.index(1024)], highs[-1] = 100_000, 300, 40
+    lows = [0] * len(ENDS)
+    lows[len(ENDS) - 1 - ENDS.index(0)] = 100_000
+    cheap = bounds_of(lows, highs, 10.0, price=5.0, kind=dp.Kind.REAL)
+    assert (cheap.lo, cheap.hi) == (0, 1024)
+    dear = bounds_of(lows, highs, 10.0, price=500.0, kind=dp.Kind.REAL)
+    assert (dear.lo, dear.hi) == (0, 8)
+    nobody = [0] * len(ENDS)
+    assert bounds_of(nobody, nobody, 10.0, price=5.0, kind=dp.Kind.REAL) == dp.Bounds(-1, 1)
