@@ -5,7 +5,7 @@ Engines do that themselves, but not across tables that are made in between (see 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from discreet.query.ir import (
@@ -37,6 +37,7 @@ class _Pushing:
     def __init__(self) -> None:
         """Nothing is rewritten yet."""
         self._done: dict[int, tuple[Relation, Relation]] = {}
+        self._and: Call | None = None
 
     def of(self, relation: Relation) -> Relation:
         """The relation on rewritten ones."""
@@ -50,7 +51,7 @@ class _Pushing:
             case Scan():
                 return relation
             case Where(source=source, predicate=predicate):
-                return self._below(source, list(_conjuncts(predicate)))
+                return self._below(source, self._parts(predicate))
             case Join():
                 return self._below(relation, [])
             case Union(parts=parts):
@@ -64,23 +65,45 @@ class _Pushing:
         """A relation filtered, where its kind lets a filter through."""
         match relation:
             case Where(source=source, predicate=predicate):
-                return self._below(source, [*_conjuncts(predicate), *filters])
+                return self._below(source, [*self._parts(predicate), *filters])
             case Join(left=left, right=right, kind=kind, predicate=predicate):
                 ours = [each for each in filters if _aliases(each) <= visible(left)]
                 theirs = [each for each in filters if each not in ours and _aliases(each) <= visible(right)]
                 theirs = theirs if kind is JoinKind.INNER else []
                 rest = [each for each in filters if each not in [*ours, *theirs]]
-                on = [] if predicate is None else list(_conjuncts(predicate))
+                on = [] if predicate is None else self._parts(predicate)
                 inside = [each for each in on if _aliases(each) and _aliases(each) <= visible(right)]
                 joined = replace(
                     relation,
                     left=self._below(left, ours),
                     right=self._below(right, [*inside, *theirs]),
-                    predicate=_conjunction([each for each in on if each not in inside], predicate),
+                    predicate=self._together([each for each in on if each not in inside]),
                 )
-                return _filtered(joined, rest)
+                return self._filtered(joined, rest)
             case _:
-                return _filtered(self.of(relation), filters)
+                return self._filtered(self.of(relation), filters)
+
+    def _parts(self, predicate: Expr) -> list[Expr]:
+        """The conditions that all hold where a predicate does; how they were brought together is kept for later."""
+        if not isinstance(predicate, Call) or predicate.function.name != "and":
+            return [predicate]
+        self._and = predicate
+        return [part for arg in predicate.args for part in self._parts(arg)]
+
+    def _together(self, conditions: Sequence[Expr]) -> Expr | None:
+        """Conditions as one, by the function that brought some together before."""
+        if len(conditions) > 1 and self._and is not None:
+            return replace(self._and, args=tuple(conditions))
+        return conditions[0] if conditions else None
+
+    def _filtered(self, relation: Relation, conditions: Sequence[Expr]) -> Relation:
+        """A relation with one filter above it: one for each condition would be as deep a query as there are many."""
+        if self._and is None:
+            for each in conditions:
+                relation = Where(relation, each)
+            return relation
+        predicate = self._together(conditions)
+        return relation if predicate is None else Where(relation, predicate)
 
 
 def visible(relation: Relation) -> frozenset[str]:
@@ -96,29 +119,6 @@ def visible(relation: Relation) -> frozenset[str]:
             return visible(source) | {alias}
         case _:
             return visible(relation.source)
-
-
-def _conjuncts(predicate: Expr) -> Iterator[Expr]:
-    """The conditions that all hold where a predicate does."""
-    if isinstance(predicate, Call) and predicate.function.name == "and":
-        for arg in predicate.args:
-            yield from _conjuncts(arg)
-    else:
-        yield predicate
-
-
-def _conjunction(conditions: list[Expr], of: Expr | None) -> Expr | None:
-    """Conditions as one, by the function that brought them together."""
-    if len(conditions) < 2 or not isinstance(of, Call):  # noqa: PLR2004 — one needs no function
-        return conditions[0] if conditions else None
-    return replace(of, args=tuple(conditions))
-
-
-def _filtered(relation: Relation, conditions: Iterable[Expr]) -> Relation:
-    """A relation with one filter above it for each condition."""
-    for each in conditions:
-        relation = Where(relation, each)
-    return relation
 
 
 def _aliases(expr: Expr) -> frozenset[str]:
