@@ -21,11 +21,12 @@ from discreet.engine import relations
 from discreet.query.plan import Level, Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question
+from discreet.query.tuning.spans import known, rebound
 from support.linked import UNITS, Data, data, dataset, entities, limits, neighbours, others_are_as_before, tables
 from support.neighbours import check, compiled_once, engine_of, exact, levels_of
 from support.statements import CONSTRUCTS, Statement, Writer
 
-MOST_LEVELS = 4
+MOST_LEVELS = 6
 """Each level is asked of each neighbour; CUBE over more keys would take all the time."""
 
 SEARCH = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
@@ -53,15 +54,25 @@ def example(random: Random, wanted: str | None = None, whose: str | None = None)
     statement = Writer(random, entities(whose), wanted or random.choice(CONSTRUCTS)).statement()
     own = None if whose == "row" else random.choice([None, None, limits(random), "auto"])
     offer = {random.choice(["epsilon", "rho"]): 1}
-    plan = planned(declared, statement.text, Request.of(delta="1/1000", limits=own, **offer))  # type: ignore[arg-type]  # numbers and limits
+    bounds = random.choice([None, None, ends(random, declared)])
+    request = Request.of(delta="1/1000", limits=own, bounds=bounds, cut_off=own is not None, **offer)  # type: ignore[arg-type]  # numbers and limits
+    plan = planned(declared, statement.text, request)
     if plan is None or len(levels_of(plan)) > MOST_LEVELS:
         return None
     return Example(plan, statement, data(random, declared))
 
 
+def ends(random: Random, declared: Dataset) -> dict[str, dp.Bounds | str]:
+    """An analyst's own bounds for some column, or none in particular; perhaps of an id, or of what is public."""
+    table = random.choice(declared.tables)
+    column = random.choice([each for each in table.columns if each.kind.is_number])
+    return {f"{table.name}.{column.name}": random.choice([dp.Bounds(1, 2), dp.Bounds(0, 5), "auto"])}
+
+
 def planned(declared: Dataset, text: str, request: Request) -> Plan | None:
     """The plan, unless the question is refused, which takes an error of our own."""
     try:
+        declared = replace(declared, tables=rebound(declared.tables, known(request.bounds)))
         return make_plan(question(text, declared.tables), request, declared)
     except dp.DiscreetError:
         return None

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from discreet.dataset import Dataset, Kind
+from discreet.engine.admission import admit
 from discreet.errors import DiscreetError
 from discreet.privacy import Budget
 from discreet.query import ir
@@ -92,6 +93,7 @@ def check(case: Case, random: Random) -> bool:
             *(each.value for each in level.exact.measures if not isinstance(each, ir.Units)),
         ]
         assert _columns(*used) <= held_by(asked.source), case.text
+        admit(level.exact)
         assert all(noise.sensitivity.linf >= 1 for noise in level.noises.values()), case.text
     assert plan.explain(), case.text
     assert plan.digest == plan_of(case, dialect, **offer).digest, case.text  # type: ignore[union-attr]  # taken before
@@ -214,6 +216,18 @@ def test_a_join_sees_its_own_sides_alone(rows: str) -> None:
     assert plan_of(Case(inner, ASKED), "duckdb", epsilon=1) is None
     comma = "SELECT COUNT(*) FROM orders o, shops s LEFT JOIN shops t ON t.id = o.shop_id WHERE o.shop_id = s.id"
     assert plan_of(Case(comma, ASKED), "duckdb", epsilon=1) is None
+
+
+@pytest.mark.parametrize(
+    "value", ["total * 1e-300", "total / 1e300", "total * 1e200", "POWER(total, 16)", "total - 1e18"]
+)
+@pytest.mark.parametrize("asked", ["SUM({})", "AVG({})", "VAR_POP({})", "MEDIAN({})", "CORR({}, total)"])
+@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"rho": "1e-30"}, {"epsilon": 100_000}], ids=str)
+def test_what_is_planned_can_be_carried_out(value: str, asked: str, offer: dict[str, Any]) -> None:
+    """However small or large the numbers: engines admit the plan, or it is refused before it is paid for."""
+    plan = plan_of(Case(f"SELECT {asked.format(value)} AS a FROM orders", ASKED), "duckdb", **offer)
+    for level in plan.levels if plan is not None else ():
+        admit(level.exact)
 
 
 @pytest.mark.parametrize("depth", [5, 31, 60, 500])

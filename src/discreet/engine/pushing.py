@@ -5,7 +5,7 @@ Engines do that themselves, but not across tables that are made in between (see 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from discreet.query.ir import (

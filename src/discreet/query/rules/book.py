@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor, prod
 
 from discreet.dataset import Kind
-from discreet.errors import UnboundedColumn
+from discreet.errors import InvalidArgument, UnboundedColumn
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft, Pick
@@ -18,6 +18,12 @@ _REAL_BITS = 32
 
 _WEIGHT_BITS = 20
 """Where limits scale a unit's rows, whole numbers get 2²⁰ steps each, so that rounding loses next to nothing."""
+
+_FINEST = -1_022
+"""No step is finer than 2⁻¹⁰²²: engines put values into steps by a product with a double, which has an end there."""
+
+_COARSEST = 62
+"""No step of whole numbers is coarser than 2⁶²: engines count in 64 bits."""
 
 _NOISE_BITS = 56
 """Steps per noise scale stay below 2⁵⁶, within what the samplers do exactly in 64 bits."""
@@ -47,13 +53,19 @@ class Book:
         return self.sum(literal(1))
 
     def sum(self, value: ir.Expr) -> str:
-        """The sum of an expression."""
+        """The sum of an expression.
+
+        Raises:
+            InvalidArgument: so little is offered that no step holds the noise.
+        """
         for measure in self.measures:
             if isinstance(measure, ir.Sum) and measure.value == value:
                 return measure.name
         lo, hi = range_of(value)
         fine = self._fine_rows if value.type.kind is Kind.INTEGER else _exponent(max(abs(lo), abs(hi))) - _REAL_BITS
-        grid = max(fine, self._coarsest(max(abs(lo), abs(hi))))
+        grid = max(fine, self._coarsest(max(abs(lo), abs(hi))), _FINEST)
+        if value.type.kind is Kind.INTEGER and grid > _COARSEST:
+            raise InvalidArgument("so small an offer drowns every number in its noise", hint="offer more")
         step = Fraction(2) ** grid
         return self._add(ir.Sum(name=self._fresh(), value=value, grid=grid, lo=floor(lo / step), hi=ceil(hi / step)))
 

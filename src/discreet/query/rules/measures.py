@@ -17,6 +17,9 @@ from discreet.query.released import released_names
 from discreet.query.rules.book import Book, range_of
 from discreet.query.uncertainty.intervals import Interval
 
+_SMALLEST = Fraction(1, 2**400)
+"""The least width of a range of which squares are taken."""
+
 _SPREADS = {ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
 
 
@@ -118,12 +121,15 @@ def _moments(statistic: ir.Statistic, value: ir.Expr, book: Book) -> Estimator:
     count, total = book.sum(_present(value)), book.sum(offset)
     if statistic not in _SPREADS:
         return Mean(count=count, total=total, centre=centre, lo=lo, hi=hi)
+    _check_squares(value)
     squares = book.sum(call("multiply", offset, offset))
     return Spread(statistic=statistic, count=count, total=total, squares=squares, centre=centre, lo=lo, hi=hi)
 
 
 def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, book: Book) -> Estimator:
     """COVAR and CORR: sums of products about the middles of the bounds, of the rows that have both values."""
+    for value in (first, second):
+        _check_squares(value)
     both = _where_present(first, second), _where_present(second, first)
     (x, ends), (y, others) = (_about_middle(value) for value in both)
     sums = Sums(
@@ -134,6 +140,19 @@ def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, book:
         squares=tuple(book.sum(call("multiply", each, each)) for each in (x, y) if statistic is ir.Statistic.CORR),
     )
     return Association(statistic=statistic, sums=sums, first=ends, second=others)
+
+
+def _check_squares(value: ir.Expr) -> None:
+    """Refuse values whose squares are too small for a double.
+
+    Raises:
+        Unsupported: they lie closer together than 2⁻⁴⁰⁰.
+    """
+    lo, hi = range_of(value)
+    if 0 < hi - lo < _SMALLEST:
+        raise Unsupported(
+            "these values lie so close together that their squares can't be told from 0", hint="multiply them first"
+        )
 
 
 def _about_middle(value: ir.Expr) -> tuple[ir.Expr, Interval]:
