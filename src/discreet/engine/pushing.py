@@ -25,6 +25,9 @@ from discreet.query.ir import (
     Window,
 )
 
+_MOST_FILTERS = 20
+"""One above the other; more are brought together."""
+
 
 def pushed(exact: Exact) -> Exact:
     """The same question, its filters as far down in joins as they go."""
@@ -91,10 +94,12 @@ class _Pushing:
         return [part for arg in predicate.args for part in self._parts(arg)]
 
     def _together(self, conditions: Sequence[Expr]) -> Expr | None:
-        """Conditions as one, by the function that brought some together before."""
-        if len(conditions) > 1 and self._and is not None:
-            return replace(self._and, args=tuple(conditions))
-        return conditions[0] if conditions else None
+        """Conditions as one, by the function that brought some together before: in pairs of pairs, so none is deep."""
+        if len(conditions) < 2 or self._and is None:  # noqa: PLR2004 — a pair
+            return conditions[0] if conditions else None
+        half = len(conditions) // 2
+        pair = (self._together(conditions[:half]), self._together(conditions[half:]))
+        return replace(self._and, args=tuple(each for each in pair if each is not None))
 
     def _filtered(self, relation: Relation, conditions: Sequence[Expr]) -> Relation:
         """A relation with one filter above it: one for each condition would be as deep a query as there are many."""
