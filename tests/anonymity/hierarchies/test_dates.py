@@ -50,6 +50,59 @@ def test_units_are_those_of_the_calendar(values: list[Any], units: list[str]) ->
     check(Calendar(units=units), dates, [*levels, lambda _: "*"])
 
 
+@st.composite
+def dotted(draw: st.DrawFn) -> dict[str, date]:
+    """Texts with dots, with zeros before a digit or without, by what day they are."""
+    found = {}
+    for day in draw(st.lists(DATES, min_size=1, max_size=8)):
+        for zeros in draw(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=2)):
+            parts = [f"{part:0{1 + zero}d}" for part, zero in zip((day.day, day.month), zeros, strict=True)]
+            found[".".join([*parts, str(day.year)])] = day
+    return found
+
+
+@given(dotted(), st.booleans(), CHAINS)
+def test_texts_with_dots_are_read_with_the_day_first(texts: dict[str, date], missing: bool, units: list[str]) -> None:
+    """Against Python's dates; a level of days is there only where two texts mean one."""
+    cells = column([*texts, *([None] if missing else [])])
+    twice = len(set(texts.values())) < len(texts)
+    levels = [
+        lambda text, at=UNITS[unit]: "(missing)" if text is None else at(texts[text])
+        for unit in units
+        if unit != "day" or twice
+    ]
+    check(Calendar(units=units, dotted=True), cells, [*levels, lambda _: "*"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["30.02.1984"],
+        ["29.02.1983"],
+        ["12.31.1984"],
+        ["00.01.1984"],
+        ["1.1.84"],
+        ["1984.01.01"],
+        ["01.01.1984 12:00"],
+        ["01.01.1984", "unknown"],
+        ["1984-01-01"],
+        [date(1984, 1, 1)],
+        [1.11984],
+    ],
+)
+def test_what_is_no_date_with_dots_is_refused(values: list[Any]) -> None:
+    """One such text is enough, and none is quoted."""
+    with pytest.raises(SchemaMismatch, match="'x' holds other values") as error:
+        Calendar(dotted=True).ladder(column(values))
+    assert not any(str(value) in str(error.value) for value in values)
+
+
+def test_a_column_without_values_has_a_calendar_of_any_kind() -> None:
+    """There is nothing in it to read."""
+    for values in ([], [None]):
+        assert Calendar(dotted=True).ladder(column(values)).height == Calendar().ladder(column(values)).height
+
+
 @pytest.mark.parametrize("unit", ["month", "quarter", "year", "decade"])
 def test_a_week_is_below_nothing(unit: str) -> None:
     """It is refused, and rightly: one week lies in two of each longer unit, which no ladder would take."""
@@ -84,7 +137,7 @@ def test_wrong_units_are_refused(units: list[str]) -> None:
 
 
 def test_only_dates_have_a_calendar() -> None:
-    """Texts that look like dates aren't, and a number of days isn't."""
-    for values in (["2020-01-01"], [18_262]):
+    """Texts that look like dates aren't, unless it is said, and a number of days isn't."""
+    for values in (["2020-01-01"], ["01.01.2020"], [18_262]):
         with pytest.raises(SchemaMismatch, match="'x' holds no dates"):
             Calendar().ladder(column(values))

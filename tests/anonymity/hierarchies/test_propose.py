@@ -23,6 +23,10 @@ VALUES = st.one_of(
     st.lists(st.from_regex(r"[0-9]{5}", fullmatch=True), max_size=40),
     st.lists(st.one_of(st.none(), st.dates()), max_size=40),
     st.lists(st.one_of(st.none(), st.dates().map(date.isoformat)), max_size=40),
+    st.lists(st.one_of(st.none(), st.dates().map(lambda day: f"{day:%d.%m.%Y}")), max_size=40),
+    st.lists(
+        st.one_of(st.none(), st.decimals(0, 999, places=2).map(lambda at: str(at).replace(".", ","))), max_size=40
+    ),
     st.lists(st.one_of(st.none(), st.booleans()), max_size=40),
 )
 
@@ -57,6 +61,8 @@ def test_every_column_gets_a_hierarchy_that_fits(values: list[Any], name: str) -
         ([f"E{i}.{j}" for i in range(10) for j in range(3)], "icd", Masking),
         (["2020-01-31", "2020-01-30", "2020-02-01", "2021-03-03", "1999-12-31"], "x", Masking),
         ([date(2020, 1, 1), date(2021, 1, 1)], "x", Calendar),
+        (["01.01.2020", "1.1.2021"], "x", Calendar),
+        ([f"{day}.2.2020" for day in range(1, 31)], "x", Masking),
         ([datetime(2020, 1, 1, 5), datetime(2021, 1, 1)], "x", Calendar),
         (["a", "b", "c"], "x", Flat),
         (["one thing and another " * n for n in range(30)], "x", Flat),
@@ -112,6 +118,7 @@ def test_the_kind_and_the_name_can_be_said() -> None:
     assert isinstance(propose_hierarchy(numbers, name="zip").hierarchy, Masking)
     assert isinstance(propose_hierarchy(numbers, kind="digits").hierarchy, Masking)
     assert isinstance(propose_hierarchy(numbers, kind="category").hierarchy, Flat)
+    assert propose_hierarchy(column(["1.2.2020"]), kind="date").hierarchy == Calendar(dotted=True)
     with pytest.raises(SchemaMismatch):
         propose_hierarchy(column(["a", "b"]), kind="number")
     with pytest.raises(SchemaMismatch):

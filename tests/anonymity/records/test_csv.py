@@ -172,3 +172,12 @@ def test_a_day_that_no_calendar_has_stays_a_text(tmp_path: Path) -> None:
     """The year 0 can't be shown as a date."""
     days = read(written(tmp_path, "born\n0000-01-01\n2020-02-29\n")).column("born")
     assert days.labels() == ("0000-01-01", "2020-02-29")
+
+
+def test_a_negative_zero_hides_no_merged_numbers(tmp_path: Path) -> None:
+    """Numbers that doubles can't tell apart stay texts, also beside 0 and −0, which are one number."""
+    path = tmp_path / "a.csv"
+    path.write_text("x\n0\n-0\n0.1\n0.10000000000000000555\n")
+    assert len(read(path).column("x").labels()) == 4
+    path.write_text("x\n0\n-0\n1\n1.00\n")
+    assert read(path).column("x").labels() == (0.0, 1.0)

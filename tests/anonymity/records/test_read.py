@@ -140,6 +140,7 @@ def test_empty_tables_are_tables() -> None:
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), SourceUnsupported),
         ("nowhere.csv", SourceMissing),
         ("nowhere.parquet", SourceMissing),
+        (f"{'x' * 300}.csv", SourceUnsupported),
     ],
 )
 def test_what_is_no_table_is_refused_without_quoting_it(table: object, error: type[DiscreetError]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import read
 from discreet.anonymity.classes import Frequencies
-from discreet.anonymity.hierarchies import Flat
+from discreet.anonymity.hierarchies import Flat, Listed
 from discreet.anonymity.loss import LOSSES, loss_named
 from discreet.anonymity.models import AlphaK, Closeness, DeltaPresence, KAnonymity, Model
 from discreet.anonymity.records import Mask, Reals
@@ -189,6 +189,11 @@ def test_what_cannot_be_met_says_what_would_have_to_give() -> None:
         "no generalisation meets the models with at most 0 of 3 rows left out; at the highest levels 3 rows would have "
         "to be (without that, 5-anonymity would be 3)"
     )
+    assert "suppression" not in error.value.hint  # of all rows, which would leave nothing
+    some, parts = read({"age": ["1", "1", "2"]}), Listed(rows=[("1", "odd"), ("2", "even")])
+    with pytest.raises(InvalidArgument) as error:
+        optimum(some, {"age": parts}, [KAnonymity(2)], suppression=0)
+    assert "suppression of 1 rows or more" in error.value.hint
     half = AlphaK(Fraction(1, 2), 1, "ill")
     with pytest.raises(InvalidArgument, match="1 generalisations that were tried don't meet"):
         optimum(read(HALF.columns()), HALF.hierarchies(), [half], suppression=Fraction(1, 4), most_nodes=1)

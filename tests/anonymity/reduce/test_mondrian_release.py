@@ -18,7 +18,6 @@ from discreet.anonymity.records import Records, Value, read
 from discreet.anonymity.reduce.mondrian import cutting, mondrian, mondrian_beside
 from discreet.anonymity.reduce.mondrian.axes import axis_of
 from discreet.anonymity.reduce.mondrian.showing import shown
-from discreet.anonymity.reduce.mondrian.tallied import tallied
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -207,19 +206,6 @@ def test_populations_are_counted_in_the_released_ranges(
 def table(rows: list[tuple[int, str]]) -> Records:
     """Numbers and texts."""
     return read({"x": [x for x, _ in rows], "y": [y for _, y in rows]})
-
-
-@given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.sampled_from("ab")), max_size=30))
-def test_distinct_rows_are_counted(rows: list[tuple[int, str]]) -> None:
-    """By one sort or by a table: the same as counting."""
-    records = read({"x": [x for x, _ in rows], "y": [y for _, y in rows], "z": list(range(len(rows)))})
-    for names in (["x"], ["x", "y"], ["x", "y", "z", "z"], ["z", "x"] * 8):
-        columns = [records.column(name) for name in names]
-        found = tallied(columns)
-        keys = list(zip(*(column.codes.tolist() for column in columns), strict=True))
-        assert found.tuples.tolist() == [list(key) for key in sorted(set(keys))]
-        assert found.counts.tolist() == [keys.count(key) for key in sorted(set(keys))]
-        assert [tuple(found.tuples[i].tolist()) for i in found.of_row.tolist()] == keys
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 99)), min_size=1, max_size=30, unique=True))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,6 +78,33 @@ def test_a_register_that_lacks_a_row_doesnt_make_it_safer() -> None:
     found = reidentification({"zip": ["1", "1", "2"]}, ["zip"], population={"zip": ["1"] * 4})
     assert found.journalist.highest == 1.0
     assert found.marketer == pytest.approx((2 / 4 + 1) / 3)
+    assert found.lacking == 1
+
+
+@given(tables(missing=False, most_columns=2), tables(missing=False, most_columns=2))
+def test_rows_that_a_register_lacks_are_counted(table: Table, others: Table) -> None:
+    """Those that are left over once each row has been looked for in it; and none without a register."""
+    columns = [name for name in table if name in others]
+    sample, register = (rows_of(each, columns) for each in (table, others))
+    assert reidentification(table, columns).lacking == 0
+    if len(register) < len(sample):
+        with pytest.raises(InvalidArgument, match="fewer than the"):
+            reidentification(table, columns, population=others)
+    else:
+        left = Counter(sample) - Counter(register)
+        assert reidentification(table, columns, population=others).lacking == left.total()
+
+
+def test_a_population_smaller_than_the_table_is_none() -> None:
+    """The rows are drawn from it, so one row less is too few, whatever it holds; as many are enough."""
+    ages = {"age": [34, 34, 35]}
+    assert reidentification(ages, ["age"], population=ages).journalist.highest == 1.0
+    for population in ({"age": [34, 35]}, {"age": pa.array([], pa.int64())}):
+        with pytest.raises(InvalidArgument, match="fewer than the 3 that are drawn from it") as error:
+            reidentification(ages, ["age"], population=population)
+        assert "everybody" in error.value.hint
+    with pytest.raises(SchemaMismatch, match="the population doesn't fit: the table has no column 'age'"):
+        reidentification(ages, ["age"], population={"years": [34] * 9})
 
 
 def test_an_index_and_an_order_mean_nothing() -> None:

@@ -233,6 +233,47 @@ def test_a_population_serves_models_and_the_journalist() -> None:
         assess(people(), quasi_identifiers=["age"], models=[KMap(3)])
 
 
+def test_a_population_that_cannot_be_one_is_refused() -> None:
+    """Fewer rows are refused; rows that it lacks are said, with why that may be."""
+    with pytest.raises(InvalidArgument, match="the population has 1 rows, fewer than the 2"):
+        assess({"age": [1, 2]}, quasi_identifiers=["age"], population={"age": [1]})
+    report = assess({"sex": ["F", "M", "M"]}, quasi_identifiers=["sex"], population={"sex": ["F", " M", " M"]})
+    assert report.reidentification.lacking == 2
+    said = [sentence for sentence in report.advice if "lacks" in sentence]
+    assert len(said) == 1
+    assert said[0].startswith("The population lacks 2 rows of the table: either people are missing from it, or")
+
+
+def test_texts_that_look_like_something_else_are_said() -> None:
+    """In every column, whatever it is for; not where they are read as what they are."""
+    table = {
+        "born": ["29.02.1984", "1.3.1984", None, "2.3.1984"],
+        "pay": ["1.200,50", "3,5", "4", "3,5"],
+        "zip": ["02139", "02138", "02138", "02138"],
+        "size": [1.5, 2.5, 2.5, 2.5],
+    }
+    for named in ({}, {"quasi_identifiers": ["born", "zip"], "sensitive": ["pay", "size"]}):
+        report = assess(table, **named)  # type: ignore[arg-type]  # of these kinds
+        assert report.lookalikes == {"born": "dates with dots", "pay": "numbers with decimal commas"}
+        assert [sentence for sentence in report.advice if "looks like" in sentence] == [
+            "born looks like dates with dots, but is taken as text, without an order: write 1984-02-29 for 29.02.1984.",
+            "pay looks like numbers with decimal commas, but is taken as text, without an order: write 3.14 for 3,14.",
+        ]
+        assert report.to_dict()["lookalikes"] == report.lookalikes
+    assert not any("looks like" in sentence for sentence in assess(people()).advice)
+
+
+def test_a_table_without_rows_says_so() -> None:
+    """Nothing can be guessed of its columns; where they are named there is a report."""
+    none = {"a": pa.array([], pa.string()), "b": pa.array([], pa.string())}
+    with pytest.raises(InvalidArgument, match="the table has no rows") as error:
+        assess(none)
+    assert "name some" in error.value.hint
+    assert assess(none, quasi_identifiers=["a"]).rows == 0
+    with pytest.raises(InvalidArgument, match="no column seems quasi-identifying"):
+        assess({"a": ["x", "x"]})
+
+
 def test_a_sampling_fraction_gives_estimates() -> None:
     """The same as its own function's; without one there are none."""
     table = synthetic(2_000)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.anonymity.classes.wildcard import hiding_places
 from discreet.anonymity.records.column import Coded, Codes, Whole
-from discreet.anonymity.records.grouping import group
+from discreet.anonymity.records.grouping import grouped
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.records import Records
 from discreet.errors import InvalidArgument
@@ -65,7 +65,7 @@ def classes_of(records: Records, quasi_identifiers: Sequence[str]) -> Classes:
         SchemaMismatch: the table lacks one.
     """
     columns = chosen(records, quasi_identifiers)
-    found = group([column.codes for column in columns], [column.size for column in columns])
+    found = grouped(columns)
     tuples = found.tuples()
     sizes = found.counts
     if records.missing is Missing.WILDCARD:

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.anonymity.classes.classes import Classes, chosen, classes_of
 from discreet.anonymity.classes.wildcard import Held, hiding_places, pooled
 from discreet.anonymity.records.column import Coded, Codes, Whole
-from discreet.anonymity.records.grouping import group, starts_of
+from discreet.anonymity.records.grouping import group, grouped, starts_of
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.records import Records
@@ -92,7 +92,7 @@ def frequencies_of(
     if attribute.name in {column.name for column in columns}:
         raise InvalidArgument(f"the column {sensitive!r} can't be both quasi-identifying and sensitive")
     every = [*columns, attribute]
-    pairs = group([column.codes for column in every], [column.size for column in every])
+    pairs = grouped(every)
     tuples, values = np.split(pairs.tuples(), [len(columns)], axis=1)
     begins = np.ones(len(tuples), dtype=np.bool_)
     begins[1:] = (tuples[1:] != tuples[:-1]).any(axis=1)
@@ -140,7 +140,8 @@ def counted(classes: Classes, records: Records, others: Records) -> Whole:
     both = [np.concatenate((classes.tuples[:, place], codes[known])) for place, codes in enumerate(places)]
     weights = np.concatenate((np.zeros(classes.number, dtype=np.int64), np.ones(int(known.sum()), dtype=np.int64)))
     found = group(both, sizes, weights)
-    return found.counts[found.of_row()[: classes.number]]
+    of_row = found.of_row()  # first: the same sort adds up the weights
+    return found.counts[of_row[: classes.number]]
 
 
 def _bare(classes: Classes, population: Whole | None) -> Frequencies:

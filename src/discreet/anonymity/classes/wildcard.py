@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Whole
-from discreet.anonymity.records.grouping import starts_of, tally
-from discreet.anonymity.records.packing import pack
+from discreet.anonymity.records.grouping import group, starts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -54,10 +53,9 @@ def pooled(columns: Sequence[Coded], tuples: Codes, held: Held) -> Held:
     classes = np.concatenate([part.classes for part in parts]) if parts else held.classes
     values = np.concatenate([part.values for part in parts]) if parts else held.values
     counts = np.concatenate([part.counts for part in parts]) if parts else held.counts
-    keys, packing = pack([classes.astype(np.int32), values], [len(tuples), held.span])
-    distinct, sums = tally(keys, packing.span, counts)
-    codes = packing.unpack(distinct)
-    return Held(classes=codes[:, 0].astype(np.int64), values=codes[:, 1].copy(), counts=sums, span=held.span)
+    found = group([classes.astype(np.int32), values], [len(tuples), held.span], counts)
+    codes = found.tuples()
+    return Held(classes=codes[:, 0].astype(np.int64), values=codes[:, 1].copy(), counts=found.counts, span=held.span)
 
 
 def _joined(columns: Sequence[Coded], tuples: Codes, held: Held) -> Iterator[Held]:
@@ -84,15 +82,14 @@ def _patterns(columns: Sequence[Coded], tuples: Codes) -> tuple[np.ndarray[tuple
 
 def _join(tuples: Codes, sizes: Sequence[int], seekers: Whole, held: Held) -> Held:
     """What these classes find among the entries that agree with them on all of these columns."""
-    keys = np.zeros(len(tuples), dtype=np.int64)
+    alike = np.zeros(len(tuples), dtype=np.int32)
     if sizes:
-        keys, _ = pack([tuples[:, place] for place in range(len(sizes))], sizes)
-    entries, packing = pack([_ranks(keys)[held.classes], held.values], [max(len(tuples), 1), held.span])
-    distinct, counts = tally(entries, packing.span, held.counts)
-    codes = packing.unpack(distinct)
-    starts = starts_of(codes[:, 0].astype(np.int64))
-    present, ends = codes[starts, 0], np.append(starts[1:], len(distinct))
-    wanted = _ranks(keys)[seekers]
+        alike = group([tuples[:, place] for place in range(len(sizes))], sizes).of_row().astype(np.int32)
+    found = group([alike[held.classes], held.values], [len(tuples), held.span], held.counts)
+    codes, counts = found.tuples(), found.counts
+    starts = starts_of(codes[:, 0])
+    present, ends = codes[starts, 0], np.append(starts[1:], len(codes))
+    wanted = alike[seekers]
     place = np.searchsorted(present, wanted)
     hit = np.zeros(len(wanted), dtype=np.bool_)
     inside = place < len(present)
@@ -102,8 +99,3 @@ def _join(tuples: Codes, sizes: Sequence[int], seekers: Whole, held: Held) -> He
     begin = np.repeat(starts[place] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
     chosen = begin + np.arange(int(lengths.sum()))
     return Held(classes=np.repeat(seekers, lengths), values=codes[chosen, 1], counts=counts[chosen], span=held.span)
-
-
-def _ranks(keys: Whole) -> Codes:
-    """The place of each number among the different ones."""
-    return np.unique(keys, return_inverse=True)[1].astype(np.int32)

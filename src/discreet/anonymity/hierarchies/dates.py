@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from discreet.anonymity.hierarchies.building import build
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.hierarchies.texts import times
+from discreet.anonymity.hierarchies.lookalikes import dotted_days
+from discreet.anonymity.hierarchies.texts import present, times
 from discreet.anonymity.records.column import Coded
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, SchemaMismatch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,13 +95,15 @@ _CROSSED = "week"
 class Calendar:
     """Each level shows a longer unit of the calendar; the last is `*` for all.
 
-    A date's own day is level 0, so `"day"` adds a level to timestamps only. Timestamps with a time zone are read in it.
+    A date's own day is level 0, so `"day"` adds a level to timestamps only, and to texts that write a day in two ways.
+    Timestamps with a time zone are read in it.
 
     An ISO week may lie in two months and in two years: what is known of a date's week doesn't give its month. So
     `"week"` has no longer unit above it but `*`.
 
     Args:
         units: one or more of day, week, month, quarter, year and decade, each longer than the one before.
+        dotted: whether the column holds texts such as 29.02.1984 or 1.3.1984, with the day first.
 
     Raises:
         InvalidArgument: there is no such unit, they don't lengthen, or one is above `"week"`.
@@ -116,9 +119,13 @@ class Calendar:
         1984 1991
         1980s 1990s
         *
+        >>> texts = read({"born": ["29.02.1984", "1.3.1984"]}).column("born")
+        >>> Calendar(units=("month", "year"), dotted=True).ladder(texts).labels[1:]
+        (('1984-03', '1984-02'), ('1984',), ('*',))
     """
 
     units: Sequence[str] = ("day", "month", "quarter", "year", "decade")
+    dotted: bool = False
 
     def __post_init__(self) -> None:
         """Check the units."""
@@ -140,10 +147,26 @@ class Calendar:
         """The groups that the values of a column fall into.
 
         Raises:
-            SchemaMismatch: the column holds neither dates nor timestamps.
+            SchemaMismatch: the column holds neither dates nor timestamps; or, with `dotted`, a text that is no date.
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        values = times(column, "texts can be masked; or read the column as dates")
-        units = [unit for unit in self.units if unit != "day" or pa.types.is_timestamp(values.type)]
+        values = self._read(column)
+        several = pa.types.is_timestamp(values.type) or pc.count_distinct(values).as_py() < len(values)
+        units = [unit for unit in self.units if unit != "day" or several]
         return build(column, [_UNITS[unit](values) for unit in units], top=True)
+
+    def _read(self, column: Coded) -> pa.Array:
+        """The dates or timestamps of a column; one without values may be of any kind.
+
+        Raises:
+            SchemaMismatch: it holds something else.
+        """
+        held = present(column)
+        if not self.dotted or not len(held):
+            return times(column, "texts can be masked; those such as 29.02.1984 are dates with dotted=True")
+        values = dotted_days(held)
+        if values is None:
+            raise SchemaMismatch(f"column {column.name!r} holds other values than dates such as 29.02.1984")
+        return values

@@ -13,8 +13,9 @@ from discreet.anonymity.hierarchies.dates import Calendar
 from discreet.anonymity.hierarchies.flat import Flat
 from discreet.anonymity.hierarchies.hierarchy import Hierarchy
 from discreet.anonymity.hierarchies.intervals import Intervals
+from discreet.anonymity.hierarchies.lookalikes import dotted_days
 from discreet.anonymity.hierarchies.masks import Masking
-from discreet.anonymity.hierarchies.texts import is_number, is_time, numbers, present, times
+from discreet.anonymity.hierarchies.texts import is_number, is_text, is_time, numbers, present, times
 from discreet.anonymity.records.column import Coded, Reals
 from discreet.dataset.column import Kind
 from discreet.dataset.facts import knowledge
@@ -70,9 +71,10 @@ class ProposedHierarchy:
 def propose_hierarchy(column: Coded, *, kind: ColumnKind | None = None, name: str | None = None) -> ProposedHierarchy:
     """A hierarchy to start from, for any column.
 
-    Numbers are cut into intervals of a round width, dates go by the calendar, digit strings such as ZIP codes and other
-    codes are masked from the right, and categories are shown or not: what belongs together a rule can't know, so a
-    `Taxonomy` or a file will do better. A missing value stays apart from the others up to the last level.
+    Numbers are cut into intervals of a round width; dates, also texts such as 29.02.1984, go by the calendar; digit
+    strings such as ZIP codes and other codes are masked from the right; and categories are shown or not: what belongs
+    together a rule can't know, so a `Taxonomy` or a file will do better. A missing value stays apart from the others up
+    to the last level.
 
     The choice depends on the data. The ends of intervals are round numbers around all but the outermost 1 % of rows at
     either side, so that a few outliers don't stretch them.
@@ -106,8 +108,7 @@ def propose_hierarchy(column: Coded, *, kind: ColumnKind | None = None, name: st
         case "number":
             hierarchy, reason = _of_numbers(column)
         case "date":
-            times(column, "propose for another kind")
-            hierarchy, reason = Calendar(), "its values are dates"
+            hierarchy, reason = _of_dates(column)
         case "digits":
             hierarchy, reason = _of_codes(column, name or column.name)
         case "category":
@@ -125,6 +126,8 @@ def _guess(values: pa.Array, name: str) -> ColumnKind:
         return "date"
     if is_number(values):
         return _guess_number(values, name)
+    if dotted_days(values) is not None:
+        return "date"
     return "digits" if _are_codes(values) else "category"
 
 
@@ -144,10 +147,9 @@ def _is_zip(name: str) -> bool:
 
 def _are_codes(values: pa.Array) -> bool:
     """Whether texts are dates in ISO form, digits of one length, or many short ones that have digits in them."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+    if not is_text(values):
         return False
     if _all(values, _ISO) or (_all(values, r"^\d{2,}$") and _one_length(values)):
         return True
@@ -195,6 +197,18 @@ def _why_flat(column: Coded) -> str:
     if column.size - column.has_missing <= _FEW:
         return "it has few categories; a taxonomy of them would lose less"
     return "it has many categories and nothing in them says which belong together; a taxonomy or a file would lose less"
+
+
+def _of_dates(column: Coded) -> tuple[Hierarchy, str]:
+    """The calendar, for dates and for texts that are dates with dots.
+
+    Raises:
+        SchemaMismatch: the values are neither.
+    """
+    if dotted_days(present(column)) is not None:
+        return Calendar(dotted=True), "its values are texts that are dates with dots, the day first"
+    times(column, "propose for another kind")
+    return Calendar(), "its values are dates"
 
 
 def _of_numbers(column: Coded) -> tuple[Hierarchy, str]:

@@ -94,6 +94,13 @@ def is_time(values: pa.Array) -> bool:
     return bool(pa.types.is_date(values.type) or pa.types.is_timestamp(values.type))
 
 
+def is_text(values: pa.Array) -> bool:
+    """Whether the values are texts."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+
+
 def are_whole(values: pa.Array) -> bool:
     """Whether all of some numbers are whole; a missing one says nothing."""
     import pyarrow as pa

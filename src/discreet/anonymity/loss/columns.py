@@ -5,7 +5,7 @@ Such a loss is known for every node from the columns' marginal counts alone, bef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Generalised, Levels, Score
-from discreet.anonymity.records.column import Codes, Mask, Reals, Whole
+from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Whole
 
 _EXACT = 1 << 53
 """Doubles hold all integers up to here."""
@@ -126,26 +126,33 @@ class ColumnMeter:
         return float(score) / float(self.full)
 
 
-def column_meter(left: Sequence[Sequence[Left]], counts: Sequence[Sequence[Whole]], full: Score) -> ColumnMeter:
-    """Bind a sum over cells.
+def column_meter(
+    columns: Sequence[Coded],
+    ladders: Sequence[Ladder],
+    counts: Sequence[Whole],
+    left: Callable[[Coded, Ladder], Sequence[Left]],
+) -> ColumnMeter:
+    """Bind a sum over cells to the quasi-identifiers of a table; the arguments are those of `Loss.meter`.
 
     Args:
-        left: column → level → what each group still says.
-        counts: column → level → how many rows each group has.
-        full: the score of leaving every row out, for reals; integers know it: it is what the values say.
+        columns: the quasi-identifiers.
+        ladders: of each.
+        counts: of each, how many rows have each value.
+        left: level by level, what each group of a column still says.
     """
-    scale = lcm(*(column[0].unit for column in left))
+    said = [tuple(left(column, ladder)) for column, ladder in zip(columns, ladders, strict=True)]
+    scale = lcm(*(levels[0].unit for levels in said))
     totals = tuple(
-        tuple(parts.total(number, scale) for parts, number in zip(*column, strict=True))
-        for column in zip(left, counts, strict=True)
+        tuple(parts.total(level.sums(count), scale) for parts, level in zip(levels, levels_of(ladder), strict=True))
+        for levels, ladder, count in zip(said, ladders, counts, strict=True)
     )
-    rows = int(counts[0][0].sum())
-    whole: Score = scale * len(left) * rows if scale else full
-    exact = scale and whole <= _EXACT
+    values = [column[0] for column in totals]  # level 0 says all there is to lose
+    full = sum(values) if scale else fsum(values)
+    exact = scale and full <= _EXACT
     return ColumnMeter(
-        full=whole,
-        left=tuple(tuple(column) for column in left),
+        full=full,
+        left=tuple(said),
         totals=totals,
         scale=scale,
-        tolerance=0.0 if exact else _DOUBT * (float(whole) + rows),
+        tolerance=0.0 if exact else _DOUBT * (float(full) + int(counts[0].sum())),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
 
@@ -54,13 +53,12 @@ class Entropy:
         k: int,  # noqa: ARG002 — for class sizes
     ) -> ColumnMeter:
         """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
-        left, numbers = [], []
-        for column, ladder, count in zip(columns, ladders, counts, strict=True):
-            levels = levels_of(ladder)
-            left.append([self.left(column.counts(), level) for level in levels])
-            numbers.append([level.sums(count) for level in levels])
-        full = fsum(parts[0].total(number[0], 0) for parts, number in zip(left, numbers, strict=True))
-        return column_meter(left, numbers, full)
+        return column_meter(columns, ladders, counts, self._levels)
+
+    def _levels(self, column: Coded, ladder: Ladder) -> list[Left]:
+        """What each group of a column still says, level by level."""
+        counts = column.counts()
+        return [self.left(counts, level) for level in levels_of(ladder)]
 
     def left(self, counts: Whole, sets: Sets) -> Left:
         """What each set of values still says: log2(n/N(B)) bits.

@@ -55,12 +55,11 @@ class NCP:
         k: int,  # noqa: ARG002 — for class sizes
     ) -> ColumnMeter:
         """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
-        left, numbers = [], []
-        for column, ladder, count in zip(columns, ladders, counts, strict=True):
-            levels = levels_of(ladder)
-            left.append([self.left(column, level) for level in levels])
-            numbers.append([level.sums(count) for level in levels])
-        return column_meter(left, numbers, 0)
+        return column_meter(columns, ladders, counts, self._levels)
+
+    def _levels(self, column: Coded, ladder: Ladder) -> list[Left]:
+        """What each group of a column still says, level by level."""
+        return [self.left(column, level) for level in levels_of(ladder)]
 
     def left(self, column: Coded, sets: Sets) -> Left:
         """What each set of values still says: 1 − its width, in parts of the range."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.loss.columns import ColumnMeter, Left, column_meter, levels_of
+from discreet.anonymity.loss.columns import ColumnMeter, Left, column_meter
 from discreet.anonymity.records.column import Coded, Whole
 
 
@@ -40,21 +40,19 @@ class Precision:
 
     def meter(
         self,
-        columns: Sequence[Coded],  # noqa: ARG002 — it looks at no values
+        columns: Sequence[Coded],
         ladders: Sequence[Ladder],
         counts: Sequence[Whole],
         k: int,  # noqa: ARG002 — for class sizes
     ) -> ColumnMeter:
         """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
-        left, numbers = [], []
-        for ladder, count in zip(ladders, counts, strict=True):
-            unit = max(ladder.height, 1)
-            levels = levels_of(ladder)
-            left.append(
-                [
-                    Left(parts=np.full(level.number, unit - height, dtype=np.int64), unit=unit)
-                    for height, level in enumerate(levels)
-                ]
-            )
-            numbers.append([level.sums(count) for level in levels])
-        return column_meter(left, numbers, 0)
+        return column_meter(columns, ladders, counts, _levels)
+
+
+def _levels(_: Coded, ladder: Ladder) -> list[Left]:
+    """What each group of a column still says, level by level, whatever its values are."""
+    unit = max(ladder.height, 1)
+    return [
+        Left(parts=np.full(ladder.groups(level), unit - level, dtype=np.int64), unit=unit)
+        for level in range(ladder.height + 1)
+    ]

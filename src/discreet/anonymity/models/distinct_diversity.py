@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.models.at_least import AtLeast
 from discreet.anonymity.models.counting import counts_of
-from discreet.anonymity.models.model import lowest
 from discreet.anonymity.models.thresholds import attribute, whole
-from discreet.anonymity.records.column import Mask, Reals
+from discreet.anonymity.records.column import Whole
 
 
 @dataclass(frozen=True, slots=True)
-class DistinctDiversity:
+class DistinctDiversity(AtLeast):
     """The rows among which one hides have at least l different sensitive values.
 
     Where it is 1, everybody in the class has the same value and needs no name. It says nothing about how often a value
@@ -48,38 +48,17 @@ class DistinctDiversity:
         attribute(self.sensitive)
 
     @property
-    def grows(self) -> bool:
-        """True: more rows take no value away."""
-        return True
+    def least(self) -> int:
+        """The l."""
+        return self.l
 
-    @property
-    def merges(self) -> bool:
-        """True, as it grows."""
-        return True
-
-    def measure(self, frequencies: Frequencies) -> Reals:
+    def number(self, frequencies: Frequencies) -> Whole:
         """Of each class, how many different values it has.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
         """
-        return counts_of(frequencies, self.sensitive).lengths.astype(float)
-
-    def met(self, frequencies: Frequencies) -> Mask:
-        """Which classes meet it, exactly.
-
-        Raises:
-            InvalidArgument: the frequencies are about another attribute.
-        """
-        return counts_of(frequencies, self.sensitive).lengths >= self.l
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The l of the whole table; ∞ of no classes.
-
-        Raises:
-            InvalidArgument: the frequencies are about another attribute.
-        """
-        return lowest(self.measure(frequencies))
+        return counts_of(frequencies, self.sensitive).lengths
 
     def __str__(self) -> str:
         """As "distinct 3-diversity of disease"."""

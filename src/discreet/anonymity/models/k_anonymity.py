@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.models.model import lowest
+from discreet.anonymity.models.at_least import AtLeast
 from discreet.anonymity.models.thresholds import whole
-from discreet.anonymity.records.column import Mask, Reals
+from discreet.anonymity.records.column import Whole
 
 
 @dataclass(frozen=True, slots=True)
-class KAnonymity:
+class KAnonymity(AtLeast):
     """Every row hides among at least k rows with the same quasi-identifiers.
 
     It says nothing about what these rows have in common: where all of them are ill, everybody in the class is known
@@ -44,26 +44,13 @@ class KAnonymity:
         """It is about no sensitive attribute."""
 
     @property
-    def grows(self) -> bool:
-        """True: more rows make a class larger."""
-        return True
+    def least(self) -> int:
+        """The k."""
+        return self.k
 
-    @property
-    def merges(self) -> bool:
-        """True, as it grows."""
-        return True
-
-    def measure(self, frequencies: Frequencies) -> Reals:
+    def number(self, frequencies: Frequencies) -> Whole:
         """Of each class, among how many rows one of its rows hides."""
-        return frequencies.sizes.astype(float)
-
-    def met(self, frequencies: Frequencies) -> Mask:
-        """Which classes meet it, exactly."""
-        return frequencies.sizes >= self.k
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The k of the whole table; ∞ of no classes."""
-        return lowest(self.measure(frequencies))
+        return frequencies.sizes
 
     def __str__(self) -> str:
         """As "5-anonymity"."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.models.at_least import AtLeast
 from discreet.anonymity.models.counting import population_of
-from discreet.anonymity.models.model import lowest
 from discreet.anonymity.models.thresholds import whole
-from discreet.anonymity.records.column import Mask, Reals
+from discreet.anonymity.records.column import Whole
 
 
 @dataclass(frozen=True, slots=True)
-class KMap:
+class KMap(AtLeast):
     """Every row has the quasi-identifiers of at least k rows of a population table.
 
     It is weaker than k-anonymity: it protects as long as the attacker doesn't know who of the population is in the
@@ -47,38 +47,17 @@ class KMap:
         """It is about no sensitive attribute."""
 
     @property
-    def grows(self) -> bool:
-        """True: the people of the population whom a class could be only become more as it is generalised."""
-        return True
+    def least(self) -> int:
+        """The k."""
+        return self.k
 
-    @property
-    def merges(self) -> bool:
-        """True, as it grows."""
-        return True
-
-    def measure(self, frequencies: Frequencies) -> Reals:
+    def number(self, frequencies: Frequencies) -> Whole:
         """Of each class, how many rows of the population have its quasi-identifiers.
 
         Raises:
             InvalidArgument: the frequencies have no population.
         """
-        return population_of(frequencies).astype(float)
-
-    def met(self, frequencies: Frequencies) -> Mask:
-        """Which classes meet it, exactly.
-
-        Raises:
-            InvalidArgument: the frequencies have no population.
-        """
-        return population_of(frequencies) >= self.k
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The k of the whole table; ∞ of no classes.
-
-        Raises:
-            InvalidArgument: the frequencies have no population.
-        """
-        return lowest(self.measure(frequencies))
+        return population_of(frequencies)
 
     def __str__(self) -> str:
         """As "5-map"."""

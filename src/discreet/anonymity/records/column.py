@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.anonymity.records.stored import Stored
+
 Codes: TypeAlias = NDArray[np.int32]
 """Places in a list of values."""
 Whole: TypeAlias = NDArray[np.int64]
@@ -21,14 +22,16 @@ Mask: TypeAlias = NDArray[np.bool_]
 Value: TypeAlias = str | int | float | bool | Decimal | date | datetime | None
 """What a cell can hold."""
 
+_PART = 1 << 20
+"""So many rows are counted at a time, or as many as there are values."""
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+
 class Coded:
     """A column, dictionary-encoded in the order of its values.
 
     Args:
         name: of the column.
-        codes: row → place in `values`.
+        codes: row → place in `values`; worked out when that is first asked for, if the source stores others.
         values: the different values, each of which occurs: numbers by size, texts by code point, times by time, and
             a missing value last.
         has_missing: whether the last of `values` is a missing one.
@@ -40,15 +43,31 @@ class Coded:
         ([1, 2, 0, 1], (25, 40, None), [1, 2, 1])
     """
 
-    name: str
-    codes: Codes
-    values: pa.Array
-    has_missing: bool
+    __slots__ = ("_codes", "has_missing", "name", "values")
+
+    def __init__(self, *, name: str, codes: Codes | Stored, values: pa.Array, has_missing: bool) -> None:
+        """Keep them."""
+        self.name = name
+        self.values = values
+        self.has_missing = has_missing
+        self._codes = codes
+
+    @property
+    def codes(self) -> Codes:
+        """Row → place in `values`."""
+        if not isinstance(self._codes, np.ndarray):
+            self._codes = self._codes[:]
+        return self._codes
+
+    @property
+    def stored(self) -> Codes | Stored:
+        """The same, to be looked at a few neighbouring rows at a time: without memory for all of them."""
+        return self._codes
 
     @property
     def rows(self) -> int:
         """How many rows the column has."""
-        return len(self.codes)
+        return len(self._codes)
 
     @property
     def size(self) -> int:
@@ -65,7 +84,11 @@ class Coded:
 
     def counts(self) -> Whole:
         """How many rows have each value."""
-        return np.bincount(self.codes, minlength=self.size).astype(np.int64)
+        counts = np.zeros(self.size, dtype=np.int64)
+        part = max(_PART, self.size)
+        for start in range(0, self.rows, part):
+            counts += np.bincount(self._codes[start : start + part], minlength=self.size)
+        return counts
 
     def take(self, rows: Whole) -> Coded:
         """The column of these rows only, with the values that are left."""

@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Mask
+from discreet.anonymity.records.stored import Piece, Places, Stored
 from discreet.errors import SourceUnsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_PART = 1 << 16
+"""So many rows are looked at, at a time, for the values that occur."""
+_DECIMAL_BITS = 128
+"""Arrow encodes no shorter decimals."""
 
 
 def encode(name: str, column: pa.ChunkedArray | pa.Array) -> Coded:
     """A column as codes.
 
     NaN is a missing value, −0 is 0, and a date is a day, also where it is kept in milliseconds: equal to a person, they
-    must not be told apart.
+    must not be told apart. Chunks may have dictionaries of their own. No code is copied here: see `Stored`.
 
     Raises:
-        SourceUnsupported: it holds lists, structures or bytes.
+        SourceUnsupported: it holds lists, structures or bytes, or places that its dictionary lacks.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    plain = [_plain(name, chunk) for chunk in chunks] or [_plain(name, pa.array([], column.type))]
-    encoded = pa.chunked_array(plain)
-    if pa.types.is_dictionary(encoded.type):
-        encoded = encoded.unify_dictionaries() if len(plain) > 1 else encoded
-    else:  # all chunks at once, which gives them one dictionary; as texts they might be more than one array can hold
-        encoded = pc.dictionary_encode(encoded, null_encoding="encode")
-    raw, values = _parts(encoded.combine_chunks())
-    used = np.bincount(raw, minlength=len(values)) > 0  # a category may list values that no row has
-    distinct, place = _ordered(values, used)
-    if not np.array_equal(place, np.arange(len(place))):
-        raw = place.take(raw)
-    return Coded(name=name, codes=raw, values=distinct, has_missing=len(distinct) > 0 and not distinct[-1].is_valid)
+    plain = pa.chunked_array([_plain(name, chunk) for chunk in chunks or [pa.nulls(0, column.type)]])
+    if not pa.types.is_dictionary(plain.type):
+        # all chunks at once, which gives them one dictionary; as texts they might be more than one array can hold
+        plain = pc.dictionary_encode(plain, null_encoding="encode")
+    parts, listed = _parts(name, plain)
+    used = np.zeros(len(listed), dtype=np.bool_)
+    for places, own in parts:
+        _mark(name, places, used[own])
+    distinct, code = _ordered(listed, used)
+    pieces = [Piece(places=places, codes=code[own]) for places, own in parts]
+    missing = len(distinct) > 0 and not distinct[-1].is_valid
+    return Coded(name=name, codes=_codes(pieces), values=distinct, has_missing=missing)
 
 
 def _plain(name: str, array: pa.Array) -> pa.Array:
@@ -61,8 +68,21 @@ def _plain(name: str, array: pa.Array) -> pa.Array:
         return pc.if_else(pc.is_nan(whole), pa.scalar(None, kind), whole)
     if pa.types.is_null(kind):
         return array.cast(pa.string())
-    if pa.types.is_date64(kind):
-        return array.cast(pa.date32(), safe=False)
+    if pa.types.is_date64(kind):  # a cast alone would take the noon before 1970 for the day after it
+        return pc.floor_temporal(array.cast(pa.timestamp("ms")), unit="day").cast(pa.date32())
+    _check_simple(name, kind)
+    short = pa.types.is_decimal(kind) and kind.bit_width < _DECIMAL_BITS
+    return array.cast(pa.decimal128(kind.precision, kind.scale)) if short else array
+
+
+def _check_simple(name: str, kind: pa.DataType) -> None:
+    """Refuse what is no single value.
+
+    Raises:
+        SourceUnsupported: it isn't.
+    """
+    import pyarrow as pa
+
     simple = (
         pa.types.is_boolean,
         pa.types.is_integer,
@@ -75,34 +95,88 @@ def _plain(name: str, array: pa.Array) -> pa.Array:
         raise SourceUnsupported(
             f"the column {name!r} holds {kind}, not single values", hint="leave it out, or make texts or numbers of it"
         )
-    return array
 
 
-def _parts(array: pa.DictionaryArray) -> tuple[Codes, pa.Array]:
-    """Codes and values of a dictionary-encoded column, a missing value among the values."""
+def _parts(name: str, column: pa.ChunkedArray) -> tuple[list[tuple[Places, slice]], pa.ChunkedArray]:
+    """The chunks of a dictionary-encoded column, and what they list: the values of a dictionary, then a missing one.
+
+    Of each chunk there are the places of its rows, and where in the list its own values are. A missing value has the
+    place behind them. Neighbours with the same dictionary share it.
+
+    Raises:
+        SourceUnsupported: a place is outside the dictionary.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    indices, values = array.indices, array.dictionary
-    if indices.null_count:
-        indices = pc.fill_null(indices.cast(pa.int32()), len(values))
-        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    codes = np.asarray(indices)
-    # The places of so many values fit into 31 bits, so unsigned ones can be read as signed without a copy.
-    return codes.view(np.int32) if codes.dtype == np.uint32 else codes.astype(np.int32, copy=False), values
+    parts: list[tuple[Places, slice]] = []
+    listed: list[pa.Array] = []
+    start = end = 0
+    for chunk in column.chunks:
+        places, values = chunk.indices, chunk.dictionary
+        if not listed or not values.equals(listed[-2]):
+            listed += [values, pa.nulls(1, values.type)]
+            start, end = end, end + len(values) + 1
+        missing = places.null_count > 0
+        if missing:
+            low, high = pc.min_max(places).as_py().values()  # before the place behind the values is given to nulls
+            _check_listed(name, low or 0, high or 0, max(len(values), 1))
+            places = pc.fill_null(places.cast(pa.int32()), len(values))
+        parts.append((np.asarray(places), slice(start, end if missing else end - 1)))
+    return parts, pa.chunked_array(listed, column.type.value_type)
 
 
-def _ordered(values: pa.Array, used: Mask) -> tuple[pa.Array, Codes]:
+def _mark(name: str, places: Places, used: Mask) -> None:
+    """Mark the places that some row has: categories may list others, and what none has is no value.
+
+    Rows are looked at until all places between the least and the greatest are found, which are mostly all there are.
+
+    Raises:
+        SourceUnsupported: a place is outside the list.
+    """
+    if not len(places):
+        return
+    low, high = int(places.min()), int(places.max())
+    _check_listed(name, low, high, len(used))
+    between = used[low : high + 1]
+    for start in range(0, len(places), _PART):
+        if between.all():
+            break
+        used[places[start : start + _PART]] = True
+
+
+def _check_listed(name: str, low: int, high: int, size: int) -> None:
+    """Refuse places outside a list.
+
+    Raises:
+        SourceUnsupported: there are some.
+    """
+    if low < 0 or high >= size:
+        raise SourceUnsupported(f"the column {name!r} is damaged: a row has a category that isn't listed")
+
+
+def _codes(pieces: Sequence[Piece]) -> Codes | Stored:
+    """The codes of all rows; where a single piece has them as they are to be, without a table to look them up in."""
+    if len(pieces) == 1:
+        places, codes = pieces[0].places, pieces[0].codes
+        if places.itemsize == codes.itemsize and np.array_equal(codes, np.arange(len(codes))):
+            return places.view(np.int32)
+    return Stored(pieces)
+
+
+def _ordered(listed: pa.ChunkedArray, used: Mask) -> tuple[pa.Array, Codes]:
     """The different values in order, and of each listed value its place among them; −1 if it isn't used."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    once = pc.dictionary_encode(values.filter(pa.array(used)), null_encoding="encode")
+    place = np.full(len(listed), -1, dtype=np.int32)
+    if not used.any():
+        return pa.nulls(0, listed.type), place
+    once = pc.dictionary_encode(listed.filter(pa.array(used)), null_encoding="encode").combine_chunks()
     different = once.dictionary
     sortable = different.cast(pa.int8()) if pa.types.is_boolean(different.type) else different
     order = np.asarray(pc.sort_indices(sortable)).astype(np.int64)  # Arrow puts a missing value last
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    place = np.full(len(values), -1, dtype=np.int32)
     place[used] = rank[np.asarray(once.indices)]
     return different.take(order), place

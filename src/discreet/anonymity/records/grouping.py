@@ -1,70 +1,135 @@
-"""Grouping rows by several columns of codes: one packed number per row, one sort."""
+"""Grouping rows by several columns of codes: one packed number per row, one sort.
+
+Whoever wants to know how many rows are alike needs sorted numbers and nothing else: rows are packed, sorted and counted
+a part at a time, and no more than the different numbers of each part is kept. Whoever also wants to know which rows are
+alike gets both from one sort of all rows: a row's number and its place are put into one integer, so that sorting brings
+the place along, and the row's class is found by looking at neighbours, not by a search for each row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.anonymity.records.column import Codes, Whole
-from discreet.anonymity.records.packing import Packing, pack
+from discreet.anonymity.records.column import Coded, Codes, Whole
+from discreet.anonymity.records.packing import Keys, Packable, packing_of
 
 _CELLS = 4
 """Counting in a table of all keys beats sorting them while it has at most so many cells per row."""
-_NARROW = 1 << 31
-"""Keys below this fit into 32 bits."""
-_CHUNK = 1 << 20
-"""So many keys are sorted at a time: they stay near the processor, and chunks can be sorted side by side."""
+_TABLE = 1 << 22
+"""A table has at most so many cells."""
+_CHUNK = 1 << 22
+"""At most so many rows are packed and counted at a time: memory for all of them would take longer to get."""
+_PART = 1 << 16
+"""So many rows are numbered at a time."""
 _THREADS = 2
-
-Keys: TypeAlias = NDArray[np.signedinteger[Any]]
-"""Packed keys, in 32 or 64 bits."""
+_BITS = 63
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Grouping:
     """The classes of rows that agree on some columns, in the order of the columns.
 
-    Args:
-        keys: row → packed key.
-        distinct: the keys that occur, ascending: one per class.
-        counts: of each class, how many rows it has.
-        packing: how the keys were packed.
+    They are counted when that is first asked for. `of_row` counts them on the way: ask for it first where it is wanted.
 
     Examples:
         >>> found = group([np.array([1, 0, 1], np.int32), np.array([0, 0, 0], np.int32)], [2, 1])
-        >>> found.counts.tolist(), found.tuples().tolist(), found.of_row().tolist()
-        ([1, 2], [[0, 0], [1, 0]], [1, 0, 1])
+        >>> found.of_row().tolist(), found.counts.tolist(), found.tuples().tolist()
+        ([1, 0, 1], [1, 2], [[0, 0], [1, 0]])
     """
 
-    keys: Whole
-    distinct: Whole
-    counts: Whole
-    packing: Packing
+    def __init__(self, columns: Sequence[Packable], sizes: Sequence[int], weights: Whole | None) -> None:
+        """Decide how rows are packed; see `group`."""
+        self._rows = len(columns[0])
+        self._packing = packing_of(columns, sizes)
+        self._weights = weights
+        self._tally: _Tally | None = None
 
     @property
     def number(self) -> int:
         """How many classes there are."""
-        return len(self.distinct)
+        return len(self._counted().keys)
+
+    @property
+    def counts(self) -> Whole:
+        """How many rows each class has, or what they weigh together."""
+        return self._counted().counts
 
     def tuples(self) -> Codes:
         """The codes that the rows of each class share: classes × columns."""
-        return self.packing.unpack(self.distinct)
+        return self._packing.unpack(self._counted().keys)
 
     def of_row(self) -> Whole:
-        """The class of each row."""
-        if self.packing.span <= _CELLS * len(self.keys):
-            place = np.zeros(self.packing.span, dtype=np.int64)
-            place[self.distinct] = np.arange(self.number)
-            return place[self.keys]
-        return np.searchsorted(self.distinct, self.keys)
+        """The class of each row, worked out at each call."""
+        if self._is_dense:
+            place = np.zeros(self._packing.span, dtype=np.int64)
+            place[self._counted().keys] = np.arange(self.number)
+            return place.take(self._packing.keys())
+        ordered, rows = _ordered(self._packing.keys(wide=True), self._packing.span)
+        starts = starts_of(ordered)
+        if self._tally is None:
+            counts = _lengths(starts, len(rows)) if self._weights is None else _sums(self._weights[rows], starts)
+            self._tally = _Tally(keys=ordered[starts], counts=counts)
+        classes = ordered  # the keys aren't needed any more, and other memory would take longer to get than to fill
+        classes[:] = 0
+        classes[starts[1:]] = 1
+        np.cumsum(classes, out=classes)
+        of_row = np.empty_like(classes)
+        of_row[rows] = classes
+        return of_row
+
+    @property
+    def _is_dense(self) -> bool:
+        """Whether there are so few possible keys that rows are counted in a table of them."""
+        return self._weights is None and self._packing.span <= min(_CELLS * self._rows, _TABLE)
+
+    def _counted(self) -> _Tally:
+        """The classes with their counts."""
+        if self._tally is None:
+            if self._weights is None:
+                self._tally = self._added()
+            else:
+                self._tally = _merged(self._packing.keys(wide=True), self._weights, self._packing.span)
+        return self._tally
+
+    def _added(self) -> _Tally:
+        """What the chunks count, added up."""
+        if self._rows <= _CHUNK:
+            return self._chunk(slice(None))
+        chunks = _THREADS * ceil(self._rows / (_THREADS * _CHUNK))
+        ends = [self._rows * number // chunks for number in range(chunks + 1)]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            found = list(pool.map(self._chunk, map(slice, ends, ends[1:])))
+        if not self._is_dense:
+            keys = np.concatenate([each.keys for each in found], dtype=np.int64)
+            return _merged(keys, np.concatenate([each.counts for each in found]), self._packing.span)
+        table = np.zeros(self._packing.span, dtype=np.int64)
+        for each in found:
+            table[each.keys] += each.counts
+        return _listed(table)
+
+    def _chunk(self, rows: slice) -> _Tally:
+        """The classes of neighbouring rows."""
+        keys = self._packing.keys(rows)
+        if self._is_dense:
+            return _listed(np.bincount(keys, minlength=self._packing.span))
+        keys.sort()
+        starts = starts_of(keys)
+        return _Tally(keys=keys[starts], counts=_lengths(starts, len(keys)))
 
 
-def group(columns: Sequence[Codes], sizes: Sequence[int], weights: Whole | None = None) -> Grouping:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Tally:
+    """The keys that occur, ascending, and how often each does."""
+
+    keys: Keys
+    counts: Whole
+
+
+def group(columns: Sequence[Packable], sizes: Sequence[int], weights: Whole | None = None) -> Grouping:
     """Group rows by columns of codes.
 
     Args:
@@ -75,32 +140,20 @@ def group(columns: Sequence[Codes], sizes: Sequence[int], weights: Whole | None 
     Returns:
         The classes, ordered by the first column, then by the second, and so on.
     """
-    keys, packing = pack(columns, sizes)
-    distinct, counts = tally(keys, packing.span, weights)
-    return Grouping(keys=keys, distinct=distinct, counts=counts, packing=packing)
+    return Grouping(columns, sizes, weights)
 
 
-def tally(keys: Whole, span: int, weights: Whole | None = None) -> tuple[Whole, Whole]:
-    """The different keys in ascending order, and how often each occurs.
+def grouped(columns: Sequence[Coded]) -> Grouping:
+    """Group the rows of a table by one or more of its columns.
 
-    Args:
-        keys: in [0, span).
-        span: a table of this many cells is used where that is small beside the number of keys.
-        weights: how often each key counts; once if left out.
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> table = read({"sex": ["F", "M", "F"], "age": [40, 25, 40]})
+        >>> found = grouped([table.column("sex"), table.column("age")])
+        >>> found.counts.tolist(), found.tuples().tolist()
+        ([2, 1], [[0, 1], [1, 0]])
     """
-    if weights is not None:
-        return _merged(keys, weights)
-    if span <= _CELLS * len(keys):
-        return _table(keys, span)
-    narrow = keys.astype(np.int32) if span <= _NARROW else keys  # sorts in half the time
-    chunks = [narrow[start : start + _CHUNK] for start in range(0, len(narrow), _CHUNK)]
-    if len(chunks) <= 1:
-        distinct, counts = _runs(narrow)
-        return distinct.astype(np.int64), counts
-    with ThreadPoolExecutor(_THREADS) as pool:
-        runs = list(pool.map(_runs, chunks))
-    distinct = np.concatenate([each for each, _ in runs]).astype(np.int64)
-    return _merged(distinct, np.concatenate([counts for _, counts in runs]))
+    return group([column.stored for column in columns], [column.size for column in columns])
 
 
 def starts_of(ordered: Keys) -> Whole:
@@ -113,23 +166,40 @@ def starts_of(ordered: Keys) -> Whole:
     return starts
 
 
-def _table(keys: Whole, span: int) -> tuple[Whole, Whole]:
-    """Count in a table of all keys there could be."""
-    counts = np.bincount(keys, minlength=span)
-    distinct = np.flatnonzero(counts)
-    return distinct, counts[distinct]
+def _listed(table: Whole) -> _Tally:
+    """The tally of a table of all possible keys."""
+    keys = np.flatnonzero(table)
+    return _Tally(keys=keys, counts=table[keys])
 
 
-def _runs(keys: Keys) -> tuple[Keys, Whole]:
-    """Count the runs of equal keys, once they are sorted."""
-    ordered = np.sort(keys)
+def _lengths(starts: Whole, number: int) -> Whole:
+    """How many numbers there are from each start to the next."""
+    return np.diff(starts, append=number)
+
+
+def _merged(keys: Whole, weights: Whole, span: int) -> _Tally:
+    """Add up the weights of equal keys, which are overwritten."""
+    ordered, rows = _ordered(keys, span)
     starts = starts_of(ordered)
-    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+    return _Tally(keys=ordered[starts], counts=_sums(weights[rows], starts))
 
 
-def _merged(keys: Whole, weights: Whole) -> tuple[Whole, Whole]:
-    """Add up the weights of equal keys. Sorting is stable because that merges what is sorted in parts already."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = starts_of(ordered)
-    return ordered[starts], np.add.reduceat(weights[order], starts) if len(keys) else weights
+def _sums(weights: Whole, starts: Whole) -> Whole:
+    """Add up weights from each start to the next."""
+    return np.add.reduceat(weights, starts) if len(starts) else weights
+
+
+def _ordered(keys: Whole, span: int) -> tuple[Whole, Whole]:
+    """The keys in ascending order, where they were, and the row that each came from."""
+    bits = max(len(keys) - 1, 1).bit_length()
+    if span.bit_length() + bits > _BITS:
+        rows = np.argsort(keys)
+        return keys[rows], rows
+    keys <<= bits
+    for start in range(0, len(keys), _PART):
+        part = keys[start : start + _PART]
+        part |= np.arange(start, start + len(part))
+    keys.sort()
+    rows = keys & ((1 << bits) - 1)
+    keys >>= bits
+    return keys, rows

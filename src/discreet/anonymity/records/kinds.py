@@ -64,7 +64,9 @@ def _kept_apart(texts: pa.Array, read: pa.Array) -> bool:
 
     Doubles hold 15 digits, and not always more: rows would look alike that don't.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    few, many = pc.count_distinct(read).as_py(), pc.count_distinct(texts).as_py()
+    real = pc.add(read, 0.0) if pa.types.is_floating(read.type) else read  # −0 + 0 is 0, as it is to `Decimal`
+    few, many = pc.count_distinct(real).as_py(), pc.count_distinct(texts).as_py()
     return bool(few == many or few == len(set(map(Decimal, texts.drop_null().to_pylist()))))

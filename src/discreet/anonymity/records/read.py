@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.anonymity.records.column import Whole
 from discreet.anonymity.records.csv import CsvOptions, read_csv
@@ -119,11 +118,11 @@ def _arrow(table: object, columns: Sequence[str] | None, options: CsvOptions) ->
         case str() | Path():
             return _file(Path(table), columns, options)
         case pa.Table():
-            return _select(table, columns)
+            return _owned(_select(table, columns))
         case pa.RecordBatch():
-            return _select(pa.Table.from_batches([table]), columns)
+            return _owned(_select(pa.Table.from_batches([table]), columns))
         case Mapping():
-            return _select(_made(lambda: pa.table(dict(table))), columns)
+            return _owned(_select(_made(lambda: pa.table(dict(table))), columns))
     match type(table).__module__.partition(".")[0]:
         case "pandas" if hasattr(table, "columns"):
             return _pandas(table, columns)
@@ -140,9 +139,13 @@ def _file(path: Path, columns: Sequence[str] | None, options: CsvOptions) -> pa.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if path.is_dir():
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError:  # a name that is too long, a folder that may not be looked into
+        raise SourceUnsupported(f"the file {str(path)!r} can't be opened", hint="is this its name?") from None
+    if is_folder:
         raise SourceUnsupported(f"{str(path)!r} is a folder", hint="name a file in it")
-    if not path.is_file():
+    if not is_file:
         raise SourceMissing(f"there is no file {str(path)!r}")
     if path.suffix.lower() not in _PARQUET:
         return read_csv(path, columns, options)
@@ -163,8 +166,38 @@ def _pandas(table: Any, columns: Sequence[str] | None) -> pa.Table:  # noqa: ANN
     refuse_twins(names)
     wanted = range(len(names)) if columns is None else [names.index(name) for name in columns]
     chosen = table.iloc[:, list(wanted)]
-    return _made(lambda: pa.Table.from_pandas(chosen, preserve_index=False)).rename_columns(
-        [names[place] for place in wanted]
+    made = _made(lambda: pa.Table.from_pandas(chosen, preserve_index=False))
+    return _owned(made.rename_columns([names[place] for place in wanted]))
+
+
+def _owned(table: pa.Table) -> pa.Table:
+    """The table with codes of categories that nobody else can write to.
+
+    pandas and NumPy lend Arrow their own memory, also in a table that was made of it beforehand. All else is copied as
+    it is encoded; codes are looked at later, and must be what they were.
+    """
+    import pyarrow as pa
+
+    columns = [
+        pa.chunked_array([_copied(chunk) for chunk in column.chunks], column.type)
+        if pa.types.is_dictionary(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, table.column_names)
+
+
+def _copied(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same, with places of its own."""
+    import pyarrow as pa
+
+    places = array.indices
+    held = places.buffers()[1]
+    kind = np.dtype(places.type.to_pandas_dtype())
+    own = np.frombuffer(held, kind, len(places), places.offset * kind.itemsize).copy() if held else np.zeros(0, kind)
+    missing = np.asarray(places.is_null()) if places.null_count else None
+    return pa.DictionaryArray.from_arrays(
+        pa.array(own, places.type, mask=missing), array.dictionary, ordered=array.type.ordered, safe=False
     )
 
 
@@ -191,8 +224,8 @@ def _polars(table: Any, columns: Sequence[str] | None) -> pa.Table:  # noqa: ANN
         return pa.table(dict(zip(eager.columns, pool.map(_series, eager), strict=True)))
 
 
-def _series(column: Any) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401 — Polars needn't be installed
-    """A column of a Polars table. Categories are taken as it holds them: converting costs four times more.
+def _series(column: Any) -> pa.ChunkedArray:  # noqa: ANN401 — Polars needn't be installed
+    """A column of a Polars table, chunk by chunk as it is held, categories too: converting costs four times more.
 
     Raises:
         SourceUnsupported: Arrow has no such values.
@@ -201,33 +234,35 @@ def _series(column: Any) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401 — Pola
     import pyarrow as pa
 
     oldest = pl.CompatLevel.oldest()
-    if not isinstance(column.dtype, pl.Categorical | pl.Enum) or not len(column):
-        try:
-            return column.to_arrow(compat_level=oldest)
-        except pa.ArrowException:
-            raise SourceUnsupported(
-                f"the column {column.name!r} holds {column.dtype}, which can't be read", hint="make texts of it"
-            ) from None
-    places = column.to_physical().to_arrow(compat_level=oldest)
-    whole = places.drop_null() if column.null_count() else places
-    example = _examples(np.asarray(whole))
-    if column.null_count():
-        example = np.flatnonzero(column.is_not_null().to_numpy())[example] if len(whole) else example
-    values = column.gather(example).cast(pl.String).to_arrow(compat_level=oldest)
-    return pa.DictionaryArray.from_arrays(places, values, safe=False)
+    listed = isinstance(column.dtype, pl.Categorical | pl.Enum) and len(column) > 0
+    try:
+        stored = (column.to_physical() if listed else column).to_frame().to_arrow(compat_level=oldest).column(0)
+    except pa.ArrowException:
+        raise SourceUnsupported(
+            f"the column {column.name!r} holds {column.dtype}, which can't be read", hint="make texts of it"
+        ) from None
+    if not listed:
+        return stored
+    values = column.gather(_examples(stored)).cast(pl.String).to_arrow(compat_level=oldest)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(chunk, values, safe=False) for chunk in stored.chunks])
 
 
-def _examples(codes: NDArray[np.unsignedinteger[Any]]) -> Whole:
+def _examples(codes: pa.ChunkedArray) -> Whole:
     """Of each code up to the greatest, a row that has it; the first row of one that none has.
 
-    Rows are looked at in parts, as long as a code is missing: the first part has nearly always all of them.
+    Rows are looked at in parts, until each code from the least to the greatest is found: the first part has nearly
+    always all of them. Polars numbers the categories of all columns together, so those below the least are others'.
     """
-    size = int(codes.max(initial=0)) + 1
-    example = np.full(size, -1, dtype=np.int64)
+    import pyarrow.compute as pc
+
+    least, greatest = pc.min_max(codes).as_py().values()
+    if greatest is None:
+        return np.zeros(0, dtype=np.int64)
+    example = np.full(greatest + 1, -1, dtype=np.int64)
     for start in range(0, len(codes), _PART):
-        part = codes[start : start + _PART].astype(np.int64)
-        example[part] = np.arange(start, start + len(part))
-        if (example >= 0).all():
+        part = codes.slice(start, _PART)
+        example[np.asarray(part.drop_null())] = np.flatnonzero(part.is_valid()) + start
+        if (example[least:] >= 0).all():
             break
     return np.maximum(example, 0)
 

@@ -89,7 +89,7 @@ def clip(records: Records, column: str, lo: Bound, hi: Bound) -> Clipped:
     new, places = _moved(old, low, high)
     counts = old.counts()
     below, above = _beyond(values, low, high)
-    clipped = replace(old, codes=places[old.codes], values=new)
+    clipped = Coded(name=column, codes=places[old.codes], values=new, has_missing=old.has_missing)
     return Clipped(
         records=replace(records, columns={**records.columns, column: clipped}),
         column=column,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.risk.lookalikes import DATES, NUMBERS
 from discreet.anonymity.risk.reidentification import smallest_safe
 from discreet.anonymity.risk.words import hide, listed, percent, rows
 
@@ -30,6 +31,8 @@ def advise(report: RiskReport) -> tuple[str, ...]:
         *_together(report),
         *_sensitive(report),
         *_population(report),
+        *_register(report),
+        *_lookalikes(report),
     )
 
 
@@ -145,3 +148,21 @@ def _population(report: RiskReport) -> tuple[str, ...]:
         f"{found.people:,}, too (by the {found.chosen} model): whoever finds one of these there has found the person."
     )
     return (sentence,)
+
+
+def _register(report: RiskReport) -> tuple[str, ...]:
+    """Rows that the register lacks."""
+    lacking = report.reidentification.lacking
+    if not lacking:
+        return ()
+    why = "either people are missing from it, or it writes their values otherwise"
+    return (f"The population lacks {rows(lacking)} of the table: {why}. It is taken to have them.",)
+
+
+def _lookalikes(report: RiskReport) -> tuple[str, ...]:
+    """Columns that were probably meant to be read otherwise."""
+    meant = {DATES: "1984-02-29 for 29.02.1984", NUMBERS: "3.14 for 3,14"}
+    return tuple(
+        f"{name} looks like {what}, but is taken as text, without an order: write {meant[what]}."
+        for name, what in report.lookalikes.items()
+    )

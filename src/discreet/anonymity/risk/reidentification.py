@@ -13,8 +13,9 @@ from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.records.column import Whole
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import read
+from discreet.anonymity.records.records import Records
 from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.exact.rational import Rationalizable, rational
 
 THRESHOLD = Fraction(1, 5)
@@ -51,6 +52,7 @@ class Reidentification:
         marketer: links all rows at once; the share that they get right on average.
         threshold: above it a row is at risk.
         population: whether there was a register of the population.
+        lacking: how many rows the register lacks, class by class; they count as if it had them.
         sizes: of the classes.
     """
 
@@ -59,6 +61,7 @@ class Reidentification:
     marketer: float
     threshold: Fraction
     population: bool
+    lacking: int
     sizes: ClassSizes
 
     def to_dict(self) -> dict[str, object]:
@@ -69,6 +72,7 @@ class Reidentification:
             "marketer": self.marketer,
             "threshold": float(self.threshold),
             "population": self.population,
+            "lacking": self.lacking,
             "class_sizes": self.sizes.to_dict(),
         }
 
@@ -92,7 +96,8 @@ def reidentification(
         missing: what a missing value is taken to be; as in `read`.
 
     Raises:
-        InvalidArgument: no column is named, one twice, or the threshold is out of range.
+        InvalidArgument: no column is named, one twice, the threshold is out of range, or the population has fewer rows
+            than the table.
         SchemaMismatch: a table lacks a column.
 
     Source: El Emam (2013), "Guide to the De-Identification of Personal Health Information", the definitions of
@@ -108,8 +113,34 @@ def reidentification(
     """
     wanted = None if isinstance(quasi_identifiers, str) else list(quasi_identifiers)
     records = read(table, columns=wanted, missing=missing)
-    register = None if population is None else read(population, columns=wanted, missing=records.missing)
+    register = register_of(population, wanted, records)
     return reidentification_of(frequencies_of(records, quasi_identifiers, population=register), threshold)
+
+
+def register_of(population: object | None, columns: Sequence[str] | None, records: Records) -> Records | None:
+    """Read a population, which holds the people of the table: it can't have fewer rows.
+
+    Args:
+        population: whatever `read` reads; None if there is none.
+        columns: which to read; all if None.
+        records: the table.
+
+    Raises:
+        InvalidArgument: it has fewer rows than the table.
+        SchemaMismatch: it lacks a column.
+    """
+    if population is None:
+        return None
+    try:
+        register = read(population, columns=columns, missing=records.missing)
+    except SchemaMismatch as error:
+        raise SchemaMismatch(f"the population doesn't fit: {error.message}", hint=error.hint) from None
+    if register.rows < records.rows:
+        raise InvalidArgument(
+            f"the population has {register.rows:,} rows, fewer than the {records.rows:,} that are drawn from it",
+            hint="name a table of everybody whom the rows were drawn from, these people included",
+        )
+    return register
 
 
 def reidentification_of(frequencies: Frequencies, threshold: Rationalizable = THRESHOLD) -> Reidentification:
@@ -124,8 +155,9 @@ def reidentification_of(frequencies: Frequencies, threshold: Rationalizable = TH
     rows, sizes = frequencies.rows, frequencies.sizes
     found = class_sizes(rows, sizes)
     prosecutor = _risk(found, limit)
-    journalist, marketer = prosecutor, prosecutor.average
+    journalist, marketer, lacking = prosecutor, prosecutor.average, 0
     if frequencies.population is not None:
+        lacking = int(np.maximum(rows - frequencies.population, 0).sum())
         crowd = np.maximum(frequencies.population, sizes)  # rows are among the population, whatever a register lacks
         hidden = class_sizes(rows, crowd)
         journalist, marketer = _journalist(hidden, crowd, limit)
@@ -135,6 +167,7 @@ def reidentification_of(frequencies: Frequencies, threshold: Rationalizable = TH
         marketer=marketer,
         threshold=limit,
         population=frequencies.population is not None,
+        lacking=lacking,
         sizes=found,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -16,9 +16,16 @@ from discreet.anonymity.risk.advice import advise
 from discreet.anonymity.risk.columns import ColumnRisk, column_risks
 from discreet.anonymity.risk.exposure import Checked, Exposure, checked, exposure_of
 from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
+from discreet.anonymity.risk.lookalikes import lookalikes_of
 from discreet.anonymity.risk.partition import Start, start
 from discreet.anonymity.risk.population.population import PopulationUniqueness, estimated
-from discreet.anonymity.risk.reidentification import THRESHOLD, Reidentification, reidentification_of, smallest_safe
+from discreet.anonymity.risk.reidentification import (
+    THRESHOLD,
+    Reidentification,
+    register_of,
+    reidentification_of,
+    smallest_safe,
+)
 from discreet.anonymity.risk.remedies import Remedy, plan_of, remedies_of
 from discreet.anonymity.risk.sizes import class_sizes
 from discreet.anonymity.risk.text import written
@@ -30,6 +37,7 @@ CAVEAT = (
     "These figures describe this table and the attackers named here. They say nothing of what other releases add, and "
     "none of them is a guarantee of differential privacy."
 )
+_NAME_SOME = "name some: quasi_identifiers=[…], or --quasi-identifying COLUMNS"
 _WORK = 40_000_000
 """Sets of columns are tried up to a number of columns at which this many cells are visited: a fraction of a second."""
 
@@ -45,6 +53,7 @@ class RiskReport:
         identifying: columns that name people by themselves; not looked into, as they must go.
         quasi_identifiers: columns that an attacker may know.
         sensitive: columns that others must not learn.
+        lookalikes: what columns of texts look like that seem to be numbers or dates, by column.
         uniqueness: how well the quasi-identifiers tell rows apart.
         reidentification: the risks that follow.
         exposures: what the classes say of each sensitive column.
@@ -62,6 +71,7 @@ class RiskReport:
     identifying: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
+    lookalikes: Mapping[str, str]
     uniqueness: Uniqueness
     reidentification: Reidentification
     exposures: tuple[Exposure, ...]
@@ -97,6 +107,7 @@ class RiskReport:
             "identifying": list(self.identifying),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
+            "lookalikes": dict(self.lookalikes),
             "k": self.k,
             "uniqueness": self.uniqueness.to_dict(),
             "reidentification": self.reidentification.to_dict(),
@@ -165,7 +176,8 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         missing: what a missing value is taken to be; as in `read`.
 
     Raises:
-        InvalidArgument: no column is quasi-identifying, one has two roles, or a number is out of range.
+        InvalidArgument: no column is quasi-identifying, one has two roles, a number is out of range, or the population
+            has fewer rows than the table.
         SchemaMismatch: a table lacks a column.
 
     Examples:
@@ -176,11 +188,9 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         >>> print(report.advice[0])
         5 of 5 rows (100 %) hide among fewer than 5, and all of them are unique.
     """
-    records, roles = _read(table, quasi_identifiers, sensitive, identifying, missing)
-    crowd = None
-    if population is not None:
-        crowd = read(population, columns=roles.quasi_identifiers, missing=records.missing)
-    tables = _tables(records, roles, crowd)
+    everything, roles = _read(table, quasi_identifiers, sensitive, identifying, missing)
+    records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
+    tables = _tables(records, roles, register_of(population, roles.quasi_identifiers, records))
     first = tables[0]
     if first.classes is None:
         raise InvalidArgument("a report needs the classes that it is about")
@@ -198,6 +208,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         identifying=roles.identifying,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
+        lookalikes=lookalikes_of(everything),
         uniqueness=uniqueness_of(first.classes),
         reidentification=risk,
         exposures=tuple(exposure_of(each) for each in tables if each.sensitive is not None),
@@ -217,7 +228,7 @@ def _read(
     identifying: Sequence[str] | None,
     missing: Missing | str | None,
 ) -> tuple[Records, _Roles]:
-    """The table's columns that matter, and what they are.
+    """The table, with all columns that matter, and what they are.
 
     Raises:
         InvalidArgument: no column is quasi-identifying, or one has two roles.
@@ -230,14 +241,15 @@ def _read(
         records = read(table, missing=missing)
         settled = confirm(guess_attributes(records), identifying=identifying or (), sensitive=sensitive or ())
         if not settled.quasi_identifying:
-            raise InvalidArgument("no column seems quasi-identifying", hint="name some: quasi_identifiers=[…]")
+            rows = "the table has no rows, so nothing can be told of its columns"
+            raise InvalidArgument("no column seems quasi-identifying" if records.rows else rows, hint=_NAME_SOME)
         roles = _Roles(
             identifying=settled.identifying,
             quasi_identifiers=settled.quasi_identifying,
             sensitive=settled.sensitive,
             attributes=settled,
         )
-        return records.only([*roles.quasi_identifiers, *roles.sensitive]), roles
+        return records, roles
     roles = _Roles(
         identifying=tuple(identifying or ()),
         quasi_identifiers=tuple(quasi_identifiers),
@@ -245,12 +257,11 @@ def _read(
     )
     named = [*roles.quasi_identifiers, *roles.sensitive, *roles.identifying]
     if not roles.quasi_identifiers:
-        raise InvalidArgument("a report needs one or more quasi-identifiers")
+        raise InvalidArgument("a report needs one or more quasi-identifiers", hint=_NAME_SOME)
     if len(set(named)) < len(named):
         twice = next(name for place, name in enumerate(named) if name in named[:place])
         raise InvalidArgument(f"the column {twice!r} is named twice")
-    records = read(table, columns=[*roles.quasi_identifiers, *roles.sensitive], missing=missing)
-    return records.only([*roles.quasi_identifiers, *roles.sensitive]), roles
+    return read(table, columns=[*roles.quasi_identifiers, *roles.sensitive], missing=missing), roles
 
 
 def _tables(records: Records, roles: _Roles, population: Records | None) -> list[Frequencies]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymity.records.column import Whole
-from discreet.anonymity.records.grouping import tally
+from discreet.anonymity.records.grouping import group
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,7 +80,6 @@ def class_sizes(rows: Whole, sizes: Whole) -> ClassSizes:
         sizes: of each class, among how many rows one of its rows hides.
     """
     span = int(sizes.max()) + 1 if len(sizes) else 1
-    distinct, classes = tally(sizes, span)
-    place = np.searchsorted(distinct, sizes)
-    held = np.bincount(place, weights=rows, minlength=len(distinct)).astype(np.int64)  # exact below 2^53 rows
-    return ClassSizes(sizes=distinct, classes=classes, rows=held)
+    found = group([sizes.astype(np.int32)], [span])
+    held = np.bincount(found.of_row(), weights=rows, minlength=found.number).astype(np.int64)  # exact below 2^53 rows
+    return ClassSizes(sizes=found.tuples()[:, 0].astype(np.int64), classes=found.counts, rows=held)

@@ -130,7 +130,7 @@ def _alone(classes: Classes, chosen: tuple[int, ...], missing: Missing) -> Mask:
         [column.size for column in columns],
         classes.rows,
     )
-    sizes = found.counts
+    of_row, sizes = found.of_row(), found.counts
     if missing is Missing.WILDCARD:
         sizes = hiding_places(columns, found.tuples(), found.counts)
-    return np.asarray((sizes == 1)[found.of_row()], dtype=np.bool_)
+    return np.asarray((sizes == 1)[of_row], dtype=np.bool_)

@@ -85,7 +85,7 @@ def optimum(  # noqa: PLR0913 — the table, what is promised, what is minimised
     table = table_of(records, hierarchies, models, population)
     problem = table.problem(models, chosen, floor(share * table.rows))
     found = search(problem, names=list(hierarchies), loss_name=chosen.name, most_nodes=most_nodes)
-    kept = outcome_of(problem, found.levels).kept([column.codes for column in table.columns])
+    kept = outcome_of(problem, found.levels).kept([column.stored for column in table.columns])
     columns = {}
     for name, column, ladder, level in zip(hierarchies, table.columns, table.ladders, found.levels, strict=True):
         columns[name] = recoded(records.column(name), column, ladder, level)
@@ -128,5 +128,5 @@ def recoded(own: Coded, column: Coded, ladder: Ladder, level: int) -> Recoded:
     of_value = place[groups[theirs]]
     labels = tuple(ladder.labels[level][group] for group in occurring.tolist())
     same = len(labels) == own.size and bool((of_value == np.arange(own.size)).all())
-    codes = own.codes if same else of_value[own.codes]
+    codes = own.codes if same else of_value[own.stored[:]]
     return Recoded(codes=codes, cells=GroupedCells(name=own.name, labels=labels, groups=of_value))

@@ -12,6 +12,7 @@ from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels
 from discreet.anonymity.records.column import Codes, Mask, Whole
 from discreet.anonymity.records.packing import pack
+from discreet.anonymity.records.stored import Stored
 from discreet.anonymity.reduce.lattice.problem import Problem
 
 _CHUNK = 1 << 16
@@ -40,7 +41,7 @@ class Outcome:
     ladders: tuple[Ladder, ...]
     left_out: Codes
 
-    def kept(self, codes: Sequence[Codes]) -> Mask:
+    def kept(self, codes: Sequence[Codes | Stored]) -> Mask:
         """Which rows, or tuples, are kept.
 
         Args:

@@ -120,8 +120,9 @@ def _nothing(problem: Problem, frontier: Frontier) -> InvalidArgument:
             f"the {frontier.evaluated:,} generalisations that were tried don't meet the models with {limit} left out",
             hint="allow more nodes",
         )
+    fewer = f", allow suppression of {out:,} rows or more" if out < problem.rows else ""  # else no row would be left
     return InvalidArgument(
         f"no generalisation meets the models with at most {limit} left out; at the highest levels {out:,} rows would "
         f"have to be" + (f" (without that, {reached})" if reached else ""),
-        hint=f"ask for less, allow suppression of {out:,} rows or more, or give a hierarchy a level that is one group",
+        hint=f"ask for less{fewer}, or give a hierarchy a level that is one group",
     )

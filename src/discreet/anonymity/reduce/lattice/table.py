@@ -16,7 +16,7 @@ from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
 from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.grouping import group
+from discreet.anonymity.records.grouping import group, grouped
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.lattice.keys import Roller
@@ -140,13 +140,12 @@ def asked_size(models: Sequence[Model]) -> int:
 
 def _counted(columns: Sequence[Coded], others: Sequence[Coded] | None) -> Tuples:
     """The tuples of some columns, with those of a population."""
-    sizes = [column.size for column in columns]
     if others is None:
-        found = group([column.codes for column in columns], sizes)
+        found = grouped(columns)
         weights: tuple[Whole, ...] = (found.counts,)
     else:
         both = [np.concatenate((mine.codes, theirs.codes)) for mine, theirs in zip(columns, others, strict=True)]
-        found = group(both, sizes)
+        found = group(both, [column.size for column in columns])
         rows, of_row = columns[0].rows, found.of_row()
         mine = np.bincount(of_row[:rows], minlength=found.number).astype(np.int64)
         weights = (mine, found.counts - mine)
@@ -175,4 +174,9 @@ def _together(column: Coded, other: Coded) -> tuple[Coded, Coded]:
         ) from None
     joint = encode(column.name, pa.concat_arrays(values))
     mine, theirs = np.split(joint.codes, [column.size])
-    return replace(joint, codes=mine[column.codes]), replace(joint, codes=theirs[other.codes])
+    return _recoded(joint, mine[column.codes]), _recoded(joint, theirs[other.codes])
+
+
+def _recoded(joint: Coded, codes: Codes) -> Coded:
+    """A column of these rows, with all values, of which it may lack some."""
+    return Coded(name=joint.name, codes=codes, values=joint.values, has_missing=joint.has_missing)

@@ -209,9 +209,9 @@ def _check(models: Sequence[Model], *, relaxed: bool, ladders: bool, population:
 def _shown(axis: Axis, low: Codes, high: Codes) -> tuple[Cells, Codes]:
     """The cells of a quasi-identifier, and the cell of each class."""
     ranges = group([low, high], [axis.column.size, axis.column.size])
-    ends = ranges.tuples()
+    of_class, ends = ranges.of_row(), ranges.tuples()
     cells, of_range = shown(axis, ends[:, 0].copy(), ends[:, 1].copy())
-    return cells, of_range[ranges.of_row()].astype(np.int32)
+    return cells, of_range[of_class].astype(np.int32)
 
 
 def _check_release(seen: Sequence[tuple[Cells, Codes]], members: Members, judge: Judge) -> None:

@@ -14,11 +14,10 @@ import numpy as np
 
 from discreet.anonymity.classes.classes import chosen
 from discreet.anonymity.records.column import Codes, Mask, Whole
-from discreet.anonymity.records.grouping import Grouping, group
+from discreet.anonymity.records.grouping import Grouping, group, grouped
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.mondrian.axes import Axis
-from discreet.anonymity.reduce.mondrian.tallied import tallied
 from discreet.errors import InvalidArgument
 
 _SHORT = 1 << 15
@@ -70,8 +69,9 @@ def points_of(records: Records, axes: Sequence[Axis], sensitive: Sequence[str], 
     if both:
         raise InvalidArgument(f"the column {both[0]!r} can't be both quasi-identifying and sensitive")
     every = chosen(records, [*(axis.column.name for axis in axes), *sensitive])
-    own = tallied(every)
-    tuples, rows = own.tuples, own.counts
+    own = grouped(every)
+    of_row = own.of_row()  # first: the same sort counts the rows
+    tuples, rows = own.tuples(), own.counts
     people, of_person = None, np.zeros(0, dtype=np.int64)
     if population is not None:
         others, known = _others(population, axes)
@@ -88,7 +88,7 @@ def points_of(records: Records, axes: Sequence[Axis], sensitive: Sequence[str], 
         tuples=_runs(tuples[:, : len(axes)]),
         sensitive={name: tuples[:, len(axes) + i].copy() for i, name in enumerate(sensitive)},
         population=people,
-        of_row=own.of_row,
+        of_row=of_row,
         of_person=of_person,
     )
 
