@@ -67,3 +67,21 @@ def test_memory_is_left_for_others() -> None:
     assert usable_memory() >= 2**29
     with Session(memory=2**30) as session:
         assert session.execute("SELECT current_setting('memory_limit')") == [("1.0 GiB",)]
+
+
+def test_an_interrupted_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while DuckDB starts: what was made for it is gone; started, it is there until the session ends."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        """Ctrl-C."""
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(duckdb, "connect", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Session()
+    assert not list(tmp_path.iterdir())
+    with Session():
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())

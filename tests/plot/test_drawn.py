@@ -13,6 +13,7 @@ from discreet import plot
 from discreet.plot.drawing.numbers import shown
 from support.figures import (
     COLUMNS,
+    ENDLESS,
     EPSILONS,
     EXACT,
     NARROW,
@@ -23,6 +24,7 @@ from support.figures import (
     TOTALS,
     USES,
     WIDE,
+    KnownColumn,
     KnownNoise,
     Tail,
 )
@@ -241,6 +243,46 @@ def test_column_risks_puts_what_adds_most_first() -> None:
     assert axes.get_yticklabels()[0].get_text() == "date of birth"
 
 
+@pytest.mark.parametrize("unique", [0, 1, 4, 10, 1000, 10**6])
+def test_the_axis_of_column_risks_begins_at_nothing(unique: int) -> None:
+    """However few rows are unique: no share is below 0, and all marks are within the axis."""
+    figure = plot.column_risks([KnownColumn("age", 0, unique // 2)], rows=10**6, unique=unique)
+    axes = figure.axes[0]
+    low, high = axes.get_xlim()
+    assert -high / 20 < low < 0
+    assert all(low < x < high for line in axes.lines for x, _ in points(line))
+    figure.canvas.draw()
+    assert [tick for tick in axes.get_xticks() if low <= tick < 0] == []
+    assert all("e" not in label.get_text() for label in axes.get_xticklabels())
+
+
+@pytest.mark.parametrize(
+    ("unique", "without", "says"),
+    [
+        (0, 0, "No row is unique, by one of these columns or by all of them"),
+        (80, 80, "Whichever column is left out, 80 % of the rows are unique"),
+        (80, 10, "Without age, 10 % of the rows are unique instead of 80 %"),
+    ],
+)
+def test_column_risks_says_what_the_first_column_adds(unique: int, without: int, says: str) -> None:
+    """And that none does, where that is so."""
+    columns = [KnownColumn("age", 0, without), KnownColumn("sex", 0, unique)]
+    assert plot.column_risks(columns, rows=100, unique=unique).get_suptitle() == says
+
+
+def test_long_names_are_cut_to_the_room_that_they_have() -> None:
+    """Their ends stay, since names often begin alike; the words for those who can't see have them whole."""
+    figure = plot.column_risks(ENDLESS[:2], rows=100, unique=50)
+    title, labels = figure.get_suptitle(), [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert title.startswith("Without a_name")
+    assert "…" in title
+    assert [label[-2:] for label in labels] == ["19", "20"]
+    assert ENDLESS[0].name in str(figure.get_label())
+    assert plot.class_sizes({1: 1}, columns=["age", "zip", "sex", "job"]).get_suptitle() == (
+        "100 % of the rows are unique by age, zip, sex and 1 more"
+    )
+
+
 def test_outcomes_shows_what_is_known() -> None:
     """A mark for each success and baseline; a result whose truth is unknown has no place."""
     axes = plot.outcomes(OUTCOMES).axes[0]
@@ -260,7 +302,7 @@ def test_recovery_goes_from_little_noise_to_much() -> None:
 def test_members_shows_curves_and_what_a_guarantee_forbids() -> None:
     """The lead in the title is the largest of any curve; what is dotted begins at the bound."""
     figure = plot.members({"exact": EXACT, "private": PRIVATE})
-    assert "lead of 87 %" in figure.get_suptitle()
+    assert "lead strangers by 87 %" in figure.get_suptitle()
     axes = figure.axes[0]
     assert points(axes.lines[1]) == list(zip(PRIVATE.false_alarms, PRIVATE.found, strict=True))
     corner = axes.collections[0].get_paths()[0].vertices

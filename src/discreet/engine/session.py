@@ -45,20 +45,29 @@ class Session:
 
     def __init__(self, *, threads: int | None = None, memory: int | None = None, in_order: bool = False) -> None:
         """Start the instance."""
+        self._spill = Path(tempfile.mkdtemp(prefix="discreet-"))
+        try:
+            self._connection = self._started(threads, memory or usable_memory(), in_order=in_order)
+        except BaseException:  # Ctrl-C too: nobody else knows of the folder
+            shutil.rmtree(self._spill, ignore_errors=True)
+            raise
+
+    def _started(self, threads: int | None, memory: int, *, in_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
+        """A connection to an instance of its own."""
         import duckdb
 
-        self._spill = Path(tempfile.mkdtemp(prefix="discreet-"))
         settings = {
             **_SETTINGS,
             "temp_directory": str(self._spill),
-            "memory_limit": f"{memory or usable_memory()}B",
+            "memory_limit": f"{memory}B",
             **({"threads": str(threads)} if threads else {}),
         }
-        self._connection: Any = duckdb.connect(":memory:", config=settings)
-        self._connection.execute(f"SET perfect_ht_threshold = {_ARRAYS}")
-        self._connection.execute("SET enable_progress_bar = false")
+        connection = duckdb.connect(":memory:", config=settings)
+        connection.execute(f"SET perfect_ht_threshold = {_ARRAYS}")
+        connection.execute("SET enable_progress_bar = false")
         if in_order:
-            self._connection.execute("SET disabled_optimizers = 'join_order'")
+            connection.execute("SET disabled_optimizers = 'join_order'")
+        return connection
 
     def __enter__(self) -> Self:
         """The session itself."""

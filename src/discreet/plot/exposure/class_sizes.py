@@ -10,6 +10,7 @@ from discreet.plot.drawing.bars import binned, by_percent, level_bars
 from discreet.plot.drawing.numbers import percent
 from discreet.plot.drawing.sheet import axes_in, describe, house_style, sheet
 from discreet.plot.drawing.strokes import STROKES
+from discreet.plot.exposure.names import in_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +42,7 @@ def class_sizes(rows: Mapping[int, int], *, columns: Sequence[str]) -> Figure:
     alone = rows.get(1, 0) / total
     with house_style():
         figure = sheet(
-            f"{_exact(alone)} of the rows are unique by {_listed(columns)}",
+            _title(f"{_exact(alone)} of the rows are unique by ", columns),
             f"Share of {total:,} rows by how many rows, their own included, agree with them on these columns.",
             height=3.7,
         )
@@ -60,7 +61,11 @@ def _exact(share: float) -> str:
     return f"{100 * share:.2g} %" if 0 < share < 0.1 else percent(share)  # noqa: PLR2004 — below it a digit is lost
 
 
-def _listed(columns: Sequence[str], most: int = 3) -> str:
-    """Names of columns, as many as a title holds."""
-    names = ", ".join(columns[:most])
-    return names if len(columns) <= most else f"{names} and {len(columns) - most} more"
+def _title(says: str, columns: Sequence[str]) -> str:
+    """What is said, and of which columns: as many of them as a title holds, and part of one if it holds none."""
+    for most in (3, 2, 1):
+        more = "" if len(columns) <= most else f" and {len(columns) - most} more"
+        names = ", ".join(columns[:most])
+        if in_title(names, says + more) == names:
+            break
+    return f"{says}{in_title(names, says + more)}{more}"

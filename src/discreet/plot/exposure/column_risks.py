@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import InvalidArgument
+from discreet.plot.drawing.bars import by_percent
 from discreet.plot.drawing.numbers import percent
 from discreet.plot.drawing.sheet import axes_in, describe, house_style, sheet
 from discreet.plot.drawing.strokes import FAINT, INK, STROKES
+from discreet.plot.exposure.legend import legend_above
+from discreet.plot.exposure.names import at_axis, in_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +19,12 @@ if TYPE_CHECKING:
 
 _MOST = 20
 """So many columns fit on a page; those that add least are left out, and the subtitle says so."""
+
+
+_SHORTEST = 0.001
+"""The axis goes at least as far, so that its numbers are short."""
+_LEFT, _ROOM = 1.85, 1.5
+"""Inches left of the axes, and those of them that names have."""
 
 
 class ColumnLike(Protocol):
@@ -50,7 +59,7 @@ def column_risks(columns: Sequence[ColumnLike], *, rows: int, unique: int) -> Fi
         >>> from types import SimpleNamespace as column
         >>> columns = [column(name="age", alone=3, without=1), column(name="sex", alone=0, without=7)]
         >>> column_risks(columns, rows=10, unique=8).get_suptitle()
-        'Without age, 10 % of the rows would be unique instead of 80 %'
+        'Without age, 10 % of the rows are unique instead of 80 %'
     """
     counts = [count for column in columns for count in (column.alone, column.without)]
     if not columns or rows < 1 or min(*counts, unique) < 0 or max(*counts, unique) > rows:
@@ -58,18 +67,16 @@ def column_risks(columns: Sequence[ColumnLike], *, rows: int, unique: int) -> Fi
     alone, without = ([count / rows for count in part] for part in (counts[::2], counts[1::2]))
     together = unique / rows
     order = sorted(range(len(columns)), key=lambda place: (without[place], -alone[place]))[:_MOST]
-    names = [columns[place].name for place in order]
     left = f"; {len(columns) - _MOST} columns that add least aren't drawn" if len(columns) > _MOST else ""
-    rest = percent(without[order[0]])
     with house_style():
         figure = sheet(
-            f"Without {names[0]}, {rest} of the rows would be unique instead of {percent(together)}",
+            _title(columns[order[0]].name, without[order[0]], together),
             f"Rows that are unique by a column alone, and by all columns but that one{left}.",
             height=1.9 + 0.26 * len(order),
         )
-        axes = axes_in(figure, left=1.85, right=0.3, top=0.25)
+        axes = axes_in(figure, left=_LEFT, right=0.3, top=0.25)
         _points(axes, [alone[place] for place in order], [without[place] for place in order], together)
-        axes.set_yticks(range(len(order)), [name if len(name) <= 22 else name[:21] + "…" for name in names])  # noqa: PLR2004 — as many letters as fit
+        axes.set_yticks(range(len(order)), [at_axis(columns[place].name, _ROOM) for place in order])
         axes.set_ylim(len(order) - 0.5, -0.5)
         axes.set_ylabel("column")
         axes.set_xlabel("share of the rows that are unique")
@@ -81,16 +88,25 @@ def column_risks(columns: Sequence[ColumnLike], *, rows: int, unique: int) -> Fi
     return figure
 
 
+def _title(name: str, without: float, together: float) -> str:
+    """What leaving out the column that adds most would do."""
+    if not together:
+        return "No row is unique, by one of these columns or by all of them"
+    if without == together:
+        return f"Whichever column is left out, {percent(together)} of the rows are unique"
+    rest = f", {percent(without)} of the rows are unique instead of {percent(together)}"
+    return f"Without {in_title(name, f'Without {rest}')}{rest}"
+
+
 def _points(axes: Axes, alone: Sequence[float], without: Sequence[float], together: float) -> None:
     """A mark for the column alone, one for all the others, and a line at all of them."""
-    from matplotlib.ticker import FuncFormatter
-
     places = range(len(alone))
     for shares, stroke, name in ((alone, STROKES[0], "by it alone"), (without, STROKES[1], "without it")):
         axes.plot(shares, places, linestyle="None", marker=stroke.marker, color=stroke.colour, markersize=7, label=name)
     axes.axvline(together, color=INK, linewidth=1.2, dashes=(4, 2))
-    axes.set_xlim(-0.02, max(1.08 * together, *alone, *without, 0.01))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    end = max(1.08 * together, *alone, *without, _SHORTEST)
+    axes.set_xlim(-0.02 * end, end)
+    by_percent(axes)
     axes.annotate(
         "by all",
         (together, 1),
@@ -100,13 +116,4 @@ def _points(axes: Axes, alone: Sequence[float], without: Sequence[float], togeth
         ha="center",
         color=FAINT,
     )
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize=8.5,
-        handletextpad=0.2,
-        borderaxespad=0.1,
-        columnspacing=1.5,
-    )
+    legend_above(axes, right=together < end / 2)

@@ -45,7 +45,7 @@ def members(attacks: Mapping[str, Traced]) -> Figure:
         >>> from types import SimpleNamespace as curve
         >>> exact = curve(false_alarms=(0.0, 0.0, 1.0), found=(0.0, 0.9, 1.0), bound=None)
         >>> members({"exact shares": exact}).get_suptitle()
-        'By exact shares, members are told from strangers with a lead of 90 %'
+        'By exact shares, members lead strangers by 90 %'
     """
     chosen = strokes(len(attacks))
     if len(attacks) == len(STROKES):
@@ -56,9 +56,9 @@ def members(attacks: Mapping[str, Traced]) -> Figure:
     bounds = [traced.bound for traced in attacks.values() if traced.bound is not None]
     with house_style():
         figure = sheet(
-            f"By {worst}, members are told from strangers with a lead of {percent(lead[worst])}",
-            "Share of members found, at each share of strangers taken for members."
-            + (" Dotted: more than ε allows." if bounds else ""),
+            f"By {worst}, members lead strangers by {percent(lead[worst])}",
+            "Members found at each share of strangers taken for members."
+            + (" Dotted: more than ε allows on average." if bounds else ""),
             height=4.4,
         )
         axes = axes_in(figure, right=2.3)
@@ -77,7 +77,9 @@ def members(attacks: Mapping[str, Traced]) -> Figure:
         axes.set_ylabel("members found")
         key(axes, list(curves), chosen)
         words = "; ".join(f"{name} leads by {percent(value)} at the most" for name, value in lead.items())
-        forbidden = "".join(f" What is dotted leads by more than {shown(bound)}, which ε forbids." for bound in bounds)
+        forbidden = "".join(
+            f" What is dotted leads by more than {shown(bound)}, which ε forbids on average." for bound in bounds
+        )
         describe(figure, f"Curves from the lower left to the upper right corner, and the diagonal. {words}.{forbidden}")
     return figure
 

@@ -9,6 +9,7 @@ from discreet.errors import InvalidArgument
 from discreet.plot.drawing.numbers import percent
 from discreet.plot.drawing.sheet import axes_in, describe, house_style, sheet
 from discreet.plot.drawing.strokes import INK, STROKES
+from discreet.plot.exposure.legend import legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _MOST = 12
 _WIDE = 26
 """Letters of a label on one line."""
+_LINES = 3
+"""Lines of a label."""
 
 
 class Outcome(Protocol):
@@ -55,17 +58,19 @@ def outcomes(results: Sequence[Outcome]) -> Figure:
         raise InvalidArgument(f"a figure shows from 1 to {_MOST} attacks whose success is known, not {len(known)}")
     one = len({result.attack for result, _ in known}) == 1
     best, share = max(known, key=lambda pair: pair[1])
-    title = f"{best.attack.capitalize()} against {best.against} is right in {percent(share)}"
+    most = " at the most" if len(known) > 1 else ""
+    title = f"{best.attack.capitalize()} is right in {percent(share)}{most}"
+    labels = [_broken(result.against if one else f"{result.attack}: {result.against}") for result, _ in known]
+    lines = max(label.count("\n") + 1 for label in labels)
     with house_style():
         figure = sheet(
             title,
             "Share of guesses that are right, and of those made without what was released.",
-            height=1.9 + 0.42 * len(known),
+            height=1.9 + (0.1 + 0.16 * lines) * len(known),
         )
         axes = axes_in(figure, left=2.3, right=0.45, top=0.25)
         _marks(axes, [success for _, success in known], [result.baseline for result, _ in known])
-        labels = [result.against if one else f"{result.attack}: {result.against}" for result, _ in known]
-        axes.set_yticks(range(len(known)), [_broken(label) for label in labels])
+        axes.set_yticks(range(len(known)), labels)
         axes.set_ylim(len(known) - 0.5, -0.5)
         axes.set_ylabel("attack on" if one else "attack")
         axes.set_xlabel("share of guesses that are right")
@@ -115,20 +120,11 @@ def _marks(axes: Axes, successes: Sequence[float], baselines: Sequence[float | N
     )
     axes.set_xlim(-0.02, 1.02)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize=8.5,
-        handletextpad=0.2,
-        borderaxespad=0.1,
-        columnspacing=1.5,
-    )
+    legend_above(axes)
 
 
 def _broken(label: str) -> str:
-    """A label on as many lines as it needs."""
+    """A label on as many lines as it needs; a sign and its number stay together."""
     from textwrap import wrap
 
-    return "\n".join(wrap(label, _WIDE)[:2])
+    return "\n".join(wrap(label.replace(" = ", "\u00a0=\u00a0"), _WIDE, max_lines=_LINES, placeholder=" …"))
