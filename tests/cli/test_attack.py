@@ -55,7 +55,7 @@ def test_targets_are_compared(here: Path, run: Any, census_csv: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout.count("linkage against ") == len(NAMED["linkage"].against)
     assert "without it" in result.stdout
-    assert "figure.png: Linkage against " in result.stdout
+    assert "figure.png: Linkage is right in " in result.stdout
     assert (here / "figure.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(run("attack", "linkage", *told, "--format", "json").stdout)
     assert [each["against"].split()[0] for each in found["results"]] == ["raw", "5-anonymous", "answers"]
@@ -113,10 +113,10 @@ def test_patients_are_found_behind_ranges(run: Any, trial_data: Path) -> None:
         ["linkage", "patients.csv", "--on", "", "-s", "ill"],
         ["linkage", "voters.csv"],
         ["linkage", "--against", "nope"],
-        ["query-log", "--against", "answers"],
+        ["query-log", "--against", "raw"],
         ["small-groups", "patients.csv"],
         ["small-groups", "patients.csv", "--on", "age,zip", "-s", "ill", "--value", "ill"],
-        ["tracing", "patients.csv"],
+        ["tracing", "patients.csv", "--on", "age,zip", "-s", "ill", "--against", "anonymized"],
         ["sparse", "patients.csv"],
         ["sparse", "patients.csv", "--on", "id,zip"],
         ["linkage", "--epsilon", "-1", "--against", "answers"],
@@ -127,6 +127,7 @@ def test_patients_are_found_behind_ranges(run: Any, trial_data: Path) -> None:
         ["linkage", "patients.csv", "--auxiliary", "voters.csv"],
         ["fuzzy", "patients.csv", "--auxiliary", "voters.csv", "--on", "id"],
         ["linkage", "--auxiliary", "voters.csv", "--on", "id"],
+        ["linkage", "patients.csv", "--auxiliary", "voters.csv", "--on", "id", "--against", "all"],
         ["linkage", "patients.csv", "--auxiliary", "nope.csv", "--on", "id"],
         ["linkage", "patients.csv", "--auxiliary", "voters.csv", "--on", "years=nope"],
         ["linkage", "patients.csv", "--auxiliary", "voters.csv", "--on", "id", "--truth", "nope"],
@@ -169,6 +170,24 @@ def test_a_figure_says_what_the_text_says(here: Path, run: Any) -> None:
     assert "needed    1,537" in result.stdout
     assert "1,537 would" in result.stdout.splitlines()[-1]
     assert "1,537" in (here / "figure.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "against"),
+    [
+        ("averaging", "exact"),
+        ("averaging", "anonymized"),
+        ("query-log", "answers"),
+        ("query-log", "anonymized"),
+        ("reconstruction", "anonymized"),
+    ],
+)
+def test_what_has_no_noise_to_draw_is_drawn_as_an_outcome(here: Path, run: Any, name: str, against: str) -> None:
+    """One answer, or answers that are off by an unknown amount: the figure says how often that was right."""
+    result = run("attack", name, *SMALL, "--against", against, "--plot", "figure.svg")
+    assert result.exit_code == 0, result.output
+    assert "is right in" in result.stdout.splitlines()[-1]
+    assert (here / "figure.svg").is_file()
 
 
 def test_a_table_without_rows_is_refused(here: Path, run: Any) -> None:

@@ -108,6 +108,13 @@ COLUMNS = [
     KnownColumn("education of the head of the household", 0, 700),
     KnownColumn("sex", 0, 752),
 ]
+SURVEY = "a_name_that_somebody_exported_from_a_survey_tool_in_"
+ENDLESS = [
+    KnownColumn(f"{SURVEY}2019", 1, 2),
+    KnownColumn(f"{SURVEY.upper()}2020", 0, 3),
+    KnownColumn("W" * 1000, 0, 3),
+]
+"""Names that no title holds."""
 OUTCOMES = [
     KnownOutcome("homogeneity", "raw rows", 0.98, 0.75),
     KnownOutcome("homogeneity", "5-anonymous rows", 0.81, 0.75),
@@ -134,10 +141,14 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "averaging": lambda: plot.averaging(WIDE.release([4] * 200), truth=4, epsilon=0.5),
     "class sizes": lambda: plot.class_sizes({1: 310, 2: 200, 4: 90, 60: 60, 500: 1000}, columns=["age", "zip", "sex"]),
     "column risks": lambda: plot.column_risks(COLUMNS, rows=1000, unique=760),
+    "column risks of hardly any row": lambda: plot.column_risks(ENDLESS, rows=10**6, unique=4),
+    "column risks of no row": lambda: plot.column_risks([KnownColumn("age", 0, 0)], rows=9, unique=0),
+    "class sizes of endless names": lambda: plot.class_sizes({1: 3, 7: 700}, columns=[one.name for one in ENDLESS]),
     "outcomes": lambda: plot.outcomes(OUTCOMES),
     "candidates": lambda: plot.candidates([(0, 10), (1, 620), (2, 200), (7, 100), (300, 70)], against="raw rows"),
     "recovery": lambda: plot.recovery(POINTS, people=100, questions=400, baseline=0.52),
-    "members": lambda: plot.members({"exact shares": EXACT, "shares at ε = 1": PRIVATE}),
+    "members": lambda: plot.members({"exact shares": EXACT, "answers at ε = 0.25 in all": PRIVATE}),
+    "members, by answers": lambda: plot.members({"answers at ε = 0.25 in all": PRIVATE}),
 }
 """One of each kind, the same whenever it is made."""
 

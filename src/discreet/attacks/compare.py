@@ -89,7 +89,6 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         ['raw rows', '5-anonymous rows', 'answers at ε = 0.1 each']
     """
     chosen = named(attack)
-    chosen.check_table(table)
     terms = terms_for(
         table,
         on=on,
@@ -106,5 +105,5 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
 
 
 def _share(share: float | None) -> str:
-    """A share in percent."""
-    return "unknown" if share is None else f"{share:.1%}"
+    """A share in percent, to three digits: one row of many is more than none."""
+    return "unknown" if share is None else f"{100 * share:.3g} %"

@@ -41,7 +41,6 @@ class NamedAttack:
         against: what it can be run against; the first if nothing is said.
         run: runs it on a stage, against one of these.
         value: whether it needs a column of numbers.
-        table: whether it can be tried on a table; else people are made up for it.
     """
 
     name: str
@@ -49,19 +48,6 @@ class NamedAttack:
     against: tuple[str, ...]
     run: Run
     value: bool = False
-    table: bool = True
-
-    def check_table(self, table: object | None) -> None:
-        """Refuse a table where it would be ignored.
-
-        Raises:
-            InvalidArgument: it can't be tried on a table.
-        """
-        if table is not None and not self.table:
-            raise InvalidArgument(
-                f"{self.name} is tried on made-up people of a thousand attributes, not on a table",
-                hint="name no table",
-            )
 
     def on(self, stage: Stage, against: str) -> AttackResult:
         """Run it on a stage.
@@ -85,11 +71,11 @@ NAMED = _table(
         run=on_rows.run_linkage,
     ),
     NamedAttack(
-        name="fuzzy", what="the same, though what is known has typos and near misses", against=(RAW,),
+        name="fuzzy", what="the same, though what is known has typos and near misses", against=_THREE,
         run=on_rows.run_fuzzy,
     ),
     NamedAttack(
-        name="sparse", what="find people by a few things they did", against=(RAW,), run=on_rows.run_sparse
+        name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse
     ),
     NamedAttack(
         name="small-groups", what="read people off totals of one, of two, or of one that dominates", against=_THREE,
@@ -108,8 +94,8 @@ NAMED = _table(
         run=on_rows.run_skewness,
     ),
     NamedAttack(
-        name="intersection", what="intersect two anonymous releases about the same people", against=(ANONYMIZED, RAW),
-        run=on_rows.run_intersection,
+        name="intersection", what="intersect two anonymous releases about the same people",
+        against=(ANONYMIZED, RAW, ANSWERS), run=on_rows.run_intersection,
     ),
     NamedAttack(
         name="singling-out", what="find a predicate that exactly one row meets", against=_THREE,
@@ -117,7 +103,7 @@ NAMED = _table(
     ),
     NamedAttack(
         name="averaging", what="ask for the same count until the noise averages out",
-        against=(ANSWERS, ANONYMIZED, FRESH), run=on_answers.run_averaging,
+        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_averaging,
     ),
     NamedAttack(
         name="differencing", what="ask with somebody and without, and subtract", against=(ANSWERS, ANONYMIZED, EXACT),
@@ -132,16 +118,16 @@ NAMED = _table(
         against=(ANSWERS, ANONYMIZED, RESTRICTED, EXACT), run=on_answers.run_tracker, value=True,
     ),
     NamedAttack(
-        name="query-log", what="solve a log of exact answers for single rows", against=(EXACT,),
+        name="query-log", what="solve a log of answers for single rows", against=(EXACT, ANSWERS, ANONYMIZED),
         run=on_answers.run_query_log, value=True,
     ),
     NamedAttack(
         name="reconstruction", what="ask for counts of random subsets, and solve for everybody",
-        against=(ANSWERS, EXACT, FRESH), run=on_answers.run_reconstruction,
+        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_reconstruction,
     ),
     NamedAttack(
-        name="tracing", what="tell who is in a table by published shares", against=(ANSWERS, EXACT),
-        run=on_answers.run_tracing, table=False,
+        name="tracing", what="tell who is in a table by published shares", against=(ANSWERS, ANONYMIZED, EXACT),
+        run=on_answers.run_tracing,
     ),
 )  # fmt: skip
 """All attacks, by name."""
@@ -180,8 +166,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         trials: how often attacks that toss coins are repeated.
 
     Raises:
-        InvalidArgument: no such attack, or it can't be run against that or on a table, or a column that it needs isn't
-            named.
+        InvalidArgument: no such attack, or it can't be run against that, or a column that it needs isn't named.
         SourceError: the table can't be read, or lacks a column.
 
     Examples:
@@ -195,7 +180,6 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         raise InvalidArgument(
             f"{chosen.name} can't be run against {target!r}", hint=f"it can against {', '.join(chosen.against)}"
         )
-    chosen.check_table(table)
     terms = terms_for(
         table,
         on=on,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from discreet.anonymity.records.grouping import grouped
+from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.answers.averaging import averaging
 from discreet.attacks.answers.differencing import differencing
-from discreet.attacks.answers.guessing import guessing
+from discreet.attacks.answers.guessing import guessing_each
+from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import query_log
 from discreet.attacks.answers.reconstruction import reconstruction
-from discreet.attacks.answers.tracing import made_up_tracing
+from discreet.attacks.answers.study import Study
 from discreet.attacks.answers.tracker import tracking
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.people import named, value_of
-from discreet.attacks.staging import NAME, NUMBER, Stage
+from discreet.attacks.staging import NAME, NUMBER, Stage, shuffled
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.imputed import Imputed
 from discreet.attacks.targets.restricted import Restricted
@@ -20,6 +28,7 @@ from discreet.attacks.targets.wording import question, where
 from discreet.errors import InvalidArgument
 
 _REPEATS = 150
+_LOOKED_AT = 50  # people who are alone in what is known of them
 _FEWEST = 5  # rows that a restricted answer is about, or leaves out
 _MOST_PEOPLE = 60  # whom reconstruction solves for: four questions for each are asked
 
@@ -39,20 +48,47 @@ def _target(stage: Stage, against: str) -> Answering:
             return stage.answers()
 
 
+def _numbered(stage: Stage, against: str, people: Records) -> Answering:
+    """Who is asked about people who are known by their number, and by nothing else."""
+    import pyarrow as pa
+
+    table = people.to_arrow().append_column(NUMBER, pa.array(range(people.rows)))
+    match against:
+        case "exact":
+            return stage.exact(table)
+        case "fresh":
+            return stage.bare(table)
+        case "anonymized":
+            return Imputed(stage.anonymised(read(table), on=[NUMBER]), name=NAME)
+        case _:
+            return stage.answers(table)
+
+
 def _person(stage: Stage) -> tuple[str, str, Records]:
     """Somebody whom what is known singles out: their condition, how they are called, and their row.
 
     Raises:
-        InvalidArgument: a few dozen people were looked at, and none is alone.
+        InvalidArgument: nobody is alone.
     """
-    exact = stage.exact()
-    for row in range(min(stage.records.rows, 50)):
-        values = {name: value_of(stage.records.column(name), row) for name in stage.terms.on}
-        if None not in values.values() and exact.count(values).value == 1:
-            import numpy as np
+    found = next(_people(stage), None)
+    if found is None:
+        raise InvalidArgument(
+            "what is known singles nobody out, so no question is about one person", hint="more columns"
+        )
+    return found
 
-            return where(values), named(stage.records, stage.terms.on, None)(row), stage.records.take(np.array([row]))
-    raise InvalidArgument("what is known singles nobody out, so no question is about one person", hint="more columns")
+
+def _people(stage: Stage) -> Iterator[tuple[str, str, Records]]:
+    """All whom what is known singles out, some dozens of them, in the order of the table."""
+    columns = [stage.records.column(name) for name in stage.terms.on]
+    classes = grouped(columns)
+    of_row = classes.of_row()
+    alone = np.flatnonzero(classes.counts[of_row] == 1)
+    exact, names = stage.exact(), named(stage.records, stage.terms.on, None)
+    for row in alone[: max(_LOOKED_AT, stage.terms.people)].tolist():
+        condition = where({column.name: value_of(column, row) for column in columns})
+        if exact.aggregate("COUNT(*)", condition).value == 1:  # SQL may take two values for one
+            yield condition, names(row), stage.records.take(np.array([row]))
 
 
 def run_averaging(stage: Stage, against: str) -> AttackResult:
@@ -61,7 +97,8 @@ def run_averaging(stage: Stage, against: str) -> AttackResult:
     value = value_of(stage.records.column(stage.terms.sensitive), 0)
     condition = where({stage.terms.sensitive: value})
     truth = stage.exact().aggregate("COUNT(*)", condition).value
-    wordings = [question("COUNT(*)", f"{condition} AND {n} = {n}", NAME) for n in range(repeats)]
+    others = [f"{condition} AND {n} = {n}" for n in range(1, repeats)]
+    wordings = [question("COUNT(*)", wording, NAME) for wording in (condition, *others)]
     return averaging(_target(stage, against), wordings, repeats=repeats, truth=None if truth is None else int(truth))
 
 
@@ -79,10 +116,21 @@ def run_differencing(stage: Stage, against: str) -> AttackResult:
 
 
 def run_guessing(stage: Stage, against: str) -> AttackResult:
-    """Ask whether somebody has the sensitive value that they have."""
-    condition, who, row = _person(stage)
-    secret = where({stage.terms.sensitive: value_of(row.column(stage.terms.sensitive), 0)})
-    return guessing(_target(stage, against), f"{condition} AND {secret}", who=who, truth=True)
+    """Ask of every other person whether they have the sensitive value that they have, of the others about another."""
+    _person(stage)  # refuses where nobody is alone
+    column = stage.records.column(stage.terms.sensitive)
+    labels = column.labels()
+    if len(labels) < 2:  # noqa: PLR2004 — one to have, and one not to have
+        raise InvalidArgument(f"{column.name!r} has one value, so there is nothing to guess", hint="another column")
+
+    def asked() -> Iterator[tuple[str, str, bool]]:
+        for place, (condition, who, row) in enumerate(islice(_people(stage), stage.terms.people)):
+            own = value_of(row.column(column.name), 0)
+            other = labels[(labels.index(own) + 1) % len(labels)]
+            so = place % 2 == 0
+            yield who, f"{condition} AND {where({column.name: own if so else other})}", so
+
+    return guessing_each(_target(stage, against), asked())
 
 
 def run_tracker(stage: Stage, against: str) -> AttackResult:
@@ -107,39 +155,66 @@ def run_tracker(stage: Stage, against: str) -> AttackResult:
     )
 
 
-def run_query_log(stage: Stage, against: str) -> AttackResult:  # noqa: ARG001 — exact answers, only
+def run_query_log(stage: Stage, against: str) -> AttackResult:
     """A log of harmless totals: of all, of each value of the sensitive column, and of all but a person."""
     condition, _, _ = _person(stage)
     column = stage.records.column(stage.terms.sensitive)
     values = [where({column.name: label}) for label in column.labels()[:50]]
-    return query_log(stage.exact(), _sum(stage), ["TRUE", *values, f"NOT ({condition})"])
+    log = ["TRUE", *values, f"NOT ({condition})"]
+    return query_log(_target(stage, against), _sum(stage), log, table=stage.exact())
 
 
 def run_reconstruction(stage: Stage, against: str) -> AttackResult:
-    """Who of some people has the commonest sensitive value; the attacker knows them by their place in the table."""
-    import pyarrow as pa
+    """Who of some people has the commonest sensitive value; the attacker knows them by their place in the table.
 
-    people = stage.sample(min(stage.terms.people, _MOST_PEOPLE)).only([stage.terms.sensitive])
+    Places are given at random, so anonymised rows, whose places are ranges, hide each person among others by chance.
+    """
+    people = stage.sample(stage.records.rows).only([stage.terms.sensitive])
     column = people.column(stage.terms.sensitive)
     common = int(column.counts().argmax())
-    numbered = people.to_arrow().append_column(NUMBER, pa.array(range(people.rows)))
-    target: Answering
-    if against == "answers":
-        target = stage.answers(numbered)
-    else:
-        target = stage.exact(numbered) if against == "exact" else stage.bare(numbered)
+    asked = min(stage.terms.people, _MOST_PEOPLE, people.rows)
     return reconstruction(
-        target,
+        _numbered(stage, against, people),
         where({column.name: column.labels()[common]}),
         key=NUMBER,
-        people=range(people.rows),
-        truth=[code == common for code in column.codes.tolist()],
+        people=range(asked),
+        truth=[code == common for code in column.codes[:asked].tolist()],
     )
 
 
-def run_tracing(stage: Stage, against: str) -> AttackResult:
-    """Members of a made-up table: it takes a thousand attributes, which few tables have."""
-    return made_up_tracing(epsilon=stage.terms.epsilon * 10 if against == "answers" else None)
+def run_tracing(stage: Stage, against: str) -> TracingResult:
+    """Who of some people is in a study, by marginals of what is known of them and of the sensitive column.
+
+    Members are people of the table, and so are the strangers whom they are to be told from. All others say how common
+    each value is. The study alone is anonymised, or is behind the gateway, where one marginal is one question.
+
+    Raises:
+        InvalidArgument: the table is too small, or its columns are the same everywhere; the study is smaller than k; or
+            the budget doesn't last for one marginal.
+    """
+    terms = stage.terms
+    study = Study.of(stage.records.only([*terms.on, terms.sensitive]), shuffled(stage.records.rows), terms.people)
+    match against:
+        case "exact":
+            return study.traced(study.exact(), against="exact shares", on=terms.on)
+        case "anonymized":
+            if len(study.members) < terms.k:
+                raise InvalidArgument(
+                    f"a study of {len(study.members):,} can't be made {terms.k}-anonymous",
+                    hint="more people, a larger table, or a smaller k",
+                )
+            rows = stage.anonymised(stage.records.take(study.members))
+            return study.traced(study.anonymised(rows), against=rows.name, on=terms.on)
+        case _:
+            answers = stage.answers(study.marginals.coded(study.members), keys=study.marginals.keys())
+            counts, paid = study.answered(answers), answers.bill.epsilon
+            return study.traced(
+                counts,
+                against=f"answers at ε = {paid:.4g} in all",
+                on=terms.on,
+                epsilon=paid,
+                adjacency=answers.protected.dataset.adjacency,
+            )
 
 
 def _sum(stage: Stage) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.classes.background import background
 from discreet.attacks.rows.classes.homogeneity import homogeneity
@@ -15,17 +14,16 @@ from discreet.attacks.rows.linking.fuzzy import fuzzy
 from discreet.attacks.rows.linking.intersection import intersection
 from discreet.attacks.rows.linking.linkage import linkage
 from discreet.attacks.rows.linking.nearness import Near, Nearness, Same, Typos
+from discreet.attacks.rows.linking.presence import presence
 from discreet.attacks.rows.linking.ratings import blurred, made_up_ratings
-from discreet.attacks.rows.linking.sparse import Log, sparse
+from discreet.attacks.rows.linking.sparse import Log, guessed_log, sparse
 from discreet.attacks.rows.numbers import is_ordered
 from discreet.attacks.rows.predicates.singling_out import singling_out
-from discreet.attacks.staging import Stage, shuffled
+from discreet.attacks.staging import NUMBER, Stage, shuffled
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from discreet.anonymity.records.records import Records
+from discreet.privacy import Unit
 
 _KNOWN_THINGS = 8  # of each target of the sparse attack
 _FEWEST_THINGS = 2  # of each person, on average
@@ -77,47 +75,73 @@ def run_small_groups(stage: Stage, against: str) -> AttackResult:
     )
 
 
-def run_fuzzy(stage: Stage, against: str) -> AttackResult:  # noqa: ARG001 — rows as they are, only
-    """Link people whose data was blurred to the rows they came from: a tenth of the values is off by a little.
+def run_fuzzy(stage: Stage, against: str) -> AttackResult:
+    """Learn the sensitive value of people whose data was blurred: a tenth of what is known of them is off by a little.
 
     Columns with few values don't tell people apart when they may be anything, so they must agree.
     """
-    from discreet.attacks.staging import NUMBER
-
-    table = stage.records.only(stage.terms.on)
+    terms = stage.terms
     how: dict[str, Nearness] = {}
-    for name in stage.terms.on:
-        column = table.column(name)
+    for name in terms.on:
+        column = stage.records.column(name)
         longest = max((len(str(label)) for label in column.labels()), default=0)
         if is_ordered(column):
             how[name] = Near(within=2)
         else:
             how[name] = Typos() if longest > _LONGEST_TYPO and column.size > _LONGEST_TYPO else Same()
-    released, known = blurred(table, how, NUMBER)
-    return fuzzy(released, known, on=how, truth=NUMBER)
+    known = blurred(stage.records, how, NUMBER)
+    if against == "raw":  # of these, it can be told whether the right row was found
+        numbered = stage.records.to_arrow().append_column(NUMBER, known[NUMBER])
+        return fuzzy(numbered, known, on=how, sensitive=terms.sensitive, truth=NUMBER)
+    if against == "answers":
+        known = known.take(shuffled(known.num_rows)[: terms.people])
+    release, _ = _target(stage, against)
+    return fuzzy(release, known, on=how, sensitive=terms.sensitive)
 
 
-def run_sparse(stage: Stage, against: str) -> AttackResult:  # noqa: ARG001 — rows as they are, only
-    """Find people by eight things each.
+def run_sparse(stage: Stage, against: str) -> AttackResult:
+    """Find people by eight things each; through answers, find out who is in the data at all.
 
     The table's rows are taken for what people did: the first of the known columns is the person, the second the item.
     Of the census, whose people did nothing, made-up ratings are taken, and of what is known of them one date and one
-    value in four are off.
+    value in four are off. Anonymised rows keep who did it, as a pseudonym: all else is known, and so generalised. Of
+    data that answers are about, every other person who is looked for is left out beforehand.
 
     Raises:
         InvalidArgument: the table isn't one of what people did.
     """
+    done, known, log = _done(stage)
+    if against == "answers":
+        targets = known.column(log.person).labels()
+        people, absent = done.column(log.person), set(targets[1::2])
+        left_out = [place for place, label in enumerate(people.labels()) if label in absent]
+        kept = np.flatnonzero(~np.isin(people.codes, left_out))
+        target = stage.answers(done.take(kept).to_arrow(), unit=Unit(log.person))
+        return presence(target, known, log=log, inside=targets[::2])
+    if against == "raw":
+        return sparse(done, known, log=log, truth=True)
+    told = [name for name in (log.item, log.value, log.date) if name]
+    return sparse(stage.anonymised(done, on=told, kept=[log.person]), known, log=log, truth=True)
+
+
+def _done(stage: Stage) -> tuple[Records, Records, Log]:
+    """What people did, what of it is known, and what its columns are.
+
+    Raises:
+        InvalidArgument: the table isn't one of what people did.
+    """
+    from discreet.anonymity.records.read import read
+
     if stage.made_up:
-        release, known_ratings = made_up_ratings(targets=stage.terms.people, known=_KNOWN_THINGS)
-        return sparse(release, known_ratings, truth=True)
+        done, known = map(read, made_up_ratings(targets=stage.terms.people, known=_KNOWN_THINGS))
+        return done, known, guessed_log(done)
     log = _log(stage)
     codes = stage.records.column(log.person).codes
     rows = shuffled(stage.records.rows)
     order = rows[np.argsort(codes[rows], kind="stable")]
     codes = codes[order]
     rank = np.arange(len(order)) - np.searchsorted(codes, codes, side="left")
-    known = stage.records.take(order[(rank < _KNOWN_THINGS) & (codes < stage.terms.people)])
-    return sparse(stage.records, known, log=log, truth=True)
+    return stage.records, stage.records.take(order[(rank < _KNOWN_THINGS) & (codes < stage.terms.people)]), log
 
 
 def _log(stage: Stage) -> Log:
@@ -138,12 +162,18 @@ def _log(stage: Stage) -> Log:
 
 
 def run_intersection(stage: Stage, against: str) -> AttackResult:
-    """Two releases of two thirds of the people each, attacked for those who are in both."""
+    """Two releases of two thirds of the people each, attacked for those who are in both; through answers for a few."""
     order = shuffled(stage.records.rows)
     third = max(stage.records.rows // 3, 1)
     parts = [stage.records.take(rows) for rows in (order[: 2 * third], order[third:])]
     both = stage.records.take(order[third : 2 * third])
-    first, second = (stage.raw(part) if against == "raw" else stage.anonymised(part) for part in parts)
+    first: Rows | Answers
+    second: Rows | Answers
+    if against == "answers":
+        first, second = (stage.answers(part.to_arrow()) for part in parts)
+        both = both.take(np.arange(min(both.rows, stage.terms.people)))
+    else:
+        first, second = (stage.raw(part) if against == "raw" else stage.anonymised(part) for part in parts)
     return intersection(first, second, both, on=stage.terms.on, sensitive=stage.terms.sensitive)
 
 

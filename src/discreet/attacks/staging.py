@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,7 +24,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
 from discreet.noise import uniform
-from discreet.privacy import Bounds, Budget, Unit
+from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,33 +125,56 @@ class Stage:
         """Rows as they are."""
         return Rows.of(records or self.records)
 
-    def anonymised(self, records: Records | None = None, k: int | None = None) -> Rows:
-        """Rows that were made k-anonymous, with ranges as narrow as that allows (Mondrian)."""
+    def anonymised(
+        self,
+        records: Records | None = None,
+        *,
+        on: Sequence[str] | None = None,
+        kept: Sequence[str] | None = None,
+    ) -> Rows:
+        """Rows that were made k-anonymous, with ranges as narrow as that allows (Mondrian).
+
+        Args:
+            records: a table; this one if left out.
+            on: the columns that get ranges; those of the terms if left out.
+            kept: the columns that are released as they are; what is sought and what totals are about, if left out.
+        """
         from discreet.anonymity.models.k_anonymity import KAnonymity
         from discreet.anonymity.reduce.anonymize import anonymize
 
-        table, value = records or self.records, self.terms.value
-        named = value in (*self.terms.on, self.terms.sensitive)
+        table, known = records or self.records, tuple(on or self.terms.on)
+        beside = {self.terms.sensitive, self.terms.value} if kept is None else set(kept)
         release = anonymize(
             table,
-            quasi_identifiers=self.terms.on,
-            sensitive=[self.terms.sensitive],
-            insensitive=[] if value is None or named else [value],
-            models=[KAnonymity(k or self.terms.k)],
+            quasi_identifiers=known,
+            insensitive=[name for name in table.names if name in beside and name not in known],
+            models=[KAnonymity(self.terms.k)],
             algorithm="mondrian",
         )
-        return Rows.of(release, name=f"{k or self.terms.k}-anonymous rows", original=table)
+        return Rows.of(release, name=f"{self.terms.k}-anonymous rows", original=table)
 
-    def answers(self, table: pa.Table | None = None) -> Answers:
-        """The gateway, before an account of its own."""
+    def answers(
+        self, table: pa.Table | None = None, *, unit: Unit | None = None, keys: Mapping[str, Keys] | None = None
+    ) -> Answers:
+        """The gateway, before an account of its own.
+
+        Args:
+            table: what is protected; the whole table if left out.
+            unit: whose privacy it is; that of each row if left out. Others count for a row each in any one answer.
+            keys: of columns by which questions may group rows.
+        """
         data = self.records.to_arrow() if table is None else table
-        value = self.terms.value
+        value, whose = self.terms.value, unit or Unit.row()
+        declared: dict[str, Bounds | Keys] = dict(keys or {})
+        if value is not None and value in data.column_names and value not in declared:
+            declared[value] = self.bounds(value)
         protected = protect(
             data,
             name=NAME,
-            unit=Unit.row(),
+            unit=whose,
             budget=Budget(epsilon=self.terms.budget),
-            columns={value: self.bounds(value)} if value is not None and value in data.column_names else {},
+            columns=declared,
+            limits=None if whose.is_row else Limits(rows=1),
             ledger=self.folder / f"{len(list(self.folder.iterdir()))}.ledger",
         )
         self.closing.enter_context(protected)

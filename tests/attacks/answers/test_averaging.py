@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.answers import answers_needed, averaging, chance
-from discreet.attacks.targets import Answering, Answers, Bare, Exact, Reply
+from discreet.attacks.targets import Answering, Answers, Bare, Exact, Imputed, Reply
+from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument, UnknownColumn
 from discreet.stats import clopper_pearson
 
@@ -92,13 +94,33 @@ def test_the_result_says_what_it_took() -> None:
     assert found.running[-1] == found.estimate == pytest.approx(sum(found.answers) / 101)
     assert found.baseline == chance(2, 1, "median")
     assert found.guesses[0].what == "4"
+    assert found.question == QUESTION
+    assert f"question  {QUESTION}" in str(found)
     assert "nothing stopped the attacker" in found.verdict
 
 
 def test_exact_answers_need_no_averaging() -> None:
-    """One is enough, so a baseline of one answer is right always."""
+    """One is enough, so a baseline of one answer is right always, and no other is asked for."""
     found = averaging(exact(), QUESTION, repeats=3, truth=TRUTH)
-    assert (found.success, found.baseline, found.needed, found.estimate) == (1.0, 1.0, None, 4)
+    assert (found.success, found.baseline, found.needed, found.estimate) == (1.0, 1.0, 1, 4)
+    assert (found.asked, found.running, found.epsilon) == (1, (4,), inf)
+    assert [str(guess) for guess in found.guesses] == ["the exact answer: 4, 100 % sure, right"]
+    assert found.verdict == "one question is enough: the answer is exact"
+
+
+def test_anonymised_rows_have_nothing_to_average() -> None:
+    """They say the same each time, and by how much that is off isn't known, so nobody is sure of it."""
+    table = read({"age": [20, 21, 40, 41], "ill": ["flu", "cold"] * 2})
+    release = anonymize(
+        table, quasi_identifiers=["age"], sensitive=["ill"], models=[KAnonymity(2)], algorithm="mondrian"
+    )
+    found = averaging(
+        Imputed(Rows.of(release, original=table)), "SELECT COUNT(*) FROM people WHERE age = 20", repeats=9, truth=1
+    )
+    assert (found.asked, len(set(found.answers)), found.needed, found.baseline) == (9, 1, None, None)
+    assert found.success == (found.answers[0] == 1)
+    assert found.guesses == ()
+    assert found.verdict == "the same answer each time, so that there is nothing to average"
 
 
 def test_the_gateway_gives_one_answer(tmp_path: Path) -> None:
@@ -120,6 +142,7 @@ def test_the_gateway_refuses_other_words(tmp_path: Path) -> None:
         found = averaging(Answers(protected, epsilon="0.5"), wordings, repeats=20, truth=TRUTH)
         assert protected.spent.epsilon == found.epsilon
     assert found.refused == 1
+    assert found.question == wordings[0]
     assert found.fresh <= 4 < (found.needed or 0)
     assert found.epsilon <= 2
     assert found.leaked == 0

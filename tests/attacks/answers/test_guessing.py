@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.attacks.answers import guessing, most_advantage
+from discreet.attacks.answers import guessing, guessing_each, most_advantage
 from discreet.attacks.targets import Answers, Bare, Exact, Reply
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Laplace
@@ -130,3 +130,20 @@ def test_a_target_without_epsilon_has_no_bound() -> None:
     found = guessing(Gaussian(staff().data, name="staff"), BOB, who="Bob")
     assert found.advantage is None
     assert found.guesses[0].confidence == 0.5
+
+
+def test_people_are_asked_about_until_the_budget_is_spent(tmp_path: Path) -> None:
+    """All right by exact answers; through the gateway as many as are paid for, each at the price of one."""
+    asked = [(f"person {pay}", f"pay = {pay}", pay in {70, 56}) for pay in (70, 71, 56, 57)]
+    found = guessing_each(staff(), asked)
+    assert (found.tried, found.success, found.advantage, found.says) == (4, 1.0, 1.0, None)
+    assert guessing_each(staff(), [(who, condition, not so) for who, condition, so in asked]).success == 0
+    with dp.protect(
+        staff().data, name="staff", unit=dp.Unit.row(), budget=dp.Budget(epsilon=80), ledger=tmp_path / "staff.ledger"
+    ) as protected:
+        private = guessing_each(Answers(protected, epsilon=40), asked)
+        assert (private.tried, private.success, private.epsilon) == (2, 1.0, 80.0)
+        with pytest.raises(InvalidArgument, match="refused"):
+            guessing_each(Answers(protected, epsilon=40), asked[2:])
+    with pytest.raises(InvalidArgument, match="nobody"):
+        guessing_each(staff(), [])

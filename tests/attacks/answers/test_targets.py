@@ -141,3 +141,20 @@ def test_answers_are_what_an_analyst_gets(tmp_path: Path) -> None:
         assert answers.against == "answers at ε = 0.4 each from a budget of ε = 1"
         with pytest.raises(UnknownColumn):
             answers.aggregate("SUM(nope)")
+
+
+def test_all_values_are_one_question(tmp_path: Path) -> None:
+    """Of exact answers each value is asked for; through the gateway all of them cost what one count costs."""
+    names = ["Ada", "nobody", None]
+    exact = staff().by_value("name", names, {"pay": range(50, 80)})
+    assert exact.counts == {(0,): 1, (1,): 0, (2,): 1}
+    assert exact.deviation == 0
+    with protected(tmp_path, "51") as behind:
+        answers = Answers(behind, epsilon=50)
+        found = answers.by_value("name", names, {"pay": range(50, 80)})
+        refused = answers.by_value("name", names, {"pay": 48})
+    assert {key: found.counts[key] for key in exact.counts} == exact.counts
+    assert found.deviation > 0
+    assert (answers.bill.fresh, answers.bill.refused, answers.bill.epsilon) == (1, 1, 50.0)
+    assert refused.refusal
+    assert not refused.counts

@@ -7,12 +7,16 @@ from math import erf, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.attacks.answers import made_up_tracing, most_advantage, tracing
+from discreet.attacks.answers.membership import most_lead
 from discreet.attacks.answers.tracing import scores
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace
+from discreet.privacy import ADD_REMOVE
 from discreet.stats import lower_bound, upper_bound
 
 TRIALS, FAILURES = 20, 8
@@ -43,28 +47,27 @@ def test_privacy_hides_members(epsilon: int) -> None:
     assert sum(not 0.3 <= auc <= 0.75 for auc in found) <= FAILURES
 
 
-def by_hand(inside: list[float], outside: list[float]) -> float:
-    """How often a member has the higher score, pair by pair; a tie counts half."""
-    return sum((a > b) + (a == b) / 2 for a in inside for b in outside) / (len(inside) * len(outside))
-
-
-def test_figures_are_their_definitions() -> None:
-    """Area, lead and curve, by going through pairs and thresholds."""
-    members = np.array([[True, True], [True, False], [False, False]])
-    strangers = np.array([[True, False], [False, True], [False, False], [False, False]])
-    shares, reference = np.array([0.75, 0.5]), np.array([0.5, 0.25])
+@given(st.integers(1, 4).flatmap(lambda wide: st.lists(st.tuples(*[st.booleans()] * wide), min_size=3, max_size=9)))
+def test_scores_are_their_definition(people: list[tuple[bool, ...]]) -> None:
+    """Person by person and attribute by attribute; and the area, pair by pair, a tie counting half."""
+    table, wide = np.array(people), len(people[0])
+    members, strangers, known = (table[place::3] for place in range(3))
+    shares, reference = members.mean(axis=0), known.mean(axis=0)
+    inside, outside = (
+        [sum((float(row[j]) - reference[j]) * (shares[j] - reference[j]) for j in range(wide)) for row in part]
+        for part in (members, strangers)
+    )
+    assert scores(members, shares, reference) == pytest.approx(inside)
     found = tracing(shares, members=members, strangers=strangers, reference=reference)
-    inside, outside = (scores(each, shares, reference).tolist() for each in (members, strangers))
-    assert found.auc == pytest.approx(by_hand(inside, outside))
-    leads = [
-        sum(score >= at for score in inside) / 3 - sum(score >= at for score in outside) / 4 for at in inside + outside
-    ]
-    assert found.advantage == pytest.approx(max(leads))
-    assert (found.found[0], found.found[-1], found.false_alarms[0], found.false_alarms[-1]) == (0, 1, 0, 1)
-    assert list(found.found) == sorted(found.found)
-    assert found.success == pytest.approx(0.5 + max(leads) / 2)
-    assert found.found_at == (None, None, None)
-    assert (found.bound, found.epsilon, found.people, found.attributes) == (None, None, 3, 2)
+    gaps = [a - b for a in scores(members, shares, reference) for b in scores(strangers, shares, reference)]
+    assert found.auc == pytest.approx(sum((gap > 0) + (gap == 0) / 2 for gap in gaps) / len(gaps))
+    assert (found.bound, found.epsilon, found.people, found.attributes) == (None, None, len(members), wide)
+    private = tracing(
+        shares, members=members, strangers=strangers, reference=reference, epsilon=1, adjacency=ADD_REMOVE
+    )
+    assert (private.bound, private.epsilon) == (most_lead(1, ADD_REMOVE), 1.0)
+    assert private.auc == found.auc
+    assert scores(strangers, shares, reference) == pytest.approx(outside)
 
 
 def test_members_found_at_low_rates() -> None:
@@ -75,7 +78,7 @@ def test_members_found_at_low_rates() -> None:
     assert found.found_at[1] > 0.5  # 5 deviations apart: nearly all are
     assert found.found_at[2] >= found.found_at[1]
     assert made_up_tracing(attributes=10, epsilon=1).bound == most_advantage(1)
-    assert {guess.what for guess in found.guesses} == {"is in the table"}
+    assert {guess.what for guess in found.guesses} == {"is a member"}
 
 
 def flagged(scale: Fraction, member: NDArray[np.bool_], stranger: NDArray[np.bool_], rounds: int) -> tuple[int, int]:

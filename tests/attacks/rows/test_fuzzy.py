@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import timedelta
 from math import exp, log
 from typing import Any
 
@@ -10,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity import read
+from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.rows import Near, Same, Typos, fuzzy
 from discreet.attacks.rows.linking import typos
 from discreet.attacks.rows.linking.ratings import blurred
 from discreet.attacks.rows.linking.typos import close_pairs
+from discreet.attacks.targets import Exact
+from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
 
@@ -108,7 +112,8 @@ def test_a_census_with_errors_is_linked() -> None:
     """
     people = read(synthetic(4_000)).only(["name", "dob", "zip"])
     on = {"name": Typos(), "dob": Near(within=2), "zip": Typos()}
-    rows, known = blurred(people, on, "row")
+    known = blurred(people, on, "row")
+    rows = people.to_arrow().append_column("row", known["row"])
     found = fuzzy(rows, known, on=on, truth="row")
     assert found.precision > 0.999
     assert found.recall > 0.99
@@ -127,9 +132,130 @@ def test_columns_that_tell_nobody_apart_are_not_relied_on() -> None:
     assert found.recall == 1
 
 
+def test_a_distance_is_a_number() -> None:
+    """Of dates, too, where it is one of days."""
+    for within in (timedelta(days=3), -1, float("nan")):
+        with pytest.raises(InvalidArgument, match="near within"):
+            Near(within=within)  # type: ignore[arg-type]  # what is refused
+
+
 @pytest.mark.parametrize("wrong", [{"present": 1}, {"threshold": 0}, {"gap": -1}, {"wrong": 0}, {"on": {}}])
 def test_shares_must_be_shares(wrong: dict[str, Any]) -> None:
     """Arguments out of range are refused."""
     rows = {"age": [1]}
     with pytest.raises(InvalidArgument):
         fuzzy(rows, rows, **{"on": {"age": Near(within=1)}, **wrong})
+
+
+PATIENT = st.tuples(st.integers(20, 27), st.sampled_from("FM"), st.sampled_from(["flu", "gout", "cold"]))
+NEAR = {"age": Near(within=1), "sex": Same()}
+
+
+@given(st.lists(PATIENT, min_size=4, max_size=10), st.lists(PATIENT, min_size=1, max_size=4))
+def test_cells_are_compared_by_what_they_cover(rows: list[Any], people: list[Any]) -> None:
+    """A cell is the same as what it covers, and near what is near to that; beliefs in values add up those in rows."""
+    names = ("age", "sex", "ill")
+    table = read({name: [each[place] for each in rows] for place, name in enumerate(names)})
+    release = anonymize(
+        table, quasi_identifiers=["age", "sex"], sensitive=["ill"], models=[KAnonymity(2)], algorithm="mondrian"
+    )
+    covers = {name: dict(enumerate(_covers(release, table, name))) for name in NEAR}
+    published = [
+        {**{name: covers[name][row] for name in NEAR}, "ill": _cell(release.records, "ill", row)}
+        for row in range(release.records.rows)
+    ]
+    known = {name: [each[place] for each in people] for place, name in enumerate(names)}
+    found = fuzzy(Rows.of(release, original=table), known, on=NEAR, sensitive="ill", who="ill")
+    assert found.claimed == 0
+    shown = Counter(str(guess).rsplit(",", 1)[0] for guess in found.guesses)
+    for person in people:
+        beliefs = _beliefs(person, published)
+        best = max(beliefs.values())
+        likeliest = [value for value, belief in beliefs.items() if belief == pytest.approx(best)]
+        assert any(shown[f"{person[2]}: ill = {value}, {100 * best:.3g} % sure"] for value in likeliest)
+
+
+def _covers(release: Any, table: Any, name: str) -> list[set[Any]]:
+    """Of each released row, the original values that its cell covers."""
+    labels, cells = table.column(name).labels(), release.cells.get(name)
+    if cells is None:
+        return [{_cell(release.records, name, row)} for row in range(release.records.rows)]
+    of = {cell: {labels[code] for code in cells.covered(place).tolist()} for place, cell in enumerate(cells.labels)}
+    return [of[str(_cell(release.records, name, row))] for row in range(release.records.rows)]
+
+
+def _cell(records: Any, name: str, row: int) -> Any:
+    """One released cell."""
+    column = records.column(name)
+    return column.labels()[column.codes[row]]
+
+
+def _beliefs(person: Any, published: list[dict[str, Any]]) -> dict[Any, float]:
+    """What is believed of a person's value, by Bayes' rule over all rows and over not being there."""
+    odds = len(published) * (1 - PRESENT) / PRESENT
+    illness = Counter(row["ill"] for row in published)
+    mass = {value: odds * number / len(published) for value, number in illness.items()}
+    for row in published:
+        total, far = 0.0, 0
+        for value, (name, how) in zip(person, NEAR.items(), strict=False):
+            levels = [_level(value, each[name], how) for each in published]
+            mine = _level(value, row[name], how)
+            far += mine == 2
+            chance = levels.count(mine) / len(published)
+            match = (1 - how.errors - WRONG, how.errors, WRONG)[mine]
+            total += log(match) - log(chance) if match else 0.0
+        if far <= 1:
+            mass[row["ill"]] += exp(total)
+    return {value: each / sum(mass.values()) for value, each in mass.items()}
+
+
+def _level(value: Any, cell: set[Any], how: Any) -> int:
+    """Whether a cell covers the value, or something near it; ages that nobody has are in the ranges around them."""
+    if value in cell or (isinstance(value, int) and min(cell) < value < max(cell)):
+        return 0
+    return 1 if isinstance(how, Near) and any(abs(value - each) <= 1 for each in cell) else 2
+
+
+def test_answers_are_asked_for_what_is_near() -> None:
+    """Each value, and what is near it, is asked for; exact answers give the counts, and so the guess.
+
+    The twin, which asks for what is known as it is, sees nobody.
+    """
+    rows = {"name": ["Meyer", "Meier", "Smith"], "born": [1960, 1961, 1985], "ill": ["flu", "flu", "gout"]}
+    known = {"name": ["Meier", "Smitt"], "born": [1962, 1983], "ill": ["flu", "gout"]}
+    asked = Exact(rows)
+    near = {"name": Typos(), "born": Near(within=2)}
+    found = fuzzy(asked, known, on=near, sensitive="ill")
+    assert found.success == 0.5  # nobody called Smitt is known to be called Smith as well
+    assert found.rows is found.claimed is None
+    everybody, counts = asked.replies[:2], asked.replies[2:]
+    assert [reply.value for reply in everybody] == [2, 1]
+    assert [reply.value for reply in counts] == [1, 0, 0, 0]
+    twin = Exact(rows)
+    fuzzy(twin, known, on=dict.fromkeys(near, Same()), sensitive="ill")
+    assert not any(reply.value for reply in twin.replies[2:])
+
+
+def test_errors_do_not_save_people_in_rows_as_they_are() -> None:
+    """People whose data has errors are found out by raw rows; of 5-anonymous ones no row is ever claimed."""
+    people = read(synthetic(2_000)).only(["dob", "zip", "education"])
+    on = {"dob": Near(within=2), "zip": Typos()}
+    known = blurred(people, on, "row")
+    raw = fuzzy(people, known, on=on, sensitive="education")
+    assert raw.success > 0.99
+    release = anonymize(
+        people, quasi_identifiers=list(on), sensitive=["education"], models=[KAnonymity(5)], algorithm="mondrian"
+    )
+    found = fuzzy(Rows.of(release, original=people.to_arrow()), known, on=on, sensitive="education")
+    assert found.claimed == 0
+    assert found.success < 0.7
+
+
+def test_what_cells_stand_for_must_be_known() -> None:
+    """Without the table that was generalised, nothing tells what is near a cell; answers have no rows to claim."""
+    table = read({"age": [31, 32, 33, 34], "ill": ["flu", "gout", "flu", "cold"]})
+    release = anonymize(table, quasi_identifiers=["age"], sensitive=["ill"], models=[KAnonymity(2)])
+    with pytest.raises(InvalidArgument, match="stand for"):
+        fuzzy(release, {"age": [31]}, on={"age": Near(within=1)})
+    with pytest.raises(InvalidArgument, match="no rows to link"):
+        fuzzy(Exact(table.to_arrow()), {"age": [31]}, on={"age": Near(within=1)})

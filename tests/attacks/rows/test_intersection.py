@@ -13,6 +13,8 @@ from discreet.anonymity import read
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.attacks.rows import intersection
+from discreet.attacks.targets import Exact
+from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
@@ -77,6 +79,41 @@ def test_two_anonymous_releases_say_more_than_either() -> None:
     assert found.certain[2] > 2 * max(found.certain[:2])
     twin = intersection(first, first, known, on=on, sensitive="education")
     assert twin.values[0] == twin.values[2]
+
+
+@given(ROWS, ROWS, PEOPLE)
+def test_exact_answers_say_what_rows_say(first: list[Any], second: list[Any], people: list[tuple[int, int]]) -> None:
+    """Asked of both releases, counts give the same possible values; there are no rows to be candidates."""
+    known = {"zip": [each[0] for each in people], "ill": ["a", "b", "c", "a", "b", "c"][: len(people)]}
+    releases = [columns(rows + [(9, value) for value in "abc"]) for rows in (first, second)]  # all values are known of
+    known["zip"] += [9, 9, 9]
+    known["ill"] += ["a", "b", "c"]
+    by_rows = intersection(*releases, known, on=["zip"], sensitive="ill")
+    asked = intersection(*map(Exact, releases), known, on=["zip"], sensitive="ill")
+    assert asked.candidates is None
+    assert (asked.values, asked.certain, asked.lost, asked.left) == (
+        by_rows.values,
+        by_rows.certain,
+        by_rows.lost,
+        by_rows.left,
+    )
+
+
+def test_people_beyond_the_budget_are_not_tried() -> None:
+    """Only whom both answered for are counted; a second release knows which values there are from the first."""
+
+    class Tired(Exact):
+        """Refuses after eight answers: two about everybody, and two about each person."""
+
+        def _reply(self, sql: str) -> Reply:
+            """An answer, or a refusal."""
+            return super()._reply(sql) if len(self.replies) < 8 else Reply.refused("budget_exhausted")
+
+    rows = columns([(place, value) for place in range(4) for value in "ab"])
+    people = {"zip": [0, 1, 2, 3]}
+    assert intersection(rows, Tired(rows), people, on=["zip"], sensitive="ill").tried == 3
+    with pytest.raises(InvalidArgument, match="must be known"):
+        intersection(Tired(rows), rows, people, on=["zip"], sensitive="ill")
 
 
 def _thirds(rows: int) -> list[Any]:

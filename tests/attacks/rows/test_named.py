@@ -26,8 +26,9 @@ def people() -> pa.Table:
 @pytest.mark.parametrize(("name", "against"), PAIRS)
 def test_every_attack_runs(name: str, against: str, people: pa.Table) -> None:
     """It runs, what was attacked is said, and all of the result is JSON."""
-    table = None if name in {"sparse", "tracing"} else people  # their people are made up
-    found = attack(name, table, against=against, people=2, trials=1, **TERMS)
+    table = None if name == "sparse" else people  # its people are made up
+    few = 5 if name == "tracing" else 2  # fewer can't be 5-anonymous
+    found = attack(name, table, against=against, people=few, trials=1, **TERMS)
     assert found.tried >= 1
     assert found.success is None or 0 <= found.success <= 1
     assert found.against
@@ -62,13 +63,6 @@ def test_what_is_no_log_isnt_taken_for_one(people: pa.Table) -> None:
     assert attack("sparse", people=5).people == 2_000  # type: ignore[attr-defined]  # it is a SparseResult
 
 
-def test_a_table_isnt_ignored(people: pa.Table) -> None:
-    """Tracing makes its people up, and says so."""
-    for run in (attack, compare):
-        with pytest.raises(InvalidArgument, match="not on a table"):
-            run("tracing", people, **TERMS)
-
-
 def test_names_are_understood_as_python_writes_them() -> None:
     """With underscores, too."""
     assert named("small_groups") is NAMED["small-groups"]
@@ -89,7 +83,7 @@ def test_compare_sets_the_ways_to_publish_side_by_side(people: pa.Table) -> None
     ("name", "wrong"),
     [
         ("nosuch", {}),
-        ("fuzzy", {"against": "answers"}),
+        ("fuzzy", {"against": "fresh"}),
         ("linkage", {"on": None}),
         ("linkage", {"on": "zip"}),
         ("linkage", {"on": ["education"]}),

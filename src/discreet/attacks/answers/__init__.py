@@ -1,18 +1,19 @@
 """Attacks on answers: what numbers about many people tell about one.
 
-Each is run against exact answers, answers with fresh noise each time, or the gateway, and says what it found and what
-that cost.
+Each is run against exact answers, anonymised rows, answers with fresh noise each time, or the gateway, and says what it
+found and what that cost.
 """
 
 from discreet.attacks.answers.averaging import AveragingResult, averaging
 from discreet.attacks.answers.differencing import DifferencingResult, differencing
-from discreet.attacks.answers.guessing import GuessingResult, guessing, most_advantage
+from discreet.attacks.answers.guessing import GuessingResult, guessing, guessing_each, most_advantage
+from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.pinning import answers_needed, chance
 from discreet.attacks.answers.query_log import QueryLogResult, query_log
 from discreet.attacks.answers.reconstruction import ReconstructionResult, reconstruction
 from discreet.attacks.answers.row_space import Determined, combination, determined
 from discreet.attacks.answers.sweep import SweepResult, sweep
-from discreet.attacks.answers.tracing import TracingResult, made_up_tracing, tracing
+from discreet.attacks.answers.tracing import made_up_tracing, tracing
 from discreet.attacks.answers.tracker import TrackingResult, tracking
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "determined",
     "differencing",
     "guessing",
+    "guessing_each",
     "made_up_tracing",
     "most_advantage",
     "query_log",

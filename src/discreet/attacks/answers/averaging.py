@@ -22,23 +22,25 @@ class AveragingResult(AttackResult):
     """What averaging came to.
 
     Args:
+        question: what was asked, in the first of its wordings.
         estimator: how the answers are made one.
         estimate: of the exact answer; None if every question was refused.
         truth: the exact answer; None if it is unknown.
         verdict: what the target did about it, in words.
         asked: how many times.
-        fresh: how many answers held noise of their own; the others tell nothing new.
+        fresh: how many answers hadn't been released before; the others tell nothing new.
         reused: how many answers had been released before.
         refused: 1 if the last question was refused.
         leaked: how many answers held noise that wasn't paid for: they cost nothing, and aren't what was released for
             the same words before. 0, or the target has a fault.
         epsilon: what the attacker paid.
-        needed: how many fresh answers give the exact one away with 95 % confidence; None where the noise isn't that of
-            a count.
+        needed: how many fresh answers give the exact one away with 95 % confidence: 1 if there is no noise; None where
+            the noise isn't that of a count.
         answers: all of them, in order.
         running: the estimate after each fresh answer.
     """
 
+    question: str
     estimator: str
     estimate: float | None
     truth: int | None
@@ -66,7 +68,7 @@ def averaging(
 
     Against fresh noise it succeeds after about 63 answers at ε = ½, see `answers_needed`. discreet gives the same
     answer to the same question, so there is nothing to average; and for what it takes to be another question it charges
-    again, until the budget refuses. It stops at the first refusal.
+    again, until the budget refuses. It stops at the first refusal, and at an exact answer: nothing is left to find.
 
     Args:
         target: who is asked.
@@ -93,7 +95,7 @@ def averaging(
     asked = list(islice(cycle(wordings), repeats))
     for wording in asked:
         replies.append(target.ask(wording))
-        if replies[-1].refusal:
+        if replies[-1].refusal or replies[-1].deviation == 0:
             break
     fresh = [reply.value for reply in replies if reply.value is not None and not reply.reused]
     answers = tuple(reply.value for reply in replies if reply.value is not None)
@@ -101,27 +103,27 @@ def averaging(
     running = tuple(pooled(fresh[:count]) for count in range(1, len(fresh) + 1))
     estimate = running[-1] if running else (answers[0] if answers else None)
     right = None if truth is None or estimate is None else round(estimate) == truth
-    rate = _rate(replies[0])
     bill, leaked = Bill.of(replies), _leaked(asked, replies)
     return AveragingResult(
         attack="averaging",
         against=target.against,
         tried=1,
         success=None if right is None else float(right),
-        baseline=1.0 if replies[0].deviation == 0 else None if rate is None else chance(rate, 1, "median"),
+        baseline=_sureness(replies[0], 1, "median"),
         baseline_is="one answer alone",
-        guesses=_guesses(estimate, rate, len(fresh), estimator, right=right),
+        guesses=_guesses(estimate, _sureness(replies[0], len(fresh), estimator), right=right),
+        question=wordings[0],
         estimator=estimator,
         estimate=estimate,
         truth=truth,
-        verdict=_verdict(bill, leaked),
+        verdict=_verdict(replies, bill, leaked),
         asked=bill.asked,
         fresh=bill.fresh,
         reused=bill.reused,
         refused=bill.refused,
         leaked=leaked,
         epsilon=bill.epsilon,
-        needed=None if rate is None else answers_needed(rate, estimator),
+        needed=_needed(replies[0], estimator),
         answers=answers,
         running=running,
     )
@@ -135,13 +137,24 @@ def _rate(reply: Reply) -> Fraction | None:
     return Fraction(reply.epsilon) if is_count and reply.epsilon >= 0.01 else None  # noqa: PLR2004 — what `chance` takes
 
 
-def _guesses(
-    estimate: float | None, rate: Fraction | None, fresh: int, estimator: Estimator, *, right: bool | None
-) -> tuple[Guess, ...]:
-    """The one guess, as sure as so many answers make it."""
-    if estimate is None or rate is None or not fresh:
+def _needed(reply: Reply, estimator: Estimator) -> int | None:
+    """How many answers like this one give the exact one away; None if that is unknown."""
+    rate = _rate(reply)
+    return 1 if reply.deviation == 0 else None if rate is None else answers_needed(rate, estimator)
+
+
+def _sureness(reply: Reply, answers: int, estimator: Estimator) -> float | None:
+    """How often so many answers like this one give the exact one away; None if that is unknown."""
+    if reply.deviation == 0:
+        return 1.0
+    rate = _rate(reply)
+    return None if rate is None or not answers else chance(rate, answers, estimator)
+
+
+def _guesses(estimate: float | None, sure: float | None, *, right: bool | None) -> tuple[Guess, ...]:
+    """The one guess, as sure as the answers make it."""
+    if estimate is None or sure is None:
         return ()
-    sure = chance(rate, fresh, estimator)
     return (Guess(who="the exact answer", what=f"{round(estimate):,}", confidence=sure, right=right),)
 
 
@@ -158,12 +171,16 @@ def _leaked(asked: Sequence[str], replies: Sequence[Reply]) -> int:
     return leaks
 
 
-def _verdict(bill: Bill, leaked: int) -> str:
+def _verdict(replies: Sequence[Reply], bill: Bill, leaked: int) -> str:
     """What the target did about it."""
     if leaked:
         return f"a fault: {leaked:,} answers held fresh noise that nobody paid for"
+    if replies[-1].deviation == 0:
+        return "one question is enough: the answer is exact"
     if bill.refused:
         return f"refused after {bill.fresh:,} fresh answers, when nothing was left to pay with"
     if bill.fresh <= 1 < bill.asked:
         return "nothing gained: each repetition got the answer that was already released"
+    if len({reply.value for reply in replies}) == 1 and replies[0].deviation is None:
+        return "the same answer each time, so that there is nothing to average"
     return f"{bill.fresh:,} of {bill.asked:,} answers held fresh noise, and nothing stopped the attacker"

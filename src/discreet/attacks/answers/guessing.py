@@ -14,11 +14,13 @@ likely beforehand, whoever says so is right with probability (1 + tanh(ε/2))/2,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import isfinite, tanh
 
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.reply import Reply
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 
@@ -42,16 +44,28 @@ def most_advantage(epsilon: Rationalizable) -> float:
     return tanh(float(positive(epsilon, "epsilon")) / 2)
 
 
+def advantage_of(reply: Reply) -> float | None:
+    """The same of one reply: 1 of an exact one; None where no ε bounds it, or what is wrong with it is unknown.
+
+    Examples:
+        >>> round(advantage_of(Reply(value=1, deviation=1.4, epsilon=1.0)), 3)
+        0.462
+    """
+    if reply.deviation == 0:
+        return 1.0
+    return most_advantage(reply.epsilon) if reply.epsilon > 0 and isfinite(reply.epsilon) else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GuessingResult(AttackResult):
     """What one answer is worth to whoever asks about one person.
 
     Args:
-        answer: what came back; None if it was refused.
-        truth: whether it is so; None if it is unknown.
-        epsilon: what the answer cost.
+        answer: what came back; None if it was refused, or several were asked about.
+        truth: whether it is so; None if it is unknown, or several were asked about.
+        epsilon: what the answers cost.
         advantage: the most by which any attacker could say "1" oftener where it is true; None where no ε bounds it.
-        says: what the attacker says.
+        says: what the attacker says; None if several were asked about.
     """
 
     answer: float | None
@@ -87,10 +101,9 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
     if reply.value is None:
         raise InvalidArgument("the question was refused", hint="a larger budget, or a smaller offer")
     says = reply.value >= 1 if reply.deviation else reply.value > 0
-    exact = reply.deviation == 0
-    advantage = most_advantage(reply.epsilon) if reply.epsilon > 0 and isfinite(reply.epsilon) else None
+    advantage = advantage_of(reply)
     right = None if truth is None else says == truth
-    sure = 1.0 if exact else 0.5 if advantage is None else (1 + advantage) / 2
+    sure = 0.5 if advantage is None else (1 + advantage) / 2
     return GuessingResult(
         attack="guessing",
         against=target.against,
@@ -102,6 +115,49 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
         answer=reply.value,
         truth=truth,
         epsilon=reply.epsilon,
-        advantage=1.0 if exact else advantage,
+        advantage=advantage,
         says=says,
+    )
+
+
+def guessing_each(target: Answering, asked: Iterable[tuple[str, str, bool]]) -> GuessingResult:
+    """The same about one person after the other, until a question is refused: one guess alone is right by luck.
+
+    Args:
+        target: who is asked.
+        asked: of each person how they are called, the condition in SQL, and whether they meet it.
+
+    Raises:
+        QueryError: a question isn't one that the target answers.
+        InvalidArgument: the first question is refused, or there is none.
+
+    Examples:
+        >>> from discreet.attacks.targets import Exact
+        >>> staff = Exact({"name": ["Ada", "Bob"], "pay": [70, 56]}, name="staff")
+        >>> asked = [("Ada", "name = 'Ada' AND pay > 60", True), ("Bob", "name = 'Bob' AND pay > 60", False)]
+        >>> found = guessing_each(staff, asked)
+        >>> found.tried, found.success
+        (2, 1.0)
+    """
+    results: list[GuessingResult] = []
+    for who, condition, truth in asked:
+        try:
+            results.append(guessing(target, condition, who=who, truth=truth))
+        except InvalidArgument:
+            if not results:
+                raise
+            break
+    if not results:
+        raise InvalidArgument("there is nobody to ask about")
+    advantages = [result.advantage for result in results if result.advantage is not None]
+    return replace(
+        results[0],
+        tried=len(results),
+        success=sum(result.says == result.truth for result in results) / len(results),
+        guesses=surest(guess for result in results for guess in result.guesses),
+        answer=None,
+        truth=None,
+        epsilon=sum(result.epsilon for result in results),
+        advantage=max(advantages) if len(advantages) == len(results) else None,
+        says=None,
     )

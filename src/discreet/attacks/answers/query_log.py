@@ -1,17 +1,20 @@
-"""Query log: what the questions that were answered exactly give away together."""
+"""Query log: what the answers to many harmless questions give away together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from math import isfinite
 
 import numpy as np
 
-from discreet.attacks.answers.row_space import Mask, combination, determined
-from discreet.attacks.answers.sureness import is_right
-from discreet.attacks.result import MOST_GUESSES, AttackResult, Guess
+from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
+from discreet.attacks.answers.sureness import deviation_of, is_right, sureness
+from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.exact import Exact
+from discreet.attacks.targets.imputed import Imputed
+from discreet.attacks.targets.reply import Bill, Reply
 from discreet.errors import InvalidArgument
 
 _MOST_PAIRS = 1000
@@ -39,38 +42,60 @@ class QueryLogResult(AttackResult):
 
     Args:
         queries: how many there are.
+        answered: how many were; the first refusal ends the log, and what follows is about the answers before it.
         rank: how many of them are independent of one another.
-        determined: places of the rows whose value follows from the answers.
+        determined: places of the rows whose value follows from the answers, but for the noise in them.
         groups: rows that no question tells apart, whose total follows.
         pairs: questions whose rows differ in fewer than the threshold, the closest first; at most 1,000.
         close_pairs: how many such pairs there are.
+        deviation: the standard deviation of the noise in the value that is known best; None if no row's value follows,
+            or the noise is unknown.
+        epsilon: what the answers cost.
     """
 
     queries: int
+    answered: int
     rank: int
     determined: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
     pairs: tuple[Close, ...]
     close_pairs: int
+    deviation: float | None
+    epsilon: float
 
 
-def query_log(
-    target: Exact, measure: str, conditions: Sequence[str], *, closer_than: int = 3, naming: str | None = None
+def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
+    target: Answering,
+    measure: str,
+    conditions: Sequence[str],
+    *,
+    table: Exact | None = None,
+    closer_than: int = 3,
+    naming: str | None = None,
 ) -> QueryLogResult:
-    """Find the rows whose value the exact answers to a log of questions give away, and prove it for each.
+    """Find the rows whose value the answers to a log of questions give away, and prove it for each.
 
     All questions ask for the same measure, each of other rows. What a question counts is a measure too: that of
     `COUNT(*) WHERE city = 'Bern' AND ill` is `COUNT_IF(ill)`, under the condition `city = 'Bern'`.
 
+    Which rows each question is about is known, and so is with which factors the answers add up to a row's value. Exact
+    answers give it to the last digit. Of answers with independent noise of standard deviations s_j, the factors f_j
+    make a value with noise of √Σ(f_j·s_j)², and of a sureness to match. How far anonymised rows are off isn't known, so
+    nothing is said of how sure their values are: 0 %, though some may be right.
+
     Args:
-        target: who has the table.
+        target: who is asked.
         measure: an additive aggregate in SQL, such as `SUM(income)`.
         conditions: of the questions, in SQL; one or more.
+        table: who knows the rows that each question is about, and the true values; the target itself if left out, which
+            then must hold the table as it is.
         closer_than: pairs of questions whose rows differ in 1 or more, but fewer than this, are listed.
         naming: a column whose values say who a row is about; its place if left out.
 
     Raises:
-        InvalidArgument: there is no question, or one that can't be run.
+        QueryError: the questions aren't ones that the target answers.
+        InvalidArgument: there is no question, or one that can't be run; or the target doesn't hold the table as it is,
+            and that isn't handed in.
 
     Source: Dobkin, Jones, Lipton (1979), "Secure Databases: Protection Against User Influence", the definition of
         a compromise; see `row_space`.
@@ -84,45 +109,109 @@ def query_log(
     """
     if not conditions:
         raise InvalidArgument("a query log has one question or more")
-    sets = np.array([target.rows(condition) for condition in conditions], dtype=np.bool_)
-    if not sets.shape[1]:
+    known = _known(target, table)
+    sets = np.array([known.rows(condition) for condition in conditions], dtype=np.bool_)
+    rows = sets.shape[1]
+    if not rows:
         raise InvalidArgument("the table has no rows")
-    found = determined(sets)
-    answers = [target.aggregate(measure, condition).value or 0 for condition in conditions]
+    replies = _replies(target, measure, conditions)
+    answered = [reply for reply in replies if not reply.refusal]
+    sets = sets[: len(answered)]
+    found = determined(sets) if answered else Determined(rows=(), groups=(), rank=0, primes=0)
+    values, deviations = _solved(sets, answered, found)
+    guesses = _guesses(known, measure, naming, found.rows, values, deviations)
     pairs = _close(sets, closer_than)
     return QueryLogResult(
         attack="query log",
-        against=f"{len(conditions):,} exact answers about {sets.shape[1]:,} rows",
-        tried=sets.shape[1],
-        success=len(found.rows) / sets.shape[1],
+        against=target.against,
+        tried=rows,
+        success=sum(guess.right is True for guess in guesses) / rows,
         baseline=None,
         baseline_is="an attacker without the answers",
-        guesses=tuple(
-            _guess(target, measure, row, _value(sets, answers, row), naming) for row in found.rows[:MOST_GUESSES]
-        ),
+        guesses=surest(guesses),
         queries=len(conditions),
+        answered=len(answered),
         rank=found.rank,
         determined=found.rows,
         groups=found.groups,
         pairs=tuple(pairs[:_MOST_PAIRS]),
         close_pairs=len(pairs),
+        deviation=min((each for each in deviations if each is not None), default=None),
+        epsilon=Bill.of(replies).epsilon,
     )
 
 
-def _guess(target: Exact, measure: str, row: int, value: float, naming: str | None) -> Guess:
-    """One row's value, beside the table's own."""
-    alone = target.data.slice(row, 1)
-    truth = Exact(alone, name=target.table).aggregate(measure).value
-    who = f"row {row}" if naming is None else str(alone.column(naming)[0].as_py())
-    return Guess(who=who, what=f"{measure} = {value:,.10g}", confidence=1.0, right=is_right(value, truth))
+def _known(target: Answering, table: Exact | None) -> Exact:
+    """Who knows the rows.
+
+    Raises:
+        InvalidArgument: nobody does. Rows whose values were drawn aren't the people's own.
+    """
+    if table is not None:
+        return table
+    if not isinstance(target, Exact) or isinstance(target, Imputed):
+        raise InvalidArgument("say which rows the questions are about", hint="table=Exact(…), the table as it is")
+    return target
 
 
-def _value(sets: Mask, answers: Sequence[float], row: int) -> float:
-    """One row's value, worked out from the answers."""
-    factors = combination(sets, row)
-    if factors is None:
-        raise AssertionError("a row that is determined has a combination")
-    return float(sum(factor * Fraction(answer) for factor, answer in zip(factors, answers, strict=True)))
+def _replies(target: Answering, measure: str, conditions: Sequence[str]) -> list[Reply]:
+    """What comes back, up to the first refusal.
+
+    Raises:
+        InvalidArgument: an answer isn't finite, so that nothing can be added up.
+    """
+    replies: list[Reply] = []
+    for condition in conditions:
+        replies.append(target.aggregate(measure, condition))
+        value = replies[-1].value
+        if value is None:
+            break
+        if not isfinite(value):
+            raise InvalidArgument("an answer isn't a finite number")
+    return replies
+
+
+def _solved(
+    sets: Mask, replies: Sequence[Reply], found: Determined
+) -> tuple[tuple[float, ...], tuple[float | None, ...]]:
+    """Of each row that follows, its value and the standard deviation of the noise in that."""
+    if not found.rows:
+        return (), ()
+    basis = Basis.of(sets, found.rank)
+    answers = [reply.value for reply in replies if reply.value is not None]
+    values = tuple(float(value) for value in basis.values(answers, found.rows))
+    kinds = {reply.deviation for reply in replies}
+    if kinds in ({0.0}, {None}):  # whatever the factors, which take far longer than the values
+        return values, tuple(kinds) * len(values)
+    return values, tuple(deviation_of(replies, factors) for factors in basis.factors(found.rows))
+
+
+def _guesses(  # noqa: PLR0913, PLR0917 — rows, with what is claimed of each
+    table: Exact,
+    measure: str,
+    naming: str | None,
+    rows: Sequence[int],
+    values: Sequence[float],
+    deviations: Sequence[float | None],
+) -> list[Guess]:
+    """A guess for each row, beside what the table says of that row alone."""
+    if not rows:
+        return []
+    import pyarrow as pa
+
+    taken = {name.casefold() for name in table.data.column_names}
+    place = next(name for name in (f"place{'_' * more}" for more in range(len(taken) + 1)) if name not in taken)
+    numbered = Exact(table.data.append_column(place, pa.array(range(table.data.num_rows))), name=table.table)
+    names = None if naming is None else table.data.column(naming)
+    return [
+        Guess(
+            who=f"row {row}" if names is None else str(names[row].as_py()),
+            what=f"{measure} = {value:,.10g}",
+            confidence=sureness(deviation),
+            right=is_right(value, numbered.aggregate(measure, f"{place} = {row}").value),
+        )
+        for row, value, deviation in zip(rows, values, deviations, strict=True)
+    ]
 
 
 def _close(sets: Mask, closer_than: int) -> list[Close]:

@@ -194,11 +194,12 @@ def surest_possible(sets: Mask, deviation: float | None) -> Reals:
     """Of each person, how often their bit is right if it is rounded from a fit by least squares.
 
     With noise of standard deviation s in each answer, that fit has the covariance s²·(AᵀA)⁻¹, and a bit is right if it
-    is off by less than ½; the noise is taken for normal. People whom the answers don't tell apart are undecided.
+    is off by less than ½; the noise is taken for normal. People whom the answers don't tell apart are undecided, and so
+    is everybody where it is unknown how far answers are off: a fit that is wrong can look as decided as one that isn't.
 
     Args:
         sets: A: questions × people.
-        deviation: s; None or 0 if nothing is known of noise, or there is none: then nothing limits how sure one can be.
+        deviation: s; None if it is unknown; 0 if there is no noise, so that nothing limits how sure one can be.
 
     Examples:
         >>> alone = np.eye(2, dtype=np.bool_)
@@ -206,10 +207,10 @@ def surest_possible(sets: Mask, deviation: float | None) -> Reals:
         ([0.841, 0.841], [0.5, 0.5])
     """
     people = sets.shape[1]
-    if not deviation:
+    if deviation == 0:
         return np.ones(people)
     matrix = sets.astype(np.float64)
-    if np.linalg.matrix_rank(matrix) < people:
+    if deviation is None or np.linalg.matrix_rank(matrix) < people:
         return np.full(people, 0.5)
     spread = deviation * np.sqrt(np.diag(np.linalg.inv(matrix.T @ matrix)))
     return np.array([(1 + sureness(each)) / 2 for each in spread.tolist()])

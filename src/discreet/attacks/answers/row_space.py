@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, log2
+from math import lcm, log2
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -105,13 +105,71 @@ def combination(sets: Sequence[Sequence[bool]] | Mask, row: int) -> tuple[Fracti
     masks = masks_of(sets)
     if not 0 <= row < masks.shape[1]:
         raise InvalidArgument(f"there is no row {row}", hint=f"rows are numbered from 0 to {masks.shape[1] - 1}")
-    if row not in determined(masks).rows:
-        return None
-    columns, kind = np.unique(masks, axis=1, return_inverse=True)
-    place, matrix = int(kind.ravel()[row]), columns.astype(np.int64)
-    # It is there, so a prime that isn't unlucky finds it; unlucky ones divide one of finitely many minors.
-    tried = (_combined(matrix, place, prime) for prime in _primes())
-    return next(factors for factors in tried if factors is not None)
+    found = determined(masks)
+    return Basis.of(masks, found.rank).factors([row])[0] if row in found.rows else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Basis:
+    """Independent queries, as many as there are, and kinds of rows on which they are a regular square.
+
+    *Proof that it gives what follows.* Let B be the queries of the basis, S the square of B on the columns C, and e_i
+    in the row space. B spans that, so e_i = f'B for some factors f, and i is in C: else f'S = 0, and f = 0 since S is
+    regular. On C that reads f'S = e_i', which f alone solves. And if Sx = y for the answers y, then f'y = f'Sx = x_i.
+
+    Args:
+        queries: places of the queries, the earliest that are independent.
+        asked: how many queries there are in all.
+        square: the queries × as many kinds of rows, regular.
+        place: row → the place of its kind in the square; −1 if it isn't there.
+    """
+
+    queries: tuple[int, ...]
+    asked: int
+    square: Whole
+    place: Whole
+
+    @classmethod
+    def of(cls, masks: Mask, rank: int) -> Basis:
+        """Choose them.
+
+        Args:
+            masks: queries × rows.
+            rank: of the queries.
+        """
+        columns, kind = np.unique(masks, axis=1, return_inverse=True)
+        matrix = columns.astype(np.int64)
+        # What is independent modulo a prime is so over the rationals; unlucky primes, with a lower rank, are few.
+        tried = ((prime, _pivots(_modular(matrix.T, prime).rref()[0])) for prime in _primes())
+        prime, queries = next((prime, found) for prime, found in tried if len(found) == rank)
+        chosen = matrix[queries]
+        kinds = _pivots(_modular(chosen, prime).rref()[0])
+        place = np.full(matrix.shape[1], -1, dtype=np.int64)
+        place[kinds] = np.arange(rank)
+        return cls(queries=tuple(queries), asked=len(masks), square=chosen[:, kinds], place=place[kind.ravel()])
+
+    def values(self, answers: Sequence[float], rows: Sequence[int]) -> tuple[Fraction, ...]:
+        """What the answers say of rows whose values follow.
+
+        Args:
+            answers: to all queries.
+            rows: that are determined.
+        """
+        exact = [Fraction(answers[query]) for query in self.queries]
+        common = lcm(*(each.denominator for each in exact))
+        solution = _solved(self.square, [[int(each * common)] for each in exact])
+        return tuple(solution[self.place[row]][0] / common for row in rows)
+
+    def factors(self, rows: Sequence[int]) -> tuple[tuple[Fraction, ...], ...]:
+        """Of each of these rows, the factors with which the answers to all queries add up to its value.
+
+        Args:
+            rows: that are determined.
+        """
+        units = np.arange(len(self.square))[:, np.newaxis] == self.place[list(rows)]
+        solution = _solved(self.square.T, units.astype(np.int64).tolist())
+        found = [dict(zip(self.queries, factors, strict=True)) for factors in zip(*solution, strict=True)]
+        return tuple(tuple(each.get(query, Fraction(0)) for query in range(self.asked)) for each in found)
 
 
 def masks_of(sets: Sequence[Sequence[bool]] | Mask) -> Mask:
@@ -167,34 +225,12 @@ def _pivots(reduced: Any) -> list[int]:  # noqa: ANN401 — FLINT hands out no t
     return [first for first in firsts if first is not None]
 
 
-def _combined(matrix: Whole, place: int, prime: int) -> tuple[Fraction, ...] | None:
-    """The factors that make a unit vector, from the queries and columns that are independent modulo a prime."""
-    queries = _pivots(_modular(matrix.T, prime).rref()[0])
-    chosen = matrix[queries]
-    columns = _pivots(_modular(chosen, prime).rref()[0])
-    found = _solved(chosen[:, columns].T, [int(column == place) for column in columns])
-    if not _adds_up(found, chosen, place):
-        return None
-    factors = dict(zip(queries, found, strict=True))
-    return tuple(factors.get(query, Fraction(0)) for query in range(len(matrix)))
-
-
-def _solved(square: Whole, unit: list[int]) -> list[Fraction]:
-    """The one solution of a regular system, exactly."""
+def _solved(square: Whole, right: list[list[int]]) -> list[list[Fraction]]:
+    """The one solution of a regular system for each column on the right, exactly."""
     from flint import fmpz_mat
 
-    solution = fmpz_mat(square.tolist()).solve(fmpz_mat([[entry] for entry in unit]))
-    return [Fraction(int(entry.p), int(entry.q)) for entry in solution.entries()]
-
-
-def _adds_up(factors: Sequence[Fraction], matrix: Whole, place: int) -> bool:
-    """Whether these factors make the unit vector of a place, in whole numbers."""
-    common = 1
-    for factor in factors:
-        common *= factor.denominator // gcd(common, factor.denominator)
-    whole = np.array([int(factor * common) for factor in factors], dtype=object)
-    made = whole @ matrix.astype(object)
-    return all(int(entry) == (common if column == place else 0) for column, entry in enumerate(made))
+    solution = fmpz_mat(square.tolist()).solve(fmpz_mat(right))
+    return [[Fraction(int(entry.p), int(entry.q)) for entry in line] for line in solution.tolist()]
 
 
 def _modular(matrix: Whole, prime: int) -> nmod_mat:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
+from itertools import repeat
 from math import erf, hypot, sqrt
 
 from discreet.attacks.result import Guess
@@ -12,14 +14,25 @@ HALF = 0.5
 """Within this distance a whole number is told from all others."""
 
 
-def deviation_of(replies: Iterable[Reply]) -> float | None:
-    """The standard deviation of the noise in a sum or difference of replies; None if that of one is unknown.
+def deviation_of(replies: Iterable[Reply], factors: Iterable[Fraction] | None = None) -> float | None:
+    """The standard deviation of the noise in a combination of replies; None if that of one is unknown.
 
     Noise of different answers is independent, so the squares add up.
+
+    Args:
+        replies: what is combined.
+        factors: by which each is multiplied; all 1 or −1, as in a sum or a difference, if left out. What is multiplied
+            by 0 doesn't count.
+
+    Examples:
+        >>> both = [Reply(value=5, deviation=3.0, epsilon=1.0), Reply(value=7, deviation=4.0, epsilon=1.0)]
+        >>> deviation_of(both), deviation_of(both, [Fraction(1, 3), Fraction(0)])
+        (5.0, 1.0)
     """
-    listed = [reply.deviation for reply in replies]
-    known = [deviation for deviation in listed if deviation is not None]
-    return hypot(*known) if len(known) == len(listed) else None
+    weights = repeat(Fraction(1)) if factors is None else factors
+    used = [(reply.deviation, abs(factor)) for reply, factor in zip(replies, weights, strict=False) if factor]
+    known = [deviation * float(factor) for deviation, factor in used if deviation is not None]
+    return hypot(*known) if len(known) == len(used) else None
 
 
 def sureness(deviation: float | None) -> float:

@@ -8,6 +8,7 @@ from discreet.attacks.rows.linking.fuzzy import FuzzyResult, fuzzy
 from discreet.attacks.rows.linking.intersection import IntersectionResult, intersection
 from discreet.attacks.rows.linking.linkage import LinkageResult, linkage
 from discreet.attacks.rows.linking.nearness import Near, Same, Typos
+from discreet.attacks.rows.linking.presence import PresenceResult, presence
 from discreet.attacks.rows.linking.sparse import Log, SparseResult, sparse
 from discreet.attacks.rows.predicates.singling_out import SinglingOutResult, singling_out
 
@@ -19,6 +20,7 @@ __all__ = [
     "LinkageResult",
     "Log",
     "Near",
+    "PresenceResult",
     "Same",
     "SinglingOutResult",
     "SkewnessResult",
@@ -30,6 +32,7 @@ __all__ = [
     "homogeneity",
     "intersection",
     "linkage",
+    "presence",
     "singling_out",
     "skewness",
     "small_groups",

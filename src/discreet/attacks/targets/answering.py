@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from discreet.attacks.targets.reply import Bill, Reply
+from discreet.attacks.targets.reply import Bill, Histogram, Replied, Reply
 from discreet.attacks.targets.wording import Conditions, question, where
 
 
@@ -20,7 +20,7 @@ class Answering(ABC):
     def __init__(self, table: str) -> None:
         """Nothing was asked yet."""
         self.table = table
-        self.replies: list[Reply] = []
+        self.replies: list[Replied] = []
 
     @property
     @abstractmethod
@@ -52,6 +52,26 @@ class Answering(ABC):
     def counts(self, conditions: Iterable[Conditions]) -> tuple[float | None, ...]:
         """How many rows meet each of these; None for what was refused."""
         return tuple(self.count(each).value for each in conditions)
+
+    def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
+        """How many rows that meet these conditions have each of these values of a column.
+
+        Args:
+            column: its name.
+            values: one or more; a count is called by its value's place.
+            conditions: on other columns.
+        """
+        replies: list[Reply] = []
+        for value in values:
+            replies.append(self.count({**conditions, column: value}))
+            if replies[-1].refusal:
+                break
+        return Histogram(
+            counts={(place,): reply.value for place, reply in enumerate(replies) if reply.value is not None},
+            deviation=replies[-1].deviation,
+            epsilon=Bill.of(replies).epsilon,
+            refusal=replies[-1].refusal,
+        )
 
     @property
     def bill(self) -> Bill:

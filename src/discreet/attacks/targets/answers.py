@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Unpack
 
 from discreet.accounting import charge_of
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.reply import Histogram, Reply
+from discreet.attacks.targets.wording import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Answer, Protected
@@ -62,6 +64,46 @@ class Answers(Answering):
         )
         return f"answers at {each or 'their own offer'} each from a budget of {self.protected.dataset.budget}"
 
+    def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
+        """How many rows that meet these conditions have each of these values: one question, at the price of one count.
+
+        Args:
+            column: its name.
+            values: one or more; a count is called by its value's place.
+            conditions: on other columns.
+        """
+        return self.histogram([which(column, values)], where(conditions))
+
+    def histogram(self, groups: Sequence[str], condition: str = "TRUE") -> Histogram:
+        """How many rows there are in each group: one question.
+
+        Args:
+            groups: what tells groups apart, in SQL: one or more columns, or what has few values by itself. If it is
+                known in public which groups there can be, each is told of.
+            condition: on rows, in SQL.
+
+        Raises:
+            QueryError: it isn't known which groups there can be, and the offer doesn't pay for finding out.
+        """
+        told = self._told(histogram(groups, self.table, condition))
+        self.replies.append(told)
+        return told
+
+    def _told(self, sql: str) -> Histogram:
+        """Ask for groups; what can't be paid for is refused."""
+        try:
+            answer = self.protected.ask(sql, **self.terms)
+        except BudgetError as error:
+            return Histogram(deviation=None, epsilon=0.0, refusal=error.code)
+        *keys, number = answer.names
+        groups = zip(*(answer[name] for name in keys), strict=True)
+        return Histogram(
+            counts=dict(zip(groups, answer[number], strict=True)),
+            deviation=_deviation(answer),
+            epsilon=_cost(answer),
+            reused=answer.reused,
+        )
+
     def _reply(self, sql: str) -> Reply:
         """Ask; what can't be paid for is refused."""
         try:
@@ -75,9 +117,9 @@ class Answers(Answering):
 
 
 def _deviation(answer: Answer) -> float | None:
-    """The standard deviation of an answer's noise, where it is a combination of counts and sums."""
+    """The standard deviation of the noise in an answer's last column, where that combines counts and sums."""
     draft = answer.plan.levels[0].draft
-    return deviation(answer.plan.question.outputs[0].expr, dict(draft.estimators), draft.laws)
+    return deviation(answer.plan.question.outputs[-1].expr, dict(draft.estimators), draft.laws)
 
 
 def _cost(answer: Answer) -> float:

@@ -78,6 +78,10 @@ class Relation:
         """How many codes each value goes with."""
         return np.diff(self.starts)
 
+    def pairs(self) -> tuple[Whole, Whole]:
+        """All pairs of a value and a code that go together, by value."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.numbers()), self.cells
+
     @property
     def breadth(self) -> float:
         """Which share of the codes a value goes with on average."""
@@ -85,7 +89,8 @@ class Relation:
 
     def holds(self, values: Whole, cells: Whole) -> Mask:
         """Whether each of these pairs is in it."""
-        keys = np.repeat(np.arange(len(self.starts) - 1), self.numbers()) * self.size + self.cells
+        owners, codes = self.pairs()
+        keys = owners * self.size + codes
         asked = values * self.size + cells
         places = np.searchsorted(keys, asked)
         inside = places < len(keys)
@@ -139,6 +144,12 @@ def relate(
         found[value] += codes
     _wildcards(known, released, missing, found)
     return Relation.of(found, released.size)
+
+
+def stands_for(released: Coded, cells: CellsLike) -> list[Codes]:
+    """Of each released value, the codes of the original values that its cell stands for."""
+    place = {label: cell for cell, label in enumerate(cells.labels)}
+    return [cells.covered(place[str(label)]) for label in released.labels()]
 
 
 def plain(value: Value) -> str | None:

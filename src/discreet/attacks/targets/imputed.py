@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes
-from discreet.attacks.targets.compatible import CellsLike
+from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
-from discreet.errors import InvalidArgument
 from discreet.noise import uniform
 
 if TYPE_CHECKING:
@@ -45,8 +44,6 @@ class Imputed(Exact):
 
     def __init__(self, rows: Rows, *, name: str = "people") -> None:
         """Draw a value for each cell."""
-        if rows.cells and rows.original is None:
-            raise InvalidArgument("cells stand for values of a table that wasn't handed in", hint="original=…")
         super().__init__(_drawn(rows), name=name)
         self._against = rows.name
 
@@ -66,18 +63,18 @@ def _drawn(rows: Rows) -> pa.Table:
 
     columns = {}
     for name, released in rows.records.columns.items():
-        if rows.original is None or name not in rows.cells:
+        covered = rows.covered(name)
+        if covered is None:
             columns[name] = released.values.take(released.codes)
         else:
-            values = rows.original.column(name).values
-            columns[name] = values.take(_values(released, rows.cells[name]))
+            cells, original = covered
+            columns[name] = original.values.take(_values(released, cells))
     return pa.table(columns)
 
 
 def _values(released: Coded, cells: CellsLike) -> Codes:
     """Of each row, a value that its cell stands for."""
-    place = {label: cell for cell, label in enumerate(cells.labels)}
-    covered = [np.asarray(cells.covered(place[str(label)])) for label in released.labels()]
+    covered = stands_for(released, cells)
     sizes = np.array([len(each) for each in covered], dtype=np.int64)
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
     # An even number below 2^40, scaled down to the cell's size: no value's share is off by more than one in 10^8.

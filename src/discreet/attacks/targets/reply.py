@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from discreet.privacy import KeyValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What came back for a question that asks for one number.
+class Replied:
+    """What every reply says of itself.
 
     Args:
-        value: the number; None if it was refused.
-        deviation: the standard deviation of the noise in it: 0 for an exact answer, None where it is unknown.
+        deviation: the standard deviation of the noise in each number: 0 if it is exact, None where it is unknown.
         epsilon: what it cost in pure ε: 0 for what was released before, infinite for what no ε bounds.
         reused: whether it was released before, so that it holds no new noise.
         refusal: the code of the error that refused it; empty if it was answered.
     """
 
-    value: float | None
     deviation: float | None
     epsilon: float
     reused: bool = False
     refusal: str = ""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Replied):
+    """What came back for a question that asks for one number.
+
+    Args:
+        value: the number; None if it was refused.
+    """
+
+    value: float | None
+
     @classmethod
     def refused(cls, code: str) -> Reply:
         """A refusal, which costs nothing."""
         return cls(value=None, deviation=None, epsilon=0.0, refusal=code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(Replied):
+    """What came back for a question that asks for the number of rows in each group.
+
+    Args:
+        counts: of each group, by its key; empty if it was refused.
+    """
+
+    counts: Mapping[tuple[KeyValue, ...], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +76,7 @@ class Bill:
     epsilon: float
 
     @classmethod
-    def of(cls, replies: Iterable[Reply]) -> Bill:
+    def of(cls, replies: Iterable[Replied]) -> Bill:
         """Add replies up."""
         listed = list(replies)
         refused = sum(1 for reply in listed if reply.refusal)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Reals, Whole
+from discreet.anonymity.records.column import Coded, Mask, Reals, Whole
 from discreet.anonymity.records.grouping import group, starts_of
 from discreet.anonymity.records.records import Records
 from discreet.attacks.targets.compatible import CellsLike, relate
@@ -134,14 +134,16 @@ class Rows:
         object.__setattr__(self, "cells", MappingProxyType(dict(self.cells)))
 
     @classmethod
-    def of(cls, release: object, *, name: str | None = None, original: Records | None = None) -> Rows:
+    def of(cls, release: object, *, name: str | None = None, original: object | None = None) -> Rows:
         """Make rows of what was published.
 
         Args:
             release: a table as `anonymity.read` takes it, an `Anonymized`, or rows already.
             name: what they are, in words.
-            original: the table that was generalised.
+            original: the table that was generalised, as `anonymity.read` takes it.
         """
+        from discreet.anonymity.records.read import read
+
         if isinstance(release, Rows):
             return release
         if isinstance(release, Generalised):
@@ -150,11 +152,22 @@ class Rows:
                 records=release.records,
                 name=name or f"rows with {promised}",
                 cells=release.cells,
-                original=original,
+                original=None if original is None else read(original),
             )
-        from discreet.anonymity.records.read import read
-
         return cls(records=read(release), name=name or "raw rows")
+
+    def covered(self, name: str) -> tuple[CellsLike, Coded] | None:
+        """What the cells of a column stand for, and the column before; None of one that was released as it is.
+
+        Raises:
+            InvalidArgument: its cells stand for several values, and the table that was generalised isn't there.
+        """
+        cells = self.cells.get(name)
+        if cells is None:
+            return None
+        if self.original is None:
+            raise InvalidArgument("cells stand for values of a table that wasn't handed in", hint="original=…")
+        return cells, self.original.column(name)
 
     def candidates(self, known: Records, on: On) -> Candidates:
         """Which rows may be whose.

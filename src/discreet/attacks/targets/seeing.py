@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil, sqrt
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,20 +10,27 @@ from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.believing import believed
+from discreet.attacks.targets.reply import Histogram
 from discreet.attacks.targets.rows import On, paired
 from discreet.attacks.targets.tally import Tally
 from discreet.errors import InvalidArgument
 
-_FAR = 30
-"""Deviations: what is further off is left out, and weighs less than 1e-18."""
 
-
-def see(target: Answering, known: Records, on: On, sensitive: str, labels: Sequence[Value] | None = None) -> Tally:
+def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, each by name
+    target: Answering,
+    known: Records,
+    on: On,
+    sensitive: str,
+    labels: Sequence[Value] | None = None,
+    *,
+    near: Mapping[str, Sequence[object]] | None = None,
+) -> Tally:
     """Ask for each kind of known people, and for each sensitive value, how many rows have both.
 
-    An answer with noise counts as what it stands for on average, see `likely`. A kind is seen if all its questions were
-    answered; the others' people are of kind −1. Nothing more is asked after the first refusal for lack of budget.
+    Through the gateway that is one question for each kind, since no row has two values, and one about everybody. An
+    answer with noise counts as what is to be expected given it, see `believed`. A kind is seen if all that was asked
+    about it was answered; the others' people are of kind −1. Nothing more is asked once the budget refuses.
 
     Args:
         target: what answers.
@@ -32,6 +38,8 @@ def see(target: Answering, known: Records, on: On, sensitive: str, labels: Seque
         on: by which columns.
         sensitive: the column.
         labels: its values, where what is known doesn't have them.
+        near: column → of each of its different values, in their order, the condition that is asked for in its place,
+            as `where` takes it.
 
     Raises:
         InvalidArgument: nothing says which values the sensitive column can have, or not one kind was answered.
@@ -51,57 +59,39 @@ def see(target: Answering, known: Records, on: On, sensitive: str, labels: Seque
     pairs = paired(on)
     columns = [known.column(name) for name in pairs]
     kinds = group([column.codes for column in columns], [column.size for column in columns])
-    values = [column.labels() for column in columns]
+    values = [(near or {}).get(column.name, column.labels()) for column in columns]
     of_person = kinds.of_row()
     firsts = np.unique(of_person, return_index=True)[1]
     order = np.argsort(firsts)  # in the order of the people, so that whom the budget lasts for isn't a matter of values
+    everybody = target.by_value(sensitive, labels, {})
+    most, common = _common(everybody, len(labels))
     answers: list[list[float]] = []
-    for codes in kinds.tuples()[order].tolist():
+    deviation = 0.0
+    for codes in [] if everybody.refusal else kinds.tuples()[order].tolist():
         where = {name: labelled[code] for name, labelled, code in zip(pairs.values(), values, codes, strict=True)}
-        replies = [target.count({**where, sensitive: label}) for label in labels]
-        told = [likely(reply) for reply in replies if reply.value is not None]
-        if len(told) < len(labels):
+        told = target.by_value(sensitive, labels, where)
+        if told.refusal:
             break
-        answers.append(told)
+        deviation = told.deviation or 0.0
+        answers.append([told.counts[place,] for place in range(len(labels))])
     if not answers:
         raise InvalidArgument("the budget doesn't last for one person", hint="offer less per question")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return _tallied(np.array(answers, dtype=np.float64), place[of_person], sensitive, tuple(labels))
+    counts = believed(np.array(answers, dtype=np.float64), deviation, common, most)
+    return _tallied(counts, place[of_person], sensitive, (tuple(labels), common))
 
 
-def likely(reply: Reply) -> float:
-    """What a count is on average, given the answer: if noise is discrete Laplace, and all counts were alike before.
-
-    An answer below 0 doesn't say that nobody is there, only that few are: it leaves what the noise leaves.
-
-    Args:
-        reply: answered; without a deviation it is taken to be exact.
-
-    Examples:
-        >>> from discreet.attacks.targets.reply import Reply
-        >>> [round(likely(Reply(value=n, deviation=14.1, epsilon=0.1)), 1) for n in (-20, 0, 20)]
-        [9.5, 9.5, 22.1]
-    """
-    value = float(reply.value or 0)
-    if not reply.deviation:
-        return max(value, 0.0)
-    ratio = _ratio(reply.deviation)
-    counts = np.arange(max(ceil(value), 0) + ceil(_FAR * reply.deviation) + 2)
-    weights = ratio ** (np.abs(counts - value) - max(0.0, -value))  # relative to the likeliest, so that none vanishes
-    return float((counts * weights).sum() / weights.sum())
+def _common(everybody: Histogram, values: int) -> tuple[float, Reals]:
+    """How many people there seem to be, and which share of them has each value: half a person's at the least."""
+    some = np.array([max(everybody.counts.get((place,), 0.0), 0.5) for place in range(values)])
+    return float(some.sum()), some / float(some.sum())
 
 
-def _ratio(deviation: float) -> float:
-    """By which factor discrete Laplace noise of this deviation gets rarer with each step: 2q/(1 − q)² is its square."""
-    square = deviation**2
-    return 1 + 1 / square - sqrt((1 + 1 / square) ** 2 - 1)
-
-
-def _tallied(counts: Reals, of_person: Whole, sensitive: str, labels: tuple[Value, ...]) -> Tally:
-    """Answers as a tally."""
+def _tallied(counts: Reals, of_person: Whole, sensitive: str, seen: tuple[tuple[Value, ...], Reals]) -> Tally:
+    """Answers as a tally, of values that were seen in such shares."""
     kind, value = np.nonzero(counts)
-    everywhere = counts.sum(axis=0)
+    labels, common = seen
     return Tally(
         sensitive=sensitive,
         labels=labels,
@@ -109,5 +99,5 @@ def _tallied(counts: Reals, of_person: Whole, sensitive: str, labels: tuple[Valu
         starts=np.searchsorted(kind, np.arange(len(counts) + 1)),
         values=value,
         counts=counts[kind, value],
-        priors=everywhere / max(float(everywhere.sum()), 1e-300),
+        priors=common,
     )

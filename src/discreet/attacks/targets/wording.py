@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
@@ -14,11 +15,28 @@ Conditions: TypeAlias = Mapping[str, object]
 """Column → the value that a row must have, or a list, set or range of values; all columns must agree."""
 
 
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Values from one to another, both included.
+
+    Args:
+        low: the smallest.
+        high: the largest.
+
+    Examples:
+        >>> print(where({"age": Between(39, 41)}))
+        "age" BETWEEN 39 AND 41
+    """
+
+    low: object
+    high: object
+
+
 def where(conditions: Conditions) -> str:
     """Conditions as SQL; the empty ones hold of every row.
 
     Args:
-        conditions: values are texts, numbers, booleans, dates and None for a missing value.
+        conditions: values are texts, numbers, booleans, dates, `Between` two of them, and None for a missing value.
 
     Raises:
         InvalidArgument: a value that SQL can't write, or an empty list of them.
@@ -27,7 +45,7 @@ def where(conditions: Conditions) -> str:
         >>> print(where({"sex": "Female", "age": range(40, 42)}))
         "sex" = 'Female' AND "age" IN (40, 41)
     """
-    return " AND ".join(_condition(_name(column), value) for column, value in conditions.items()) or "TRUE"
+    return " AND ".join(_condition(quoted(column), value) for column, value in conditions.items()) or "TRUE"
 
 
 def question(measure: str, condition: str, table: str) -> str:
@@ -42,13 +60,47 @@ def question(measure: str, condition: str, table: str) -> str:
         >>> print(question("COUNT(*)", "age >= 40", "census"))
         SELECT COUNT(*) AS value FROM "census" WHERE age >= 40
     """
-    return f"SELECT {measure} AS value FROM {_name(table)} WHERE {condition}"  # noqa: S608 — attackers word their questions freely, and what they are asked through decides
+    return f"SELECT {measure} AS value FROM {quoted(table)} WHERE {condition}"  # noqa: S608 — attackers word their questions freely, and what they are asked through decides
+
+
+def histogram(groups: Sequence[str], table: str, condition: str = "TRUE") -> str:
+    """How many rows that meet a condition are in each group; the number is the last column of the answer.
+
+    Args:
+        groups: what tells groups apart: one or more expressions in SQL.
+        table: its name.
+        condition: in SQL.
+
+    Examples:
+        >>> print(histogram(['"sex"'], "census", "age >= 40"))
+        SELECT "sex" AS group_1, COUNT(*) AS value FROM "census" WHERE age >= 40 GROUP BY 1
+    """
+    listed = ", ".join(f"{group} AS group_{place}" for place, group in enumerate(groups, 1))
+    places = ", ".join(str(place) for place in range(1, len(groups) + 1))
+    return f"{question(f'{listed}, COUNT(*)', condition, table)} GROUP BY {places}"
+
+
+def which(column: str, values: Sequence[object]) -> str:
+    """The place of a column's value among some values, as an expression: nobody needs to have said which there are.
+
+    Args:
+        column: its name.
+        values: one or more; others get the place behind them.
+
+    Examples:
+        >>> print(which("ill", ["flu", None]))
+        CASE WHEN "ill" = 'flu' THEN 0 WHEN "ill" IS NULL THEN 1 ELSE 2 END
+    """
+    cases = " ".join(f"WHEN {_condition(quoted(column), value)} THEN {place}" for place, value in enumerate(values))
+    return f"CASE {cases} ELSE {len(values)} END"
 
 
 def _condition(column: str, value: object) -> str:
     """One column's condition."""
     if value is None:
         return f"{column} IS NULL"
+    if isinstance(value, Between):
+        return f"{column} BETWEEN {_literal(value.low)} AND {_literal(value.high)}"
     if isinstance(value, Iterable) and not isinstance(value, str):
         listed = ", ".join(_literal(each) for each in value)
         if not listed:
@@ -57,8 +109,13 @@ def _condition(column: str, value: object) -> str:
     return f"{column} = {_literal(value)}"
 
 
-def _name(name: str) -> str:
-    """A name of a column or table, quoted."""
+def quoted(name: str) -> str:
+    """A name of a column or table as SQL writes it, whatever it holds.
+
+    Examples:
+        >>> print(quoted('the "zip" code'))
+        "the ""zip"" code"
+    """
     return '"' + name.replace('"', '""') + '"'
 
 

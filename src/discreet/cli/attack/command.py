@@ -62,7 +62,16 @@ def attack(  # noqa: PLR0913 — each is an option of the command
             known = settled(name, file, on=columns.names(on), sensitive=sensitive, value=value)
             results = tried(known, columns.names(against), terms)
         else:
-            known, results = linked(name, file, auxiliary, columns.names(on), sensitive=sensitive, truth=truth, who=who)
+            known, results = linked(
+                name,
+                file,
+                auxiliary,
+                columns.names(on),
+                against=columns.names(against),
+                sensitive=sensitive,
+                truth=truth,
+                who=who,
+            )
     if format_ is options.TextFormat.JSON:
         said = {"attack": known.attack, "on": known.on, "sensitive": known.sensitive, "guessed": bool(known.guessed)}
         show_json({**said, "results": [each.to_dict() for each in results]})
@@ -78,8 +87,12 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 def _show(known: Known, results: Sequence[AttackResult]) -> None:
     """Print what was guessed of the table, each result, and a table of all."""
     if known.guessed:
-        say_folded(printable(f"known     {', '.join(known.on or ())} (guessed: --on)"), 10)
-        say_folded(printable(f"sought    {known.sensitive} (guessed: --sensitive)"), 10)
+        for label, said, option in (
+            ("known", ", ".join(known.on or ()), "--on"),
+            ("sought", str(known.sensitive), "--sensitive"),
+        ):
+            remark = f" (guessed: {option})" if option in known.guessed else ""
+            say_folded(printable(f"{label:<10}{said}{remark}"), 10)
         say()
     for number, each in enumerate(results):
         if number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from discreet.errors import InvalidArgument
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from discreet.attacks.answers import ReconstructionResult, TracingResult
+    from discreet.attacks.answers import AveragingResult, ReconstructionResult
     from discreet.attacks.result import AttackResult
 
 _ENDINGS = (".svg", ".png")
@@ -55,11 +56,11 @@ def _drawn(results: Sequence[AttackResult]) -> Figure:
 
     traced = [each for each in results if isinstance(each, TracingResult)]
     if len(traced) == len(results):
-        return plot.members({_shares(each): each for each in traced})
+        return plot.members({each.against: each for each in traced})
     match results:
         case [LinkageResult() as only] if only.candidates:
             return plot.candidates(only.candidates, against=only.against)
-        case [AveragingResult() as only] if only.fresh == len(only.answers) > 1 and only.truth is not None:
+        case [AveragingResult() as only] if _is_noisy(only) and only.truth is not None:
             return plot.averaging(
                 only.answers,
                 truth=only.truth,
@@ -67,15 +68,15 @@ def _drawn(results: Sequence[AttackResult]) -> Figure:
                 estimator="mean" if only.estimator == "mean" else "median",
                 needed=only.needed,
             )
-        case [ReconstructionResult() as only]:
+        case [ReconstructionResult() as only] if only.deviation is not None:
             return _swept(only)
         case _:
             return plot.outcomes(results)
 
 
-def _shares(found: TracingResult) -> str:
-    """What was published, in few words."""
-    return "exact shares" if found.epsilon is None else f"shares at ε = {found.epsilon:g}"
+def _is_noisy(found: AveragingResult) -> bool:
+    """Whether there are answers to average, each with noise at an ε: not exact ones, nor those of anonymised rows."""
+    return found.fresh == len(found.answers) > 1 and isfinite(found.epsilon)
 
 
 def _swept(found: ReconstructionResult) -> Figure:

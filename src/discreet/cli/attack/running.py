@@ -46,7 +46,7 @@ class Known:
         on: the columns that are known; None for the census's own.
         sensitive: the column that is sought; None for the census's own.
         value: the column of numbers; None if none was named.
-        guessed: whether the columns were guessed.
+        guessed: the options in whose place columns were guessed.
     """
 
     attack: str
@@ -54,7 +54,7 @@ class Known:
     on: list[str] | None
     sensitive: str | None
     value: str | None = None
-    guessed: bool = False
+    guessed: tuple[str, ...] = ()
 
 
 def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: str | None, value: str | None) -> Known:
@@ -69,12 +69,13 @@ def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: st
 
     chosen = named(name)
     name = chosen.name
-    chosen.check_table(file)
     if file is None:
         return Known(attack=name, table=None, on=on, sensitive=sensitive, value=value)
     if chosen.value and value is None:
         raise InvalidArgument(f"{name} is about totals of numbers", hint="say of which column: --value COLUMN")
     table = read(file)
+    if not table.rows:
+        raise InvalidArgument("the table has no rows")
     if name == _LOG:
         return _log(table, on, sensitive, value)
     known, sought = on, sensitive
@@ -86,7 +87,7 @@ def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: st
         on=[column for column in known if column != value] if on is None else known,
         sensitive=sought,
         value=value,
-        guessed=on is None or sensitive is None,
+        guessed=tuple(option for option, said in (("--on", on), ("--sensitive", sensitive)) if said is None),
     )
 
 
@@ -160,6 +161,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     auxiliary: Path,
     on: list[str] | None,
     *,
+    against: list[str] | None,
     sensitive: str | None,
     truth: str | None,
     who: str | None,
@@ -176,6 +178,11 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
         raise InvalidArgument(
             "--auxiliary is for linkage of a file by columns that both have",
             hint="discreet attack linkage FILE --auxiliary FILE --on COLUMNS; known=released where names differ",
+        )
+    if against not in (None, ["raw"]):
+        raise InvalidArgument(
+            "--auxiliary links the rows of the file as they are",
+            hint="without --against; name a file that was anonymised",
         )
     pairs = {known.strip(): (released or known).strip() for known, _, released in (each.partition("=") for each in on)}
     found = linkage(file, auxiliary, on=pairs, sensitive=sensitive, truth=truth, who=who)

@@ -9,8 +9,8 @@ import numpy as np
 
 from discreet.anonymity.records.column import Value
 from discreet.attacks.result import AttackResult
-from discreet.attacks.rows.classes.classwise import seen_of
 from discreet.attacks.rows.guessing import guesses
+from discreet.attacks.rows.seen import seen_of
 from discreet.attacks.targets.rows import On
 
 

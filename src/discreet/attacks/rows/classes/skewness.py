@@ -9,9 +9,9 @@ import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.classes.classwise import Seen, seen_of
 from discreet.attacks.rows.guessing import score
 from discreet.attacks.rows.people import first, shown
+from discreet.attacks.rows.seen import Seen, seen_of
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.rows import On
 from discreet.attacks.targets.tally import Tally, summed

@@ -1,36 +1,47 @@
-"""Fuzzy linkage: what is known of people has typos and near misses, and finds them still."""
+"""Fuzzy linkage: what is known of people has typos and near misses, and finds them still.
+
+Each pair of a person and a row has a score, the logarithm of how much likelier what is seen is if the row is the
+person's. With n rows, and a chance π that the person is among them, Bayes' rule gives a row e^score of belief beside
+e^score of the other rows and n·(1 − π)/π for not being there. What a person's sensitive value is follows: a value
+has the belief of its rows, and of not being there the share that everybody has of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from math import log
 
 import numpy as np
 
 from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.anonymity.records.grouping import group, starts_of
+from discreet.anonymity.records.grouping import starts_of
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.linking.nearness import Compared, Nearness
+from discreet.attacks.rows.guessing import Scored, guesses, score, truth_of
+from discreet.attacks.rows.linking.compared import Compared
+from discreet.attacks.rows.linking.nearness import Nearness
+from discreet.attacks.rows.linking.pairs import Pairs
 from discreet.attacks.rows.people import Namer, first, keys_of, named
-from discreet.attacks.targets.joining import expand, join
-from discreet.attacks.targets.tally import summed
+from discreet.attacks.rows.seen import asked_of
+from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.tally import Tally, summed
 from discreet.errors import InvalidArgument
 
-_MOST_PAIRS = 1 << 22
-"""More pairs than this aren't compared: the columns that remain don't tell people apart."""
+_MOST_BELIEFS = 1 << 26
+"""So many beliefs, people × sensitive values, are held at the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FuzzyResult(AttackResult):
     """Who was found in spite of errors.
 
-    `success` is the share of people who are claimed to be found, and are; None without an answer key.
+    `success` is about the sensitive value if one was named: share of people for whom the likeliest value is theirs.
+    Otherwise it is about the row: share of people who are claimed to be found, and are. None without the truth.
 
     Args:
-        rows: how many rows were published.
+        rows: how many rows were published; None of answers, which have none, and so nothing to compare or claim.
         compared: pairs of a person and a row that were compared; all others differ in too many columns.
         claimed: people for whom a row stands out.
         precision: of the claims, which share is right; None without an answer key, or without claims.
@@ -40,9 +51,9 @@ class FuzzyResult(AttackResult):
         skipped: columns without which too many pairs would have had to be compared.
     """
 
-    rows: int
-    compared: int
-    claimed: int
+    rows: int | None
+    compared: int | None
+    claimed: int | None
     precision: float | None
     recall: float | None
     scores: tuple[float, ...]
@@ -54,6 +65,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     auxiliary: object,
     *,
     on: Mapping[str, Nearness],
+    sensitive: str | None = None,
     wrong: float = 0.02,
     present: float = 0.5,
     threshold: float = 0.9,
@@ -61,17 +73,22 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     truth: str | None = None,
     who: str | None = None,
 ) -> FuzzyResult:
-    """Link people to rows by columns with errors.
+    """Link people to rows by columns with errors, or learn their sensitive values.
 
     A pair is compared if all columns are the same or near, or all but one of them, whatever that one is. Each column
     adds a weight: how much more likely what is seen is of one person than of two, so a rare name weighs more than a
     common one. By Bayes' rule that gives the probability that a row is the person's; a row is claimed if that
-    reaches the threshold and its score is ahead of the second by the gap.
+    reaches the threshold and its score is ahead of the second by the gap. A generalised cell is the same as what it
+    covers, and near what is near to that: rows of one class have equal scores, so none of them is ever claimed.
+
+    Against answers, each kind of person is asked for: how many have what is near to all that is known of them, and this
+    sensitive value. What isn't even near can't be asked for, and shares of errors aren't used.
 
     Args:
-        release: a table of published rows.
+        release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
         auxiliary: what is known of people, one row each.
         on: columns that both have → how they are compared: `Same()`, `Typos(most=1)`, `Near(within=3)`.
+        sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
         wrong: how often a known value isn't even near the truth; in (0, 1).
         present: how likely a person is to be in the release at all; in (0, 1).
         threshold: from which probability on a row is claimed; in (0, 1].
@@ -80,7 +97,8 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         who: a column of the auxiliary table that names people in the report.
 
     Raises:
-        InvalidArgument: no columns, or a share out of range.
+        InvalidArgument: no columns, a share out of range, answers and no sensitive column, generalised cells without
+            the table that they were made of, or more than 2^26 beliefs, people × sensitive values.
         SchemaMismatch: a table lacks a column.
 
     Source: Fellegi, Sunter (1969), "A theory for record linkage", the definition of weights of agreement and
@@ -97,109 +115,111 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     """
     from discreet.anonymity.records.read import read
 
-    rows, known = read(release), read(auxiliary)
+    known = read(auxiliary)
     if not on:
         raise InvalidArgument("name one or more columns by which people are known")
     if not (0 < present < 1 and 0 < threshold <= 1 and gap >= 0):
         raise InvalidArgument("present and threshold are shares, and the gap is at least 0")
-    columns = {name: Compared.of(known.column(name), rows.column(name), how, wrong) for name, how in on.items()}
-    pairs = _Pairs.of(known, rows, columns)
-    best = _Best.of(pairs, known.rows, log(rows.rows * (1 - present) / present) if rows.rows else 0.0)
+    if isinstance(release, Answering):
+        return _of_answers(release, known, on, sensitive, who)
+    names = named(known, list(on), who)
+    published = Rows.of(release)
+    rows = published.records
+    columns = {
+        name: Compared.of(known.column(name), rows.column(name), how, wrong, published.covered(name))
+        for name, how in on.items()
+    }
+    pairs = Pairs.of(known, rows, columns)
+    absent = log(rows.rows * (1 - present) / present) if rows.rows else 0.0
+    best = _Best.of(pairs, known.rows, absent)
     claimed = (best.belief >= threshold) & (best.ahead >= gap)
     right = _right(known, rows, best.row, truth)
     told = None if right is None else int((claimed & right).sum())
-    count = max(known.rows, 1)
+    recall = None if told is None else told / max(known.rows, 1)
+    seen = None if sensitive is None else _believed(pairs, known, rows, sensitive, absent)
+    scored = (
+        Scored(success=recall, baseline=1 / max(rows.rows, 1), right=right)
+        if seen is None
+        else score(seen, truth_of(known.column(seen.sensitive), seen) if seen.sensitive in known.names else None)
+    )
     return FuzzyResult(
         attack="fuzzy linkage",
-        against="raw rows",
+        against=published.name,
         tried=known.rows,
-        success=None if told is None else told / count,
-        baseline=1 / max(rows.rows, 1),
-        baseline_is="a row drawn from all",
-        guesses=_guesses(best, claimed, right, named(known, list(on), who)),
+        success=scored.success,
+        baseline=scored.baseline,
+        baseline_is="a row drawn from all" if seen is None else "the commonest value",
+        guesses=_guesses(best, claimed, right, names) if seen is None else guesses(seen, names, scored.right),
         rows=rows.rows,
         compared=len(pairs.person),
         claimed=int(claimed.sum()),
         precision=None if told is None or not claimed.any() else told / int(claimed.sum()),
-        recall=None if told is None else told / count,
+        recall=recall,
         scores=tuple(np.sort(best.score[best.row >= 0]).tolist()),
         skipped=pairs.skipped,
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Pairs:
-    """The pairs that are compared, each once.
+def _of_answers(
+    answers: Answering, known: Records, on: Mapping[str, Nearness], sensitive: str | None, who: str | None
+) -> FuzzyResult:
+    """Learn people's values from counts of who is near to what is known of them."""
+    near = {name: how.around(known.column(name)) for name, how in on.items()}
+    seen = asked_of(answers, known, on=list(on), sensitive=sensitive, near=near, who=who)
+    scored = seen.scored()
+    return FuzzyResult(
+        attack="fuzzy linkage",
+        against=seen.name,
+        tried=len(seen.rows),
+        success=scored.success,
+        baseline=scored.baseline,
+        baseline_is="the commonest value",
+        guesses=seen.guesses(),
+        rows=None,
+        compared=None,
+        claimed=None,
+        precision=None,
+        recall=None,
+        scores=(),
+        skipped=(),
+    )
+
+
+def _believed(pairs: Pairs, known: Records, rows: Records, sensitive: str, absent: float) -> Tally:
+    """Of each person, how much each sensitive value is believed in.
 
     Args:
-        person: of each pair.
-        row: of each pair.
-        score: of each pair.
-        skipped: see the result.
+        pairs: scored.
+        known: of people.
+        rows: that were published.
+        sensitive: a column of these.
+        absent: see `_Best`.
+
+    Raises:
+        InvalidArgument: there are too many people and values.
+        SchemaMismatch: there is no such column.
     """
-
-    person: Whole
-    row: Whole
-    score: Reals
-    skipped: tuple[str, ...]
-
-    @classmethod
-    def of(cls, known: Records, rows: Records, columns: Mapping[str, Compared]) -> _Pairs:
-        """Find and score them."""
-        keys, skipped = [np.zeros(0, dtype=np.int64)], []
-        for names in _blocks(list(columns)):
-            found = _together(known, rows, columns, names)
-            if found is None:
-                skipped.append(", ".join(sorted(set(columns) - set(names))))
-            else:
-                keys.append(found)
-        person, row = np.divmod(np.unique(np.concatenate(keys)), max(rows.rows, 1))
-        score = np.zeros(len(person))
-        for name, column in columns.items():
-            one, other = known.column(name).codes[person], rows.column(name).codes[row]
-            score += column.score(one.astype(np.int64), other.astype(np.int64))
-        return cls(person=person, row=row, score=score, skipped=tuple(skipped))
-
-
-def _blocks(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """All columns, and all but each one."""
-    yield tuple(names)
-    if len(names) > 1:
-        yield from combinations(names, len(names) - 1)
-
-
-def _together(known: Records, rows: Records, columns: Mapping[str, Compared], names: Sequence[str]) -> Whole | None:
-    """The pairs that are near in these columns, as person × rows + row; None if there are too many."""
-    sides = []
-    for table in (known, rows):
-        taken = [table.column(name) for name in names]
-        sides.append(group([column.codes for column in taken], [column.size for column in taken]))
-    left, right = sides
-    if _rough(known, rows, columns, names) > _MOST_PAIRS:
-        return None
-    joined = join(left.tuples(), right.tuples(), [columns[name].near for name in names])
-    kinds = np.repeat(np.arange(left.number), np.diff(joined.starts))
-    if int((left.counts[kinds] * right.counts[joined.right]).sum()) > _MOST_PAIRS:
-        return None
-    orders = [np.argsort(side.of_row(), kind="stable") for side in sides]
-    starts = [np.concatenate(([0], np.cumsum(side.counts))) for side in sides]
-    pair, person = expand(starts[0], kinds)
-    owner, row = expand(starts[1], joined.right[pair])
-    return orders[0][person[owner]] * max(rows.rows, 1) + orders[1][row]
-
-
-def _rough(known: Records, rows: Records, columns: Mapping[str, Compared], names: Sequence[str]) -> float:
-    """How many pairs there would be if columns had nothing to do with each other, or 0 if they may have much.
-
-    It only spares a join that is hopeless by a factor of a hundred; the exact number is looked at afterwards.
-    """
-    share = 1.0
-    for name in names:
-        mine, theirs = known.column(name).counts(), rows.column(name).counts()
-        relation = columns[name].near
-        met = summed(np.repeat(np.arange(len(mine)), relation.numbers()), theirs[relation.cells], len(mine))
-        share *= float((met * mine).sum()) / max(known.rows * rows.rows, 1)
-    return share * known.rows * rows.rows / 100
+    column = rows.column(sensitive)
+    if known.rows * column.size > _MOST_BELIEFS:
+        raise InvalidArgument(
+            f"{sensitive!r} has too many values to be learned of so many people", hint="look for fewer people at a time"
+        )
+    top = np.full(known.rows, absent)  # scores are taken from the largest of a person's, so that none overflows
+    np.maximum.at(top, pairs.person, pairs.score)
+    priors = column.counts() / max(rows.rows, 1)
+    cells = pairs.person * column.size + column.codes[pairs.row]
+    found = summed(cells, np.exp(pairs.score - top[pairs.person]), known.rows * column.size)
+    beliefs = found.reshape(known.rows, column.size) + np.exp(absent - top)[:, np.newaxis] * priors
+    person, value = np.nonzero(beliefs)
+    return Tally(
+        sensitive=sensitive,
+        labels=column.labels(),
+        of_person=np.arange(known.rows),
+        starts=np.searchsorted(person, np.arange(known.rows + 1)),
+        values=value,
+        counts=beliefs[person, value],
+        priors=priors,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -219,7 +239,7 @@ class _Best:
     belief: Reals
 
     @classmethod
-    def of(cls, pairs: _Pairs, people: int, absent: float) -> _Best:
+    def of(cls, pairs: Pairs, people: int, absent: float) -> _Best:
         """Rank each person's pairs.
 
         Args:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Whole
+from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group
+from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.guessing import guesses, score, truth_of
 from discreet.attacks.rows.people import named
+from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import On, Rows, paired
+from discreet.attacks.targets.seeing import see
 from discreet.attacks.targets.tally import Tally, summed
 from discreet.errors import InvalidArgument
 
@@ -27,14 +30,15 @@ class IntersectionResult(AttackResult):
 
     Args:
         candidates: people's smallest number of candidates: in the first release, the second, and both. In both, so many
-            rows can be the same person's: the sum over values of the smaller of its two counts.
+            rows can be the same person's: the sum over values of the smaller of its two counts. None of answers, which
+            have no rows.
         values: people's mean number of possible values: in the first, the second, and both.
         certain: share of people with one possible value: in the first, the second, and both.
         lost: people with no possible value in both: at least one release can't have them.
         left: possible values in both → how many people have so many.
     """
 
-    candidates: tuple[int, int, int]
+    candidates: tuple[int, int, int] | None
     values: tuple[float, float, float]
     certain: tuple[float, float, float]
     lost: int
@@ -53,10 +57,12 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
 ) -> IntersectionResult:
     """Intersect what two releases say of the same people.
 
-    A person who is in both has a value that their candidates have in the first and in the second.
+    A person who is in both has a value that their candidates have in the first and in the second. Against answers, each
+    release is asked how many have what is known of a person and this value; whom a budget doesn't last for isn't among
+    those who were tried.
 
     Args:
-        first: a release: a table, an `Anonymized`, or `Rows`.
+        first: a release: a table, an `Anonymized`, `Rows`, or `Answers`.
         second: another.
         people: who is in both, with quasi-identifiers, and with the sensitive attribute if its truth is known.
         on: the quasi-identifiers that are known of people, in both releases.
@@ -65,7 +71,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
         who: a column that names people in the report.
 
     Raises:
-        InvalidArgument: there are no people.
+        InvalidArgument: there are no people, or answers are attacked and nothing says which values there are.
         SchemaMismatch: a table lacks a column.
 
     Source: Ganta, Kasiviswanathan, Smith (2008), "Composition attacks and auxiliary information in data privacy", the
@@ -88,11 +94,11 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     known = read(people)
     if not known.rows:
         raise InvalidArgument("there are no people to look for")
-    releases = Rows.of(first), Rows.of(second)
-    one, other = (
-        rows.tally(rows.candidates(known, columns), sensitive)
-        for rows, columns in zip(releases, (on, second_on or on), strict=True)
-    )
+    releases = [each if isinstance(each, Answering) else Rows.of(each) for each in (first, second)]
+    one = _seen(releases[0], known, on, sensitive)
+    other = _seen(releases[1], known, second_on or on, sensitive, labels=one.labels)
+    reached = np.flatnonzero((one.of_person >= 0) & (other.of_person >= 0))
+    known, one, other = known.take(reached), *(each.of_people(each.of_person[reached]) for each in (one, other))
     both = _Both.of(one, other)
     seen = (one, other, both.tally)
     column = known.column(sensitive) if sensitive in known.names else None
@@ -101,18 +107,37 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     left, of_people = np.unique(values[2], return_counts=True)
     return IntersectionResult(
         attack="intersection",
-        against=f"{releases[0].name} beside {releases[1].name}",
+        against=" beside ".join(each.name if isinstance(each, Rows) else each.against for each in releases),
         tried=known.rows,
         success=scored[2].success,
         baseline=max(each.baseline if each.success is None else each.success for each in scored[:2]),
         baseline_is="the better of the two releases" if column is not None else "the commonest value",
         guesses=guesses(both.tally, named(known, list(paired(on)), who), scored[2].right),
-        candidates=(_fewest(one), _fewest(other), int(both.common[both.tally.of_person].min())),
+        candidates=(_fewest(one), _fewest(other), int(both.common[both.tally.of_person].min()))
+        if all(isinstance(each, Rows) for each in releases)
+        else None,
         values=_three(values, lambda each: float(each.mean())),
         certain=_three(values, lambda each: float((each == 1).mean())),
         lost=int((values[2] == 0).sum()),
         left=tuple(zip(left.tolist(), of_people.tolist(), strict=True)),
     )
+
+
+def _seen(
+    release: Rows | Answering, known: Records, on: On, sensitive: str, labels: Sequence[Value] | None = None
+) -> Tally:
+    """What one release says of people; whom answers don't reach are of kind −1.
+
+    Args:
+        release: who is asked, or rows.
+        known: of people.
+        on: by which columns they are known.
+        sensitive: what is wanted.
+        labels: its values, where nothing that is known of people says them.
+    """
+    if isinstance(release, Rows):
+        return release.tally(release.candidates(known, on), sensitive)
+    return see(release, known, on, sensitive, None if sensitive in known.names else labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -11,11 +11,10 @@ from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.guessing import guesses, score, truth_of
 from discreet.attacks.rows.people import Namer, first, keys_of, named
+from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Candidates, On, Rows, paired
-from discreet.attacks.targets.seeing import see
-from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.anonymity.records.column import Whole
@@ -92,9 +91,9 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
         Bob: ill = gout, 100 % sure
     """
     known = _read(auxiliary)
-    names = named(known, list(paired(on)), who)
     if isinstance(release, Answering):
-        return _of_answers(release, known, on, sensitive, names)
+        return _of_answers(release, known, on, sensitive, who)
+    names = named(known, list(paired(on)), who)
     rows = Rows.of(release)
     found = rows.candidates(known, on)
     numbers = found.numbers()
@@ -192,23 +191,18 @@ class _Matched:
         )
 
 
-def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | None, names: Namer) -> LinkageResult:
+def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | None, who: str | None) -> LinkageResult:
     """Learn people's values from counts."""
-    if sensitive is None:
-        raise InvalidArgument("answers have no rows to link", hint="name the sensitive column to learn from them")
-    seen = see(answers, known, on, sensitive)
-    people = np.flatnonzero(seen.of_person >= 0)
-    asked = seen.of_people(seen.of_person[people])
-    truth = truth_of(known.column(sensitive), seen)[people] if sensitive in known.names else None
-    scored = score(asked, truth)
+    seen = asked_of(answers, known, on=on, sensitive=sensitive, who=who)
+    scored = seen.scored()
     return LinkageResult(
         attack="linkage",
-        against=answers.against,
-        tried=len(people),
+        against=seen.name,
+        tried=len(seen.rows),
         success=scored.success,
         baseline=scored.baseline,
         baseline_is="the commonest value",
-        guesses=guesses(asked, lambda person: names(int(people[person])), scored.right),
+        guesses=seen.guesses(),
         rows=None,
         unique=None,
         unmatched=None,
@@ -217,7 +211,7 @@ def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | Non
         precision=None,
         recall=None,
         candidates=(),
-        values=_surety(asked),
+        values=_surety(seen.tally),
     )
 
 

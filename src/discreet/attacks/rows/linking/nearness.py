@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Reals, Whole
+from discreet.anonymity.records.column import Coded, Value, Whole
 from discreet.attacks.rows.linking.typos import close_pairs
-from discreet.attacks.rows.numbers import numbers
-from discreet.attacks.rows.people import keys_of
-from discreet.attacks.targets.compatible import Relation, plain
-from discreet.attacks.targets.tally import summed
+from discreet.attacks.rows.numbers import is_ordered, numbers
+from discreet.attacks.targets.compatible import plain
+from discreet.attacks.targets.wording import Between
 from discreet.errors import InvalidArgument
 
 
@@ -26,6 +28,9 @@ class Nearness(Protocol):
     def pairs(self, known: Coded, released: Coded) -> tuple[Whole, Whole]:
         """The codes of values that are near each other; those of equal values may be among them."""
 
+    def around(self, known: Coded) -> Sequence[object]:
+        """Of each known value, the condition that it or what is near it meets, as `where` takes it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Same:
@@ -36,6 +41,10 @@ class Same:
     def pairs(self, known: Coded, released: Coded) -> tuple[Whole, Whole]:  # noqa: ARG002 — what the protocol hands over
         """None are near."""
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    def around(self, known: Coded) -> Sequence[object]:
+        """The values themselves."""
+        return known.labels()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,15 @@ class Typos:
         ones, others = ([plain(label) or "" for label in column.labels()] for column in (known, released))
         return close_pairs(ones, others, self.most)
 
+    def around(self, known: Coded) -> Sequence[object]:
+        """The known texts within the edit distance: the attacker has no other list of what there may be."""
+        labels = known.labels()
+        found: list[list[Value]] = [[label] for label in labels]
+        for one, other in zip(*(side.tolist() for side in self.pairs(known, known)), strict=True):
+            if one != other and labels[one] is not None and labels[other] is not None:
+                found[one].append(labels[other])
+        return [None if label is None else each for label, each in zip(labels, found, strict=True)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
@@ -68,10 +86,17 @@ class Near:
     within: float
     errors: float = 0.1
 
+    def __post_init__(self) -> None:
+        """Check the distance.
+
+        Raises:
+            InvalidArgument: it isn't a number of 0 or more.
+        """
+        if not isinstance(self.within, int | float) or not self.within >= 0:
+            raise InvalidArgument("values are near within a number of 0 or more", hint="of dates, a number of days")
+
     def pairs(self, known: Coded, released: Coded) -> tuple[Whole, Whole]:
         """Numbers within the distance."""
-        if self.within < 0:
-            raise InvalidArgument("numbers are near within 0 or more")
         mine, theirs = numbers(known), numbers(released)
         order = np.argsort(theirs)  # what is no number comes last
         real = int(np.isfinite(theirs).sum())
@@ -83,92 +108,19 @@ class Near:
         before = np.cumsum(counts) - counts
         return one, order[np.arange(len(one)) - before[one] + low[one]]
 
+    def around(self, known: Coded) -> Sequence[object]:
+        """From as much less to as much more; texts that look like numbers are asked for as they are."""
+        return [self._from_to(label) if is_ordered(known) else label for label in known.labels()]
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Compared:
-    """Two columns, compared.
-
-    Args:
-        near: which released values go with a known one: the same, near, or missing on either side.
-        same: known code → the released code with the same value; −1 if there is none.
-        weights: known code × (same, near, other): how much more likely this is of one person than of two; a logarithm.
-        missing: of known codes, and of released ones, which are missing; they weigh nothing.
-    """
-
-    near: Relation
-    same: Whole
-    weights: Reals
-    missing: tuple[Reals, Reals]
-
-    @classmethod
-    def of(cls, known: Coded, released: Coded, how: Nearness, wrong: float) -> Compared:
-        """Compare two columns.
-
-        Args:
-            known: of people.
-            released: of rows.
-            how: what is near.
-            wrong: how often what is known isn't even near the truth; in (0, 1).
-
-        Source: Fellegi, Sunter (1969), "A theory for record linkage", the definition: the weight of an agreement is the
-        logarithm of its probability among matches over that among non-matches; here by value, so that rare ones weigh
-        more.
-        """
-        if not 0 <= how.errors < 1 or not 0 < wrong < 1 - how.errors:
-            raise InvalidArgument("shares of errors must be in [0, 1), and together below 1")
-        mine, theirs = keys_of(known, released)
-        place = np.full(int(max(mine.max(initial=0), theirs.max(initial=0))) + 1, -1, dtype=np.int64)
-        place[theirs] = released.codes
-        same = np.full(known.size, -1, dtype=np.int64)
-        same[known.codes] = place[mine]
-        gone = [np.zeros(column.size) for column in (known, released)]
-        for flags, column in zip(gone, (known, released), strict=True):
-            flags[-1:] = column.has_missing
-        one, other = how.pairs(known, released)
-        real = (gone[0][one] == 0) & (gone[1][other] == 0) & (same[one] != other)
-        one, other = one[real], other[real]
-        weights = _weights(released.counts(), same, (one, other), (how.errors, wrong))
-        weights[gone[0] > 0] = 0.0
-        lists = _with_missing((one, other), same, (gone[0], gone[1]))
-        return cls(
-            near=_relation(lists, known.size, released.size), same=same, weights=weights, missing=(gone[0], gone[1])
-        )
-
-    def score(self, known: Whole, released: Whole) -> Reals:
-        """The weight of each pair of codes."""
-        level: Whole = np.where(self.same[known] == released, 0, np.where(self.near.holds(known, released), 1, 2))
-        return np.asarray(np.where(self.missing[1][released] > 0, 0.0, self.weights[known, level]))
-
-
-def _weights(counts: Whole, same: Whole, near: tuple[Whole, Whole], errors: tuple[float, float]) -> Reals:
-    """Logarithms of match over chance, by known value: same, near, other. What chance never does isn't weighed."""
-    total = max(int(counts.sum()), 1)
-    close, wrong = errors
-    by_chance = np.zeros((len(same), 3))
-    by_chance[same >= 0, 0] = counts[same[same >= 0]] / total
-    by_chance[:, 1] = summed(near[0], counts[near[1]], len(same)) / total
-    by_chance[:, 2] = np.maximum(1 - by_chance[:, 0] - by_chance[:, 1], 0.0)
-    matched = np.array([1 - close - wrong, close, wrong])
-    usable = (by_chance > 1e-12) & (matched > 0)  # noqa: PLR2004 — below one row of any table
-    return np.asarray(np.log(np.where(usable, matched, 1.0)) - np.log(np.where(usable, by_chance, 1.0)))
-
-
-def _with_missing(near: tuple[Whole, Whole], same: Whole, gone: tuple[Reals, Reals]) -> tuple[Whole, Whole]:
-    """Near pairs, equal ones, and all that a missing value might be."""
-    equal = np.flatnonzero(same >= 0)
-    lacking = np.flatnonzero(gone[0]), np.flatnonzero(gone[1])
-    ones = [near[0], equal, np.repeat(lacking[0], len(gone[1])), np.tile(np.arange(len(gone[0])), len(lacking[1]))]
-    others = [
-        near[1],
-        same[equal],
-        np.tile(np.arange(len(gone[1])), len(lacking[0])),
-        np.repeat(lacking[1], len(gone[0])),
-    ]
-    return np.concatenate(ones), np.concatenate(others)
-
-
-def _relation(pairs: tuple[Whole, Whole], values: int, size: int) -> Relation:
-    """Pairs as a relation."""
-    keys = np.unique(pairs[0] * max(size, 1) + pairs[1])
-    ones, others = np.divmod(keys, max(size, 1))
-    return Relation(starts=np.searchsorted(ones, np.arange(values + 1)), cells=others, size=size)
+    def _from_to(self, value: Value) -> Between | Value:
+        """From as much less to as much more than a number or a time; anything else as it is."""
+        match value:
+            case date():
+                days = timedelta(days=self.within)
+                return Between(value - days, value + days)
+            case Decimal():
+                exact = Decimal(str(self.within))
+                return Between(value - exact, value + exact)
+            case int() | float():
+                return Between(value - self.within, value + self.within)
+        return value

@@ -70,29 +70,31 @@ def made_up_ratings(
     return pa.table(columns), pa.table(told)
 
 
-def blurred(table: Records, how: Mapping[str, Nearness], number: str) -> tuple[pa.Table, pa.Table]:
-    """A table and a copy in which a tenth of the values that may be off are off, as far as they may be.
+def blurred(table: Records, how: Mapping[str, Nearness], number: str) -> pa.Table:
+    """A table in which a tenth of the values that may be off are off, as far as they may be.
 
     Args:
-        table: whose columns are blurred.
-        how: of each column what may be off.
-        number: the name of a column that is added to both: the row.
+        table: what is blurred.
+        how: of each column that is, what may be off; the others stay as they are.
+        number: the name of a column that is added: which row it is.
     """
     import pyarrow as pa
 
-    released = {name: table.column(name).values.take(table.column(name).codes) for name in how}
     known = {}
-    for name, nearness in how.items():
+    for name, column in table.columns.items():
+        values = column.values.take(column.codes)
+        if name not in how:
+            known[name] = values
+            continue
         drawn = uniform(f"errors in {name}", table.rows)
         known[name] = pa.array(
             [
-                _off(value, nearness, float(chance / _ERRORS)) if chance < _ERRORS else value
-                for value, chance in zip(released[name].to_pylist(), drawn, strict=True)
+                _off(value, how[name], float(chance / _ERRORS)) if chance < _ERRORS else value
+                for value, chance in zip(values.to_pylist(), drawn, strict=True)
             ],
-            released[name].type,
+            values.type,
         )
-    rows = pa.array(np.arange(table.rows))
-    return pa.table({**released, number: rows}), pa.table({**known, number: rows})
+    return pa.table({**known, number: pa.array(np.arange(table.rows))})
 
 
 def _off(value: Value, how: Nearness, share: float) -> Value:

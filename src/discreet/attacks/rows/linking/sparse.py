@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
+from discreet.anonymity.records.distinct import distinct
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.rows.linking.compared import equal
 from discreet.attacks.rows.numbers import numbers
 from discreet.attacks.rows.people import first, keys_of, shown
+from discreet.attacks.targets.compatible import Relation, relate, stands_for
 from discreet.attacks.targets.joining import expand
+from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument
 
@@ -78,8 +82,10 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
     the second by more than `eccentricity` standard deviations of all scores. An attacker who is right that way need not
     know which of the known things are wrong.
 
+    A generalised cell counts for the mean of the values that it covers, and a cell of m items for one m-th of each.
+
     Args:
-        release: a long table; persons are pseudonyms.
+        release: a long table, an `Anonymized` or `Rows`; persons are pseudonyms.
         known: another, with the same columns; persons are targets.
         log: what the columns are called; `person`, `item`, and `value` and `date` if the release has them, if left out.
         near_value: how far a value may be off before its part falls to 1/e; above 0.
@@ -88,7 +94,7 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
         truth: whether targets are called as the release calls them, so that claims can be scored.
 
     Raises:
-        InvalidArgument: a scale isn't above 0.
+        InvalidArgument: a scale isn't above 0, or cells are generalised and the table before isn't there.
         SchemaMismatch: a table lacks a column.
 
     Source: Narayanan, Shmatikov (2008), "Robust de-anonymization of large sparse datasets", Algorithm Scoreboard-RH.
@@ -104,9 +110,9 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
 
     if not (near_value > 0 and near_days > 0 and eccentricity >= 0):
         raise InvalidArgument("near_value and near_days must be above 0, eccentricity at least 0")
-    released, heard = read(release), read(known)
-    names = log or _guessed(released)
-    board = _Board.of(released, heard, names, (near_value, near_days))
+    published, heard = Rows.of(release), read(known)
+    names = log or guessed_log(published.records)
+    board = _Board.of(published, heard, names, (near_value, near_days))
     parts = [_stand_out(scores) for scores in board.scores()]
     best, second, spread, belief = (np.concatenate(side) for side in zip(*parts, strict=True))
     place = best.astype(np.int64)
@@ -116,7 +122,7 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
     count = max(len(place), 1)
     return SparseResult(
         attack="sparse",
-        against="raw rows of what people did",
+        against=f"{published.name} of what people did",
         tried=len(place),
         success=None if right is None else float((claimed & right).sum() / count),
         baseline=1 / max(len(board.theirs), 1),
@@ -137,12 +143,14 @@ class _Board:
 
     Args:
         target: of each known thing, whose it is: a place among targets.
-        item: of each known thing, the item's code in the release; −1 if nobody has it.
-        starts: items + 1: the released rows with each item, in the order of `rows`.
+        item: of each known thing, the item's code among known items.
+        goes: known items → the released ones, or cells, that they may be.
+        starts: released items + 1: the released rows with each item, in the order of `rows`.
         rows: released rows, by item.
         person: of each released row, a place among people.
         parts: how values and dates are compared.
-        weights: of each item.
+        rarity: of each known item, what having it weighs.
+        share: of each released item, how likely a row with it is about any one of the items that it covers.
         mine: of each target, a key that equals the key of the person of the same name.
         theirs: of each person, that key.
         labels: how targets, and how people, are called.
@@ -150,37 +158,42 @@ class _Board:
 
     target: Whole
     item: Whole
+    goes: Relation
     starts: Whole
     rows: Whole
     person: Whole
     parts: tuple[_Near, ...]
-    weights: Reals
+    rarity: Reals
+    share: Reals
     mine: Whole
     theirs: Whole
     labels: tuple[tuple[Value, ...], tuple[Value, ...]]
 
     @classmethod
-    def of(cls, released: Records, heard: Records, log: Log, scales: tuple[float, float]) -> _Board:
+    def of(cls, published: Rows, heard: Records, log: Log, scales: tuple[float, float]) -> _Board:
         """Sort the release by item."""
-        person, target = released.column(log.person), heard.column(log.person)
-        asked, items = keys_of(heard.column(log.item), released.column(log.item))
-        span = int(max(asked.max(initial=-1), items.max(initial=-1))) + 1
-        rows = np.argsort(items, kind="stable")
-        haves = np.unique(items * max(person.size, 1) + person.codes) // max(person.size, 1)
-        supports = np.bincount(haves, minlength=span)
+        person, target = published.records.column(log.person), heard.column(log.person)
+        asked, items = heard.column(log.item), published.records.column(log.item)
+        goes, share = _items(asked, items, published)
+        rows = np.argsort(items.codes, kind="stable")
+        haves = distinct(items.codes.astype(np.int64) * max(person.size, 1) + person.codes) // max(person.size, 1)
+        one, other = goes.pairs()
+        supports = summed(one, np.bincount(haves, minlength=items.size)[other], asked.size)
         pairs = [(log.value, scales[0]), (log.date, scales[1])]
-        parts = [_Near.of(heard.column(name), released.column(name), scale) for name, scale in pairs if name]
+        parts = [_Near.of(heard.column(name), published, scale) for name, scale in pairs if name]
         mine, theirs = keys_of(target, person)
         keys = np.zeros(target.size, dtype=np.int64), np.zeros(person.size, dtype=np.int64)
         keys[0][target.codes], keys[1][person.codes] = mine, theirs
         return cls(
             target=target.codes.astype(np.int64),
-            item=asked,
-            starts=np.searchsorted(items[rows], np.arange(span + 1)),
+            item=asked.codes.astype(np.int64),
+            goes=goes,
+            starts=np.searchsorted(items.codes[rows], np.arange(items.size + 1)),
             rows=rows,
             person=person.codes.astype(np.int64),
             parts=tuple(parts),
-            weights=1 / np.log(np.maximum(supports, 2)),
+            rarity=1 / np.log(np.maximum(supports, 2)),
+            share=share,
             mine=keys[0],
             theirs=keys[1],
             labels=(target.labels(), person.labels()),
@@ -199,10 +212,13 @@ class _Board:
     def _added(self, things: Whole, start: int, targets: int) -> Reals:
         """The scores of some targets: of a person with an item several times, the nearest counts."""
         people = max(len(self.theirs), 1)
-        owner, place = expand(self.starts, self.item[things])
+        asked, pair = expand(self.goes.starts, self.item[things])
+        which, place = expand(self.starts, self.goes.cells[pair])
+        owner = asked[which]
         thing, row = things[owner], self.rows[place]
         near = sum((part.nearness(thing, row) for part in self.parts), np.zeros(len(row)))
-        gained = self.weights[self.item[thing]] * (near if self.parts else 1.0)
+        worth = self.rarity[self.item[thing]] * self.share[self.goes.cells[pair][which]]
+        gained = worth * (near if self.parts else 1.0)
         keys = owner * people + self.person[row]
         order = np.lexsort((-gained, keys))
         ones = np.ones(len(order), dtype=np.bool_)
@@ -227,9 +243,16 @@ class _Near:
     scale: float
 
     @classmethod
-    def of(cls, known: Coded, released: Coded, scale: float) -> _Near:
+    def of(cls, known: Coded, published: Rows, scale: float) -> _Near:
         """Of a column of both tables."""
-        return cls(known=numbers(known)[known.codes], released=numbers(released)[released.codes], scale=scale)
+        released, covered = published.records.column(known.name), published.covered(known.name)
+        if covered is None:
+            values = numbers(released)
+        else:
+            cells, original = covered
+            before = numbers(original)
+            values = np.array([_mean(before[codes]) for codes in stands_for(released, cells)], dtype=np.float64)
+        return cls(known=numbers(known)[known.codes], released=values[released.codes], scale=scale)
 
     def nearness(self, things: Whole, rows: Whole) -> Reals:
         """In (0, 1] where both are known, else 0."""
@@ -237,8 +260,24 @@ class _Near:
         return np.nan_to_num(np.exp(-apart / self.scale), nan=0.0)
 
 
-def _guessed(released: Records) -> Log:
-    """The usual names."""
+def _items(asked: Coded, items: Coded, published: Rows) -> tuple[Relation, Reals]:
+    """Which released items the known ones may be, and of each released item, one in how many items it covers."""
+    covered = published.covered(items.name)
+    if covered is None:
+        return equal(asked, items), np.ones(items.size)
+    cells, original = covered
+    numbers_of = [len(codes) for codes in stands_for(items, cells)]
+    return relate(asked, items, cells=cells, original=original), 1 / np.array(numbers_of, dtype=np.float64)
+
+
+def _mean(values: Reals) -> float:
+    """The mean of what is known; NaN if nothing is."""
+    held = values[np.isfinite(values)]
+    return float(held.mean()) if len(held) else nan
+
+
+def guessed_log(released: Records) -> Log:
+    """The usual names: `value` and `date` if there are such columns."""
     return Log(
         value="value" if "value" in released.columns else None, date="date" if "date" in released.columns else None
     )

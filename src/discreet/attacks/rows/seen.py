@@ -1,15 +1,16 @@
-"""What the attacks on classes share: who is guessed, by what is seen of them, and what is true of them."""
+"""What attacks see of people's sensitive values: who is guessed, by what is seen of them, and what is true of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.anonymity.records.column import Value, Whole
 from discreet.anonymity.records.records import Records
-from discreet.attacks.rows.guessing import Scored, score, truth_of
+from discreet.attacks.result import Guess
+from discreet.attacks.rows.guessing import Scored, guesses, score, truth_of
 from discreet.attacks.rows.people import Namer, named
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import On, Rows, paired
@@ -29,6 +30,7 @@ class Seen:
         rows: of each person in the tally, the row in `people`.
         on: the columns by which they are known.
         truth: of each person in the tally, the place of the true value in its labels; None if it is unknown.
+        who: the column that names people; None if there is none.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Seen:
     rows: Whole
     on: tuple[str, ...]
     truth: Whole | None
+    who: str | None = None
 
     def scored(self) -> Scored:
         """How often the commonest value of a class is right."""
@@ -44,17 +47,23 @@ class Seen:
 
     def names(self) -> Namer:
         """How people of the tally are called."""
-        inner = named(self.people, self.on, None)
+        inner = named(self.people, self.on, self.who)
         return lambda person: inner(int(self.rows[person]))
 
+    def guesses(self) -> tuple[Guess, ...]:
+        """The surest guesses."""
+        return guesses(self.tally, self.names(), self.scored().right)
 
-def seen_of(
+
+def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for what, each by name
     release: object,
     *,
     on: On,
     sensitive: str,
     people: object | None = None,
     labels: Sequence[Value] | None = None,
+    near: Mapping[str, Sequence[object]] | None = None,
+    who: str | None = None,
 ) -> Seen:
     """What is seen of people's sensitive values.
 
@@ -64,6 +73,8 @@ def seen_of(
         sensitive: the attribute.
         people: who is guessed; the released rows themselves if left out.
         labels: of the attribute, where `people` doesn't have it and answers are attacked.
+        near: what answers are asked for in place of the values that people are known by, see `see`.
+        who: the column of `people` that names them.
 
     Raises:
         InvalidArgument: answers, and nobody to ask for.
@@ -86,11 +97,30 @@ def seen_of(
         )
     known = read(people)
     if isinstance(release, Answering):
-        name, tally = release.against, see(release, known, on, sensitive, labels)
+        name, tally = release.against, see(release, known, on, sensitive, labels, near=near)
     else:
         rows = Rows.of(release)
         name, tally = rows.name, rows.tally(rows.candidates(known, on), sensitive)
-    who = np.flatnonzero(tally.of_person >= 0)
-    tally = tally.of_people(tally.of_person[who])
-    truth = truth_of(known.column(sensitive), tally)[who] if sensitive in known.names else None
-    return Seen(name=name, tally=tally, people=known, rows=who, on=tuple(paired(on)), truth=truth)
+    reached = np.flatnonzero(tally.of_person >= 0)
+    tally = tally.of_people(tally.of_person[reached])
+    truth = truth_of(known.column(sensitive), tally)[reached] if sensitive in known.names else None
+    return Seen(name=name, tally=tally, people=known, rows=reached, on=tuple(paired(on)), truth=truth, who=who)
+
+
+def asked_of(  # noqa: PLR0913 — who is asked, about whom, by what and for what, each by name
+    answers: Answering,
+    known: Records,
+    *,
+    on: On,
+    sensitive: str | None,
+    near: Mapping[str, Sequence[object]] | None = None,
+    who: str | None = None,
+) -> Seen:
+    """What attacks that link rows can see through answers: values, and no rows. See `seen_of`.
+
+    Raises:
+        InvalidArgument: no sensitive attribute is named, so that there is nothing to see.
+    """
+    if sensitive is None:
+        raise InvalidArgument("answers have no rows to link", hint="name the sensitive column to learn from them")
+    return seen_of(answers, on=on, sensitive=sensitive, people=known, near=near, who=who)

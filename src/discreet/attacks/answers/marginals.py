@@ -1,0 +1,133 @@
+"""Marginals: how many people have each value of a column, and each pair of values of two columns.
+
+A cell is one value of a column, or a pair of values of two, and a person is in one cell of each marginal. Of a column
+with more than 20 values the cells are ranges, else most would have nobody in them: at most 10, of about as many rows
+of the table each, in the order of the values (numbers by size, texts by code point, times by time, a missing value
+last). What is told about all rows alike, such as where the ranges end, is taken to be known to everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
+from discreet.anonymity.records.records import Records
+from discreet.errors import InvalidArgument
+from discreet.privacy import Keys
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_VALUES, MOST_RANGES = 20, 10
+"""A column of more values than the first is cut into at most as many ranges as the second says."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Marginals:
+    """All one-way marginals of a table's columns, and then all two-way ones.
+
+    Args:
+        codes: of each column, the value or range of each row.
+        sizes: of each column, how many values or ranges it has; 2 or more.
+        columns: of each marginal, the columns that it is of.
+        starts: marginals + 1; the cells of marginal i are those from starts[i] to starts[i + 1], the last column's
+            values running fastest.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> marginals = Marginals.of(read({"sex": ["F", "M", "F"], "ill": ["flu", "cold", "cold"]}))
+        >>> marginals.columns, marginals.starts.tolist()
+        ((('sex',), ('ill',), ('sex', 'ill')), [0, 2, 4, 8])
+        >>> marginals.counts(np.array([0, 2])).tolist()
+        [2.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+    """
+
+    codes: Mapping[str, Codes]
+    sizes: Mapping[str, int]
+    columns: tuple[tuple[str, ...], ...]
+    starts: Whole
+
+    @classmethod
+    def of(cls, records: Records) -> Marginals:
+        """The marginals of a table's columns; a column that has the same value everywhere tells nobody apart.
+
+        Raises:
+            InvalidArgument: all columns are such.
+        """
+        cut = {name: ranges(column) for name, column in records.columns.items()}
+        sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in cut.items()}
+        names = [name for name, size in sizes.items() if size > 1]
+        if not names:
+            raise InvalidArgument(
+                "every column has one value only, so its shares tell nobody apart",
+                hint="name columns of two or more values",
+            )
+        columns = (*((name,) for name in names), *combinations(names, 2))
+        numbers = [prod(sizes[name] for name in each) for each in columns]
+        return cls(
+            codes={name: cut[name][records.column(name).codes] for name in names},
+            sizes={name: sizes[name] for name in names},
+            columns=columns,
+            starts=np.concatenate(([0], np.cumsum(numbers))).astype(np.int64),
+        )
+
+    @property
+    def number(self) -> int:
+        """How many cells all marginals have together."""
+        return int(self.starts[-1])
+
+    def cells(self, rows: Whole) -> Whole:
+        """The cells that people are in: people × marginals."""
+        found = np.empty((len(rows), len(self.columns)), dtype=np.int64)
+        for place, columns in enumerate(self.columns):
+            found[:, place] = 0
+            for name in columns:
+                found[:, place] = found[:, place] * self.sizes[name] + self.codes[name][rows]
+        return found + self.starts[:-1]
+
+    def keys(self) -> dict[str, Keys]:
+        """Of each column, its values or ranges by number: what may be known of it by everybody."""
+        return {name: Keys(range(size)) for name, size in self.sizes.items()}
+
+    def coded(self, rows: Whole) -> pa.Table:
+        """These rows as a table of values and ranges by number."""
+        import pyarrow as pa
+
+        return pa.table({name: codes[rows] for name, codes in self.codes.items()})
+
+    def counts(self, rows: Whole, weights: Reals | None = None) -> Reals:
+        """How many of these people are in each cell.
+
+        Args:
+            rows: the people.
+            weights: how often each counts; once if left out.
+        """
+        found = np.zeros(self.number)
+        for cells in self.cells(rows).T:
+            found += np.bincount(cells, weights=weights, minlength=self.number)
+        return found
+
+
+def ranges(column: Coded) -> Codes:
+    """Of each value of a column, the range that it is in; of a column of few values, each is its own.
+
+    A value that many rows have isn't cut, so that there may be fewer ranges than 10.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> ranges(read({"n": list(range(40))}).column("n")).tolist()[:9]
+        [0, 0, 0, 0, 1, 1, 1, 1, 2]
+    """
+    if column.size <= MOST_VALUES:
+        return np.arange(column.size, dtype=np.int32)
+    counts = column.counts()[: column.size - column.has_missing]
+    middles = 2 * np.cumsum(counts) - counts  # twice the rank of the middle row of each value
+    found = np.unique(middles * MOST_RANGES // (2 * counts.sum()), return_inverse=True)[1]
+    missing = [found[-1] + 1] if column.has_missing else []
+    return np.concatenate([found, missing]).astype(np.int32)

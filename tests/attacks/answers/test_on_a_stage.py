@@ -1,0 +1,96 @@
+"""Attacks on answers by their name: what each way to publish a table gives away, side by side."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from discreet.anonymity import read
+from discreet.attacks.answers.averaging import AveragingResult
+from discreet.attacks.answers.query_log import QueryLogResult
+from discreet.attacks.compare import compare
+from discreet.attacks.named import attack
+from discreet.attacks.staging import NUMBER, Terms, staged
+from discreet.census import synthetic
+
+TERMS: dict[str, Any] = {"on": ["dob", "zip", "sex"], "sensitive": "education", "value": "income"}
+PEOPLE = 300
+
+
+@pytest.fixture(scope="module")
+def people() -> pa.Table:
+    """A small census, as somebody's table."""
+    return synthetic(PEOPLE)
+
+
+def test_a_log_of_totals_is_compared(people: pa.Table) -> None:
+    """Exact answers give one person away, for sure; nobody is sure of what the others say.
+
+    Private answers are off by millions, and right to the unit with a chance below 1e-6; anonymised ones are right by
+    luck, and what they say is marked as nothing to be sure of.
+    """
+    found = compare("query-log", people, **TERMS)
+    exact, private, anonymised = found.results
+    assert [each.against for each in (exact, private, anonymised)] == [
+        "exact answers",
+        "answers at ε = 0.1 each from a budget of ε = 10",
+        "5-anonymous rows",
+    ]
+    assert all(isinstance(each, QueryLogResult) for each in found.results)
+    assert exact.success == pytest.approx(1 / PEOPLE)
+    assert [each.guesses[0].confidence for each in (exact, anonymised)] == [1, 0]
+    assert private.guesses[0].confidence < 1e-6
+    assert len({each.guesses[0].who for each in found.results}) == 1, "the same person, whoever is asked"
+    assert f"{100 / PEOPLE:.3g} %" in str(found)
+
+
+def test_private_logs_are_paid_for_until_the_budget_ends(people: pa.Table) -> None:
+    """Two answers at ε = 1 each, of eight or so."""
+    found = attack("query-log", people, against="answers", epsilon=1, budget=2, **TERMS)
+    assert isinstance(found, QueryLogResult)
+    assert (found.answered, found.epsilon) == (2, 2)
+    assert found.queries > 2
+
+
+def test_people_who_are_known_by_a_number_hide_in_ranges_of_numbers(people: pa.Table) -> None:
+    """Each cell stands for as many numbers as its class has rows, k or more: who is who among them isn't said.
+
+    The twin, the stage's own columns, leaves the number out.
+    """
+    terms = Terms.of(**TERMS)
+    with staged(people, terms) as stage:
+        known = stage.records.only(["education"]).to_arrow()
+        table = read(known.append_column(NUMBER, pa.array(range(PEOPLE))))
+        rows = stage.anonymised(table, on=[NUMBER])
+        assert set(rows.records.names) == {"education", NUMBER}
+        assert set(rows.cells) == {NUMBER}
+        labels = rows.records.column(NUMBER).values.take(rows.records.column(NUMBER).codes).to_pylist()
+        for label in set(labels):
+            low, high = (int(end) for end in re.findall(r"\d+", label))
+            assert high - low + 1 == labels.count(label) >= terms.k
+        own = stage.anonymised()
+        assert NUMBER not in own.records.names
+        assert "income" in own.records.names
+
+
+def test_reconstruction_is_compared(people: pa.Table) -> None:
+    """Exact answers give everybody away; of anonymised ones, which are off by an unknown amount, nobody is sure."""
+    exact, anonymised = (
+        attack("reconstruction", people, against=against, people=20, **TERMS) for against in ("exact", "anonymized")
+    )
+    assert (exact.success, exact.tried, anonymised.tried) == (1, 20, 20)
+    assert {guess.confidence for guess in anonymised.guesses} == {0.5}
+    assert anonymised.against == "5-anonymous rows"
+
+
+def test_averaging_says_what_was_asked(people: pa.Table) -> None:
+    """In plain words, though others are tried; of exact answers once."""
+    value = people["education"][0].as_py().replace("'", "''")
+    for against, asked in (("exact", 1), ("anonymized", 7)):
+        found = attack("averaging", people, against=against, trials=7, **TERMS)
+        assert isinstance(found, AveragingResult)
+        assert found.question == f'SELECT COUNT(*) AS value FROM "people" WHERE "education" = \'{value}\''
+        assert (found.asked, found.success) == (asked, 1)
