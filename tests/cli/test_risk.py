@@ -244,6 +244,8 @@ def test_what_is_no_table_is_refused(here: Path, run: Any, command: list[str], n
         ["--delimiter", "::"],
         ["--sampled", "2"],
         ["--sampled", "many"],
+        ["--sampled", "0"],
+        ["--sampled", "101%"],
         ["--population", "nope.csv"],
         ["--html", "nowhere/page.html"],
         ["--html", "page.pdf"],
@@ -258,6 +260,40 @@ def test_wrong_arguments_are_refused(people: Path, run: Any, arguments: list[str
     assert re.match(r"error\[\w+\]: ", result.stderr)
     assert json.loads(run("risk", "people.csv", *arguments, "--format", "json").stderr)["code"] != "defect"
     assert sorted(people.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says", "hint"),
+    [
+        (["-q", "agee"], "no column 'agee' (--quasi-identifying)", "did you mean age?"),
+        (["-s", "Disease"], "no column 'Disease' (--sensitive)", "did you mean disease?"),
+        (["-i", "x"], "no column 'x' (--identifying)", "there are: age, zip, disease"),
+        (["-q", "age,zip,age"], "'age' is named twice, by --quasi-identifying", "name it once"),
+        (["-q", "age", "-s", "age"], "'age' is named twice, by --quasi-identifying and by --sensitive", "of one kind"),
+        (["-q", "zip", "-s", "age", "-i", "age"], "'age' is named twice, by --sensitive and by --identifying", "once"),
+        (["-q", ","], "one or more quasi-identifiers", "--quasi-identifying COLUMNS"),
+        (["--sampled", "0%"], "--sampled can't be 0", "1%"),
+        (["-q", "age", "--population", "few.csv"], "the population has 83 rows, fewer than the 84", "everybody"),
+        (["-q", "disease", "--population", "few.csv"], "the population doesn't fit", "it has age, zip"),
+    ],
+)
+def test_a_refusal_names_cause_and_fix(people: Path, run: Any, arguments: list[str], says: str, hint: str) -> None:
+    """With the option that is meant, and the name that is nearest."""
+    few = [line.rpartition(",")[0] for line in PEOPLE.splitlines()[:-1]]
+    (people / "few.csv").write_text("\n".join([*few, ""]), encoding="utf-8")
+    error = json.loads(run("risk", "people.csv", *arguments, "--format", "json").stderr)
+    assert says in error["message"]
+    assert hint in error["hint"]
+
+
+def test_a_table_without_rows_cannot_be_guessed(here: Path, run: Any) -> None:
+    """That is what is wrong, and not that its columns are harmless."""
+    (here / "none.csv").write_text("age,zip\n", encoding="utf-8")
+    for command in ("risk", "anonymize"):
+        result = run(command, "none.csv")
+        assert result.exit_code == ExitCode.REFUSED
+        assert "the table has no rows" in result.stderr
+        assert "--quasi-identifying COLUMNS" in result.stderr
 
 
 def test_names_go_by_commas_and_quotation_marks() -> None:

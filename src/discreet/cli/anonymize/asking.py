@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -18,13 +18,18 @@ from discreet.cli.common.amounts import share_of
 from discreet.cli.common.screen import printable, say, say_folded
 from discreet.errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from discreet.anonymity.records import Records
+
 T = TypeVar("T")
 
 _NONE = "-"
+_MANY = 10**9
+"""More rows than anybody asks to look alike."""
 
 
-def ask(
-    file: Path, roles: Roles, choices: Choices, output: Path | None, *, force: bool
+def ask(  # noqa: PLR0913 — the table, and what was said of it
+    file: Path, table: Records, roles: Roles, choices: Choices, output: Path | None, *, force: bool
 ) -> tuple[Roles, Choices, Path | None]:
     """Show what the columns seem to be, have it corrected, and ask what to promise.
 
@@ -42,7 +47,7 @@ def ask(
     say(f"\nEnter keeps what stands in brackets; {_NONE} is none. Names are parted by commas.\n")
     try:
         settled = _ask_roles(roles)
-        return settled, _ask_choices(choices, settled), output or _ask_output(file, choices, force=force)
+        return settled, _ask_choices(table, choices, settled), output or _ask_output(file, choices, force=force)
     except typer.Abort:
         say()  # what is reported next has a line of its own
         raise KeyboardInterrupt from None
@@ -65,13 +70,14 @@ def _ask_roles(roles: Roles) -> Roles:
     return replace(roles, identifying=identifying, sensitive=sensitive, kept=kept, quasi_identifying=tuple(left))
 
 
-def _ask_choices(choices: Choices, roles: Roles) -> Choices:
-    """What to promise."""
-    k = _ask("How many rows must look alike, at the least (k)?", str(choices.k), _count)
+def _ask_choices(table: Records, choices: Choices, roles: Roles) -> Choices:
+    """What to promise, of what the table can keep."""
+    k = _ask("How many rows must look alike, at the least (k)?", str(choices.k), partial(_count, most=table.rows))
     diversity = choices.diversity
     if roles.sensitive:
         text = f"How many values of {', '.join(roles.sensitive)} must they have (l)? 1 asks for nothing"
-        diversity = _ask(text, str(diversity or 1), _count)
+        fewest = min(table.column(name).size for name in roles.sensitive)
+        diversity = _ask(text, str(diversity or 1), partial(_count, most=fewest))
     share = _ask("Which share of the rows may be left out?", f"{float(100 * choices.suppression):g}%", _share)
     return replace(choices, k=k, diversity=None if diversity == 1 else diversity, suppression=share)
 
@@ -121,18 +127,20 @@ def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
     found = columns.names([text]) or []
     for name in found:
         if name not in possible:
-            raise InvalidArgument(f"no column {name!r} is left", hint=f"there are {', '.join(possible) or 'none'}")
+            from discreet.query.sql.names import meant
+
+            raise InvalidArgument(f"no column {name!r} is left", hint=meant(name, possible) if possible else "")
     return tuple(found)
 
 
-def _count(text: str) -> int:
-    """A number, 1 or more.
+def _count(text: str, most: int) -> int:
+    """A number from 1 to what the table has; of a table without rows, any.
 
     Raises:
         InvalidArgument: it isn't.
     """
-    if not (text.strip().isascii() and text.strip().isdigit() and 0 < int(text) < 10**9):
-        raise InvalidArgument("it must be a whole number, 1 or more")
+    if not (text.strip().isascii() and text.strip().isdigit() and 0 < int(text) <= (most or _MANY)):
+        raise InvalidArgument(f"it must be a whole number from 1 to {most or _MANY:,}")
     return int(text)
 
 

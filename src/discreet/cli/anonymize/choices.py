@@ -87,14 +87,21 @@ class Roles:
             attributes=found if quasi_identifying is None else None,
         )
 
-    def require_known(self) -> None:
+    def require_known(self, rows: int) -> None:
         """Refuse a table in which nobody can be looked for.
+
+        Args:
+            rows: of the table.
 
         Raises:
             InvalidArgument: no column is quasi-identifying.
         """
         if not self.quasi_identifying:
-            raise InvalidArgument("no column is quasi-identifying", hint="name some: --quasi-identifying COLUMNS")
+            guessed = self.attributes is not None
+            why = "the table has no rows, so nothing can be told of its columns" if guessed and not rows else ""
+            raise InvalidArgument(
+                why or "no column is quasi-identifying", hint="name some: --quasi-identifying COLUMNS"
+            )
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -160,6 +167,25 @@ class Choices:
             hierarchies=_files_of(hierarchies or ()),
         )
 
+    def require_possible(self, table: Records, sensitive: Sequence[str]) -> None:
+        """Refuse what no table of so many rows and values can keep, however coarse its columns become.
+
+        Raises:
+            InvalidArgument: k exceeds the rows, or l the values of a sensitive column.
+        """
+        if 0 < table.rows < self.k:
+            raise InvalidArgument(
+                f"--k {self.k} exceeds the number of rows: only {table.rows:,} could look alike",
+                hint="ask for a smaller --k",
+            )
+        for name in sensitive:
+            values = table.column(name).size
+            if 0 < values < (self.diversity or 1):
+                raise InvalidArgument(
+                    f"--l {self.diversity} exceeds the number of values: {name!r} has only {values:,}",
+                    hint="ask for a smaller --l",
+                )
+
     def models(self, table: Records, sensitive: Sequence[str]) -> list[Model]:
         """What is promised, with what it is promised of.
 
@@ -191,12 +217,13 @@ class Choices:
             SourceError: a file can't be read.
         """
         from discreet.anonymity.hierarchies import read_hierarchy
+        from discreet.query.sql.names import meant
 
         for name in self.hierarchies:
             if name not in quasi_identifying:
                 raise InvalidArgument(
                     f"there is a hierarchy for {name!r}, which isn't among the quasi-identifying columns",
-                    hint=f"they are {', '.join(quasi_identifying) or 'none'}",
+                    hint=meant(name, quasi_identifying),
                 )
         return {name: read_hierarchy(path) for name, path in self.hierarchies.items()}
 

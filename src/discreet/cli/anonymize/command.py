@@ -55,12 +55,15 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     with working("reading"):
         table = read_table(file, missing.policy, delimiter, null)
     said = [columns.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
+    options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
+    columns.check(dict(zip(options_of, said, strict=True)), table.names)
     roles = Roles.of(table, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask
 
-        roles, choices, output = ask(file, roles, choices, output, force=force)
-    roles.require_known()
+        roles, choices, output = ask(file, table, roles, choices, output, force=force)
+    roles.require_known(table.rows)
+    choices.require_possible(table, roles.sensitive)
     with working("searching"):
         outcome = made(table, roles, choices)
     with working("writing"):

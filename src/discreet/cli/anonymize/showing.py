@@ -13,6 +13,7 @@ from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
 from discreet.cli.common.screen import console, printable, say, say_folded
 
 if TYPE_CHECKING:
+    from discreet.anonymity.models import Model
     from discreet.anonymity.reduce.lattice.result import Search
 
 _LABEL, _FIGURE = 12, 9
@@ -64,7 +65,7 @@ def facts(outcome: Outcome) -> dict[str, str]:
     share = release.suppressed / release.rows if release.rows else 0.0
     roles = outcome.roles
     lines = {
-        "promised": ", ".join(str(model) for model in release.models),
+        "promised": ", ".join(str(model) for model in release.models) + _nothing(release.models),
         "reached": ", ".join(f"{_number(value)} in {name}" for name, value in release.reached.items()),
         "rows": f"{release.rows - release.suppressed:,} of {release.rows:,}; {release.suppressed:,} left out "
         f"({percent(share)}, {percent(float(outcome.choices.suppression))} may be)",
@@ -75,6 +76,14 @@ def facts(outcome: Outcome) -> dict[str, str]:
         "found by": release.algorithm,
     }
     return {**lines, **({} if release.search is None else proof(release.search))}
+
+
+def _nothing(models: Sequence[Model]) -> str:
+    """A remark where nothing is promised that any table wouldn't keep."""
+    from discreet.anonymity.models import KAnonymity
+
+    asked = [model for model in models if not (isinstance(model, KAnonymity) and model.k == 1)]
+    return "" if asked else ", which asks for nothing; a --k of 2 or more does"
 
 
 def _number(value: float) -> str:

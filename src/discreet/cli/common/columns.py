@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+
+from discreet.errors import InvalidArgument, SchemaMismatch
 
 File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV or Parquet.")]
 Names: TypeAlias = list[str] | None
@@ -70,13 +72,39 @@ def names(given: Sequence[str] | None) -> list[str] | None:
         return None
     from csv import Error, reader
 
-    from discreet.errors import InvalidArgument
-
     try:
         lines = [line for text in given for line in reader([text], skipinitialspace=True)]
     except Error:
         raise InvalidArgument("names of columns are written on one line, with commas between them") from None
     return [name.strip() for line in lines for name in line if name.strip()]
+
+
+def check(said: Mapping[str, Sequence[str] | None], table: Sequence[str]) -> None:
+    """Refuse columns that a table lacks, and columns that are named twice.
+
+    Args:
+        said: by option, the columns that it names.
+        table: the columns that there are.
+
+    Raises:
+        SchemaMismatch: the table lacks one.
+        InvalidArgument: one is named twice, by one option or by two.
+
+    Examples:
+        >>> check({"--sensitive": ["income"], "--keep": None}, ["age", "income"])
+    """
+    named_by: dict[str, str] = {}
+    for option, name in ((option, name) for option, named in said.items() for name in named or ()):
+        if name not in table:
+            from discreet.query.sql.names import meant
+
+            raise SchemaMismatch(f"the table has no column {name!r} ({option})", hint=meant(name, table))
+        if name in named_by:
+            both = f"by {named_by[name]} and by {option}" if option != named_by[name] else f"by {option}"
+            raise InvalidArgument(
+                f"the column {name!r} is named twice, {both}", hint="name it once: each column is of one kind"
+            )
+        named_by[name] = option
 
 
 def written(chosen: Sequence[str]) -> str:

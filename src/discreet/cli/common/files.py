@@ -16,7 +16,7 @@ Write: TypeAlias = Callable[[Path], object]
 
 
 def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), endings: Sequence[str] = ()) -> None:
-    """Refuse before anything is computed, where a file is in the way.
+    """Refuse before anything is computed, where a file is in the way or couldn't be written.
 
     Args:
         path: what is to be written.
@@ -25,20 +25,38 @@ def refuse_to_replace(path: Path, *, force: bool, read: Iterable[Path] = (), end
         endings: that the file may have; any, if there are none.
 
     Raises:
-        InvalidArgument: there is a file, and it may not be replaced; or its folder isn't there; or its ending is
-            another.
+        InvalidArgument: there is a file, and it may not be replaced; or it is a folder; or its own folder isn't there,
+            or takes no files; or its ending is another.
     """
-    if endings and path.suffix.lower() not in endings:
-        raise InvalidArgument(f"{path.name!r} doesn't end in {' or '.join(endings)}")
-    for each in read:
-        if path.resolve() == each.resolve():
-            raise InvalidArgument(f"{str(path)!r} would replace a file that is read", hint="write to another file")
-    if path.is_dir():
-        raise InvalidArgument(f"{str(path)!r} is a folder", hint="name a file in it")
-    if path.exists() and not force:
-        raise InvalidArgument(f"the file {str(path)!r} is there already", hint="--force replaces it")
-    if not path.absolute().parent.is_dir():
-        raise InvalidArgument(f"there is no folder {str(path.absolute().parent)!r}")
+    with _named(path):
+        if path.is_dir():
+            raise InvalidArgument(f"{str(path)!r} is a folder", hint="name a file in it")
+        if endings and path.suffix.lower() not in endings:
+            raise InvalidArgument(f"{path.name!r} doesn't end in {' or '.join(endings)}")
+        for each in read:
+            if path.resolve() == each.resolve():
+                raise InvalidArgument(f"{str(path)!r} would replace a file that is read", hint="write to another file")
+        if path.exists() and not force:
+            raise InvalidArgument(f"the file {str(path)!r} is there already", hint="--force replaces it")
+        _refuse_folder(path)
+
+
+def _refuse_folder(path: Path) -> None:
+    """Refuse a file whose folder takes none: one is made there and taken away again, as only that can tell.
+
+    Raises:
+        InvalidArgument: there is no such folder, or nothing can be written to it.
+    """
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise InvalidArgument(f"there is no folder {str(folder)!r}", hint="make it first, or write to another")
+    try:
+        with ExitStack() as cleaning:
+            _draft(path, cleaning)
+    except OSError as error:
+        raise InvalidArgument(
+            f"nothing can be written to the folder {str(folder)!r}: {error.strerror}", hint="write to another folder"
+        ) from None
 
 
 def write_all(files: Mapping[Path, Write]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
 from discreet.cli.common.screen import console, printable, say, say_folded, say_sections, working
 from discreet.cli.common.sheets import show_json
+from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport
@@ -106,25 +108,31 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
         InvalidArgument: no column is quasi-identifying, or an argument is wrong.
         SourceError: a table can't be read, or lacks a column.
     """
-    from discreet.anonymity.attributes import confirm, guess_attributes
     from discreet.anonymity.records import read
     from discreet.anonymity.risk import assess
-    from discreet.errors import InvalidArgument
 
+    fraction = _fraction(sampled)
     table = read(file, missing=missing.policy, delimiter=delimiter, null_texts=null)
     known, hidden, naming = (columns.names(each) for each in (quasi_identifying, sensitive, identifying))
-    try:
-        return assess(
-            table,
-            quasi_identifiers=known,
-            sensitive=hidden,
-            identifying=naming,
-            population=population,
-            sampling_fraction=None if sampled is None else share_of(sampled, "--sampled"),
-            missing=table.missing,
-        )
-    except InvalidArgument:
-        found = confirm(guess_attributes(table), identifying=naming or (), sensitive=hidden or ())
-        if found.quasi_identifying if known is None else known:
-            raise
-    raise InvalidArgument("no column seems quasi-identifying", hint="name some: --quasi-identifying COLUMNS")
+    columns.check({"--quasi-identifying": known, "--sensitive": hidden, "--identifying": naming}, table.names)
+    return assess(
+        table,
+        quasi_identifiers=known,
+        sensitive=hidden,
+        identifying=naming,
+        population=population,
+        sampling_fraction=fraction,
+        missing=table.missing,
+    )
+
+
+def _fraction(sampled: str | None) -> Fraction | None:
+    """Which share of the population the rows are.
+
+    Raises:
+        InvalidArgument: it isn't a share, or none of it.
+    """
+    share = None if sampled is None else share_of(sampled, "--sampled")
+    if share == 0:
+        raise InvalidArgument("--sampled can't be 0: the rows are a part of the population", hint="1% or 1/100")
+    return share
