@@ -35,6 +35,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.attacks.answers.calibrating import calibrated
 from discreet.attacks.answers.guessing import most_advantage
 from discreet.attacks.result import MOST_GUESSES, AttackResult, Guess
 from discreet.exact.rational import Rationalizable, positive
@@ -190,14 +191,13 @@ def _found_at(rate: float, false_alarms: Reals, found: Reals, strangers: int) ->
 
 
 def _guesses(inside: Reals, outside: Reals, called: Callable[[int], str]) -> tuple[Guess, ...]:
-    """Those who stand out most: each is as sure as the share of strangers, other than they, who score less."""
-    scored = np.concatenate([inside, outside])
-    below = np.searchsorted(np.sort(outside), scored, side="left")
-    others = np.repeat([len(outside), len(outside) - 1], [len(inside), len(outside)])
-    shares = np.divide(below, others, out=np.zeros(len(scored)), where=others > 0)
+    """Those who stand out most, each as likely a member as their score makes them; of equal scores by turns."""
+    chances = calibrated(inside, outside)
+    turns = np.concatenate([np.arange(len(inside)), np.arange(len(outside))])
+    order = np.lexsort((turns, -np.concatenate([inside, outside])))
     return tuple(
-        Guess(who=called(place), what="is a member", confidence=float(shares[place]), right=place < len(inside))
-        for place in np.lexsort((-scored, -shares))[:MOST_GUESSES].tolist()
+        Guess(who=called(place), what="is a member", confidence=float(chances[place]), right=place < len(inside))
+        for place in order[:MOST_GUESSES].tolist()
     )
 
 

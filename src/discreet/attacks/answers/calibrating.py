@@ -1,0 +1,72 @@
+"""Calibrating: how sure scores allow an attacker to be.
+
+A score says who is the likelier member, not how likely: it adds up evidence that says the same in part, and so it says
+too much. Platt's way turns scores into probabilities: the curve 1/(1 + e^(−a − b·score)) is fitted to whom attacks such
+as this one were right about, by maximum likelihood, with each side's targets drawn in from 1 and 0 as if one person of
+either kind had been seen before. So where scores tell nothing, everybody is as likely a member as members are common;
+and nobody is called a member for sure after a few tries. The curve doesn't fall: an attacker doesn't believe that the
+lower score is the member's.
+
+Source: Platt (1999), "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+methods", the section on its targets and the algorithm that fits them; Lin, Lin, Weng (2007), "A note on Platt's
+probabilistic outputs for support vector machines", Algorithm 1, Newton's method with shortened steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.anonymity.records.column import Reals
+
+_STEPS = 100
+_SHORTEST = 2.0**-20
+"""Of a Newton step, so much is tried at the least before the fit is taken for done."""
+
+
+def calibrated(inside: Reals, outside: Reals) -> Reals:
+    """How probable it is that each person is a member, by their score.
+
+    Args:
+        inside: the scores of members; one or more, finite.
+        outside: of strangers; one or more, finite.
+
+    Returns:
+        Of each member, and then of each stranger, a probability in (0, 1) that doesn't fall as scores grow.
+
+    Examples:
+        >>> calibrated(np.array([3.0, 2.0]), np.array([2.0, 1.0])).round(2).tolist()
+        [0.75, 0.5, 0.5, 0.25]
+        >>> calibrated(np.array([1.0]), np.array([1.0])).tolist()
+        [0.5, 0.5]
+    """
+    scores = np.concatenate([inside, outside])
+    deviation = float(scores.std())
+    members, strangers = len(inside), len(outside)
+    targets = np.repeat([(members + 1) / (members + 2), 1 / (strangers + 2)], [members, strangers])
+    common = float(targets.mean())
+    if not deviation or inside.mean() <= outside.mean():
+        return np.full(len(scores), common)
+    known = np.stack([np.ones(len(scores)), (scores - scores.mean()) / deviation])
+    weights = np.array([np.log(common / (1 - common)), 0.0])
+    for _ in range(_STEPS):
+        chances = _chances(weights @ known)
+        slope = known @ (targets - chances)
+        step = np.linalg.solve((known * (chances * (1 - chances))) @ known.T + 1e-12 * np.eye(2), slope)
+        length = 1.0
+        while _loss(weights + length * step, known, targets) > _loss(weights, known, targets) and length > _SHORTEST:
+            length /= 2
+        if length <= _SHORTEST or np.abs(step).max() < 1e-9:  # noqa: PLR2004 — far below what is shown
+            break
+        weights = weights + length * step
+    return _chances(weights @ known)
+
+
+def _chances(logits: Reals) -> Reals:
+    """Of log odds, the probabilities."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, -logits)), dtype=np.float64)
+
+
+def _loss(weights: Reals, known: Reals, targets: Reals) -> float:
+    """The negative logarithm of the likelihood of the targets."""
+    logits = weights @ known
+    return float((np.logaddexp(0.0, logits) - targets * logits).sum())
