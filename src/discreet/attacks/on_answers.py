@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -28,38 +28,24 @@ from discreet.attacks.targets.wording import question, where
 from discreet.errors import InvalidArgument
 
 _REPEATS = 150
+_MOST_VALUES = 50  # of the sensitive column that a log has questions about
 _LOOKED_AT = 50  # people who are alone in what is known of them
 _FEWEST = 5  # rows that a restricted answer is about, or leaves out
 _MOST_PEOPLE = 60  # whom reconstruction solves for: four questions for each are asked
 
 
-def _target(stage: Stage, against: str) -> Answering:
-    """Who is asked."""
-    match against:
-        case "exact":
-            return stage.exact()
-        case "fresh":
-            return stage.bare()
-        case "anonymized":
-            return Imputed(stage.anonymised(), name=NAME)
-        case "restricted":
-            return Restricted(stage.records.to_arrow(), name=NAME, smallest=_FEWEST)
-        case _:
-            return stage.answers()
-
-
-def _numbered(stage: Stage, against: str, people: Records) -> Answering:
-    """Who is asked about people who are known by their number, and by nothing else."""
-    import pyarrow as pa
-
-    table = people.to_arrow().append_column(NUMBER, pa.array(range(people.rows)))
+def _target(stage: Stage, against: str, people: Records | None = None, *, on: Sequence[str] | None = None) -> Answering:
+    """Who is asked about the table, or about these people; `on` are the columns that anonymised rows have ranges of."""
+    table = None if people is None else people.to_arrow()
     match against:
         case "exact":
             return stage.exact(table)
         case "fresh":
             return stage.bare(table)
         case "anonymized":
-            return Imputed(stage.anonymised(read(table), on=[NUMBER]), name=NAME)
+            return Imputed(stage.anonymised(people, on=on), name=NAME)
+        case "restricted":
+            return Restricted(stage.records.to_arrow() if table is None else table, name=NAME, smallest=_FEWEST)
         case _:
             return stage.answers(table)
 
@@ -72,23 +58,27 @@ def _person(stage: Stage) -> tuple[str, str, Records]:
     """
     found = next(_people(stage), None)
     if found is None:
-        raise InvalidArgument(
-            "what is known singles nobody out, so no question is about one person", hint="more columns"
-        )
+        raise _nobody_alone()
     return found
 
 
-def _people(stage: Stage) -> Iterator[tuple[str, str, Records]]:
-    """All whom what is known singles out, some dozens of them, in the order of the table."""
-    columns = [stage.records.column(name) for name in stage.terms.on]
+def _nobody_alone() -> InvalidArgument:
+    """No question can be about one person."""
+    return InvalidArgument("what is known singles nobody out, so no question is about one person", hint="more columns")
+
+
+def _people(stage: Stage, people: Records | None = None) -> Iterator[tuple[str, str, Records]]:
+    """All of the table, or of these people, whom what is known singles out: some dozens of them, in their order."""
+    records = people or stage.records
+    columns = [records.column(name) for name in stage.terms.on]
     classes = grouped(columns)
     of_row = classes.of_row()
     alone = np.flatnonzero(classes.counts[of_row] == 1)
-    exact, names = stage.exact(), named(stage.records, stage.terms.on, None)
+    exact, names = stage.exact(records.to_arrow()), named(records, stage.terms.on, None)
     for row in alone[: max(_LOOKED_AT, stage.terms.people)].tolist():
         condition = where({column.name: value_of(column, row) for column in columns})
         if exact.aggregate("COUNT(*)", condition).value == 1:  # SQL may take two values for one
-            yield condition, names(row), stage.records.take(np.array([row]))
+            yield condition, names(row), records.take(np.array([row]))
 
 
 def run_averaging(stage: Stage, against: str) -> AttackResult:
@@ -156,12 +146,25 @@ def run_tracker(stage: Stage, against: str) -> AttackResult:
 
 
 def run_query_log(stage: Stage, against: str) -> AttackResult:
-    """A log of harmless totals: of all, of each value of the sensitive column, and of all but a person."""
-    condition, _, _ = _person(stage)
-    column = stage.records.column(stage.terms.sensitive)
-    values = [where({column.name: label}) for label in column.labels()[:50]]
-    log = ["TRUE", *values, f"NOT ({condition})"]
-    return query_log(_target(stage, against), _sum(stage), log, table=stage.exact())
+    """A log of harmless totals of some people: of all, of each value of the sensitive column, and of all but a person.
+
+    Raises:
+        InvalidArgument: nobody of them is alone.
+    """
+    people = stage.sample()
+    column = people.column(stage.terms.sensitive)
+    values = [where({column.name: label}) for label in column.labels()[:_MOST_VALUES]]
+    but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people)]
+    if not but_one:
+        raise _nobody_alone()
+    log = ["TRUE", *values, *but_one]
+    return query_log(
+        _target(stage, against, people),
+        _sum(stage),
+        log,
+        table=stage.exact(people.to_arrow()),
+        naming=stage.terms.on,
+    )
 
 
 def run_reconstruction(stage: Stage, against: str) -> AttackResult:
@@ -169,12 +172,12 @@ def run_reconstruction(stage: Stage, against: str) -> AttackResult:
 
     Places are given at random, so anonymised rows, whose places are ranges, hide each person among others by chance.
     """
-    people = stage.sample(stage.records.rows).only([stage.terms.sensitive])
+    people = _numbered(stage.sample(stage.records.rows).only([stage.terms.sensitive]))
     column = people.column(stage.terms.sensitive)
     common = int(column.counts().argmax())
     asked = min(stage.terms.people, _MOST_PEOPLE, people.rows)
     return reconstruction(
-        _numbered(stage, against, people),
+        _target(stage, against, people, on=[NUMBER]),
         where({column.name: column.labels()[common]}),
         key=NUMBER,
         people=range(asked),
@@ -215,6 +218,13 @@ def run_tracing(stage: Stage, against: str) -> TracingResult:
                 epsilon=paid,
                 adjacency=answers.protected.dataset.adjacency,
             )
+
+
+def _numbered(people: Records) -> Records:
+    """These people, known by their number."""
+    import pyarrow as pa
+
+    return read(people.to_arrow().append_column(NUMBER, pa.array(range(people.rows))))
 
 
 def _sum(stage: Stage) -> str:

@@ -8,9 +8,11 @@ from math import isfinite
 
 import numpy as np
 
+from discreet.anonymity.records.read import read
 from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
 from discreet.attacks.answers.sureness import deviation_of, is_right, sureness
 from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.rows.people import Namer, named
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.imputed import Imputed
@@ -71,7 +73,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
     *,
     table: Exact | None = None,
     closer_than: int = 3,
-    naming: str | None = None,
+    naming: str | Sequence[str] | None = None,
 ) -> QueryLogResult:
     """Find the rows whose value the answers to a log of questions give away, and prove it for each.
 
@@ -90,7 +92,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
         table: who knows the rows that each question is about, and the true values; the target itself if left out, which
             then must hold the table as it is.
         closer_than: pairs of questions whose rows differ in 1 or more, but fewer than this, are listed.
-        naming: a column whose values say who a row is about; its place if left out.
+        naming: a column whose values say who a row is about, or several; its place if left out.
 
     Raises:
         QueryError: the questions aren't ones that the target answers.
@@ -189,7 +191,7 @@ def _solved(
 def _guesses(  # noqa: PLR0913, PLR0917 — rows, with what is claimed of each
     table: Exact,
     measure: str,
-    naming: str | None,
+    naming: str | Sequence[str] | None,
     rows: Sequence[int],
     values: Sequence[float],
     deviations: Sequence[float | None],
@@ -202,16 +204,25 @@ def _guesses(  # noqa: PLR0913, PLR0917 — rows, with what is claimed of each
     taken = {name.casefold() for name in table.data.column_names}
     place = next(name for name in (f"place{'_' * more}" for more in range(len(taken) + 1)) if name not in taken)
     numbered = Exact(table.data.append_column(place, pa.array(range(table.data.num_rows))), name=table.table)
-    names = None if naming is None else table.data.column(naming)
+    called = _namer(table, naming)
     return [
         Guess(
-            who=f"row {row}" if names is None else str(names[row].as_py()),
+            who=called(row),
             what=f"{measure} = {value:,.10g}",
             confidence=sureness(deviation),
             right=is_right(value, numbered.aggregate(measure, f"{place} = {row}").value),
         )
         for row, value, deviation in zip(rows, values, deviations, strict=True)
     ]
+
+
+def _namer(table: Exact, naming: str | Sequence[str] | None) -> Namer:
+    """How rows are called."""
+    if naming is None:
+        return lambda row: f"row {row}"
+    columns = [naming] if isinstance(naming, str) else list(naming)
+    records = read(table.data.select(columns))
+    return named(records, columns, naming if isinstance(naming, str) else None)
 
 
 def _close(sets: Mask, closer_than: int) -> list[Close]:
