@@ -44,6 +44,8 @@ def test_every_attack_runs_on_the_census(here: Path, run: Any, name: str) -> Non
     assert found["attack"] == name
     (only,) = found["results"]
     assert {"attack", "against", "tried", "success", "baseline", "baseline_is", "guesses"} <= set(only)
+    assert found["on"] == (None if name == "sparse" else ["dob", "zip", "sex"])
+    assert found["sensitive"] == (None if name == "sparse" else "education")
     assert (here / "figure.svg").read_text(encoding="utf-8").count("<title") >= 1
     assert [path.name for path in here.iterdir()] == ["figure.svg"]
 
@@ -113,6 +115,7 @@ def test_patients_are_found_behind_ranges(run: Any, trial_data: Path) -> None:
         ["linkage", "patients.csv", "--on", "", "-s", "ill"],
         ["linkage", "voters.csv"],
         ["linkage", "--against", "nope"],
+        ["linkage", "--against", ""],
         ["query-log", "--against", "raw"],
         ["small-groups", "patients.csv"],
         ["small-groups", "patients.csv", "--on", "age,zip", "-s", "ill", "--value", "ill"],

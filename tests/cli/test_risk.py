@@ -100,6 +100,15 @@ def test_what_is_next_can_be_pasted(here: Path, run: Any) -> None:
     assert sorted(path.name for path in here.iterdir()) == [name]
 
 
+def test_no_attack_is_proposed_where_nothing_is_sought(here: Path, run: Any) -> None:
+    """Of a table without a sensitive column there is nothing to learn; what else is proposed works."""
+    (here / "ages.csv").write_text("age\n1\n2\n3\n3\n3\n4\n", encoding="utf-8")
+    shown = run("risk", "ages.csv").stdout
+    lines = [line.strip() for line in shown.splitlines() if line.startswith("    discreet ")]
+    assert [shlex.split(line)[1] for line in lines] == ["anonymize", "init"]
+    assert run(*shlex.split(lines[0])[1:]).exit_code == 0
+
+
 def test_a_population_and_a_share_are_used(people: Path, run: Any) -> None:
     """With a register the journalist's risk is looked up; with a share, the population is estimated."""
     (people / "all.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2] * 4, encoding="utf-8")

@@ -53,6 +53,8 @@ def test_names_say_what_columns_are(names: str, kind: AttributeKind, values: lis
         ([0.5, 1.5, 2.5], QUASI),
         (["a", "b", "b"], QUASI),
         ([date(2020, 1, 1), date(2020, 1, 2)], QUASI),
+        (["29.02.1984", "1.3.1984", None], QUASI),
+        (["29.02.1984", "1.3.1984", "30.02.1984"], IDENTIFYING),
         ([True, False], QUASI),
         (["a", None], QUASI),
         (["a", "a"], INSENSITIVE),

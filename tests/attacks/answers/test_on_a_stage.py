@@ -31,9 +31,9 @@ def test_a_log_of_totals_is_compared(people: pa.Table) -> None:
     """Exact answers give all away who are asked about, for sure; nobody is sure of what the others say.
 
     Private answers are off by millions, and each is right to the unit with a chance below 1e-6, so that three of 30 or
-    more are with one below C(30, 3)·1e-18 < 1e-14. Anonymised ones say 0 of all in
-    whose place nobody was drawn, which is right of the 16 people in 300 who earn nothing: 15 of them are among 30 with
-    a chance of 3e-16. What they say is marked as nothing to be sure of.
+    more are with one below C(30, 3)·1e-18 < 1e-14. Anonymised ones say 0 of all in whose place nobody was drawn, which
+    is right of the 16 people in 300 who earn nothing: 15 of them are among 30 with a chance of 3e-16. What they say is
+    marked as nothing to be sure of.
     """
     found = compare("query-log", people, people=30, **TERMS)
     exact, private, anonymised = found.results

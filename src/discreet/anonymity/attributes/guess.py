@@ -10,7 +10,8 @@ import numpy as np
 
 from discreet.anonymity.attributes.kind import AttributeKind
 from discreet.anonymity.attributes.vocabulary import identifies, is_sensitive, may_be_known
-from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time
+from discreet.anonymity.hierarchies.lookalikes import dotted_days
+from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.read import read
 from discreet.dataset.column import Kind
@@ -159,7 +160,7 @@ def _guess(column: Coded) -> AttributeGuess:
 
 def _kind(column: Coded, *, once: bool) -> tuple[AttributeKind, str]:
     """The kind and why; `once`: no value but the missing one is in two rows. The first rule that speaks decides."""
-    stored = _stored(column.values)
+    stored = _stored(present(column))
     why = identifies(column.name, stored)
     alone = once and stored in {Kind.INTEGER, Kind.TEXT} and column.size - column.has_missing > 1
     quasi = AttributeKind.QUASI_IDENTIFYING
@@ -176,11 +177,16 @@ def _kind(column: Coded, *, once: bool) -> tuple[AttributeKind, str]:
 
 
 def _stored(values: pa.Array) -> Kind:
-    """What a column holds. Whole numbers stay whole where a missing value made floats of them."""
+    """What a column's values, without a missing one, are: as they are stored, or as they read.
+
+    Whole numbers stay whole where a missing value made floats of them; texts such as 29.02.1984 are dates.
+    """
     import pyarrow as pa
 
     if is_number(values):
         return Kind.INTEGER if are_whole(values) else Kind.REAL
     if is_time(values):
         return Kind.TIMESTAMP if pa.types.is_timestamp(values.type) else Kind.DATE
-    return Kind.BOOLEAN if pa.types.is_boolean(values.type) else Kind.TEXT
+    if pa.types.is_boolean(values.type):
+        return Kind.BOOLEAN
+    return Kind.TEXT if dotted_days(values) is None else Kind.DATE

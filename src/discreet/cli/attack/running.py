@@ -43,8 +43,8 @@ class Known:
     Args:
         attack: its name.
         table: None for the synthetic census.
-        on: the columns that are known; None for the census's own.
-        sensitive: the column that is sought; None for the census's own.
+        on: the columns that are known; None for what made-up people did.
+        sensitive: the column that is sought; None for the same.
         value: the column of numbers; None if none was named.
         guessed: the options in whose place columns were guessed.
     """
@@ -66,10 +66,13 @@ def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: st
     """
     from discreet.anonymity.records import read
     from discreet.attacks.named import named
+    from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE
 
     chosen = named(name)
     name = chosen.name
     if file is None:
+        if name != _LOG:
+            on, sensitive = on or list(CENSUS_ON), sensitive or CENSUS_SENSITIVE
         return Known(attack=name, table=None, on=on, sensitive=sensitive, value=value)
     if chosen.value and value is None:
         raise InvalidArgument(f"{name} is about totals of numbers", hint="say of which column: --value COLUMN")
@@ -136,6 +139,8 @@ def tried(known: Known, against: list[str] | None, terms: Terms) -> list[AttackR
     from discreet.attacks.named import attack, named
 
     possible = named(known.attack).against
+    if against == []:
+        raise InvalidArgument("--against names nothing", hint=f"one of {', '.join(possible)}, or all")
     targets: Sequence[str | None] = [None] if against is None else possible if against == ["all"] else against
     return [
         attack(
