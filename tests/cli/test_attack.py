@@ -153,6 +153,17 @@ def test_numbers_that_mean_nothing_are_wrong_usage(run: Any, arguments: list[str
     assert run("attack", "linkage", *arguments).exit_code == ExitCode.USAGE
 
 
+@pytest.mark.usefixtures("here")
+def test_what_means_nothing_is_named(run: Any) -> None:
+    """Numbers that were given in vain, and no others; defaults aren't given."""
+    shown = run("attack", "linkage", "--people", "5", "--trials", "2", "--k", "5", "--against", "answers").stdout
+    assert shown.endswith("\nmeans nothing here: --k, --trials\n")
+    assert "means nothing" not in run("attack", "linkage", "--people", "5", "--against", "answers").stdout
+    told = ("--against", "anonymized", "--trials", "2", "--k", "5")
+    assert "means nothing" not in run("attack", "singling-out", *told).stdout
+    assert json.loads(run("attack", "linkage", "--trials", "2", "--format", "json").stdout)["attack"] == "linkage"
+
+
 def test_a_log_is_attacked(here: Path, run: Any) -> None:
     """Who did what: people are found by eight things that they did, of the file's rows and not of made-up ones."""
     lines = [

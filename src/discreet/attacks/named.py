@@ -41,6 +41,8 @@ class NamedAttack:
         against: what it can be run against; the first if nothing is said.
         run: runs it on a stage, against one of these.
         value: whether it needs a column of numbers.
+        some: those of what it can be run against where it is tried on some people only.
+        tosses: whether it tosses coins, and so is repeated.
     """
 
     name: str
@@ -48,6 +50,8 @@ class NamedAttack:
     against: tuple[str, ...]
     run: Run
     value: bool = False
+    some: tuple[str, ...] = (ANSWERS,)
+    tosses: bool = False
 
     def on(self, stage: Stage, against: str) -> AttackResult:
         """Run it on a stage.
@@ -58,6 +62,22 @@ class NamedAttack:
         if self.value and stage.terms.value is None:
             raise InvalidArgument(f"{self.name} adds up a column of numbers", hint='value="income", for example')
         return self.run(stage, against)
+
+    def uses(self, against: str) -> frozenset[str]:
+        """The numbers among the terms that matter where it is run against this, by their names.
+
+        Examples:
+            >>> sorted(NAMED["linkage"].uses("raw")), sorted(NAMED["linkage"].uses("answers"))
+            ([], ['budget', 'epsilon', 'people'])
+        """
+        matters = {
+            "k": against == ANONYMIZED,
+            "epsilon": against in {ANSWERS, FRESH},
+            "budget": against == ANSWERS,
+            "people": against in self.some,
+            "trials": self.tosses,
+        }
+        return frozenset(name for name, does in matters.items() if does)
 
 
 def _table(*attacks: NamedAttack) -> Mapping[str, NamedAttack]:
@@ -75,7 +95,7 @@ NAMED = _table(
         run=on_rows.run_fuzzy,
     ),
     NamedAttack(
-        name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse
+        name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse, some=_THREE,
     ),
     NamedAttack(
         name="small-groups", what="read people off totals of one, of two, or of one that dominates", against=_THREE,
@@ -99,35 +119,35 @@ NAMED = _table(
     ),
     NamedAttack(
         name="singling-out", what="find a predicate that exactly one row meets", against=_THREE,
-        run=on_rows.run_singling_out,
+        run=on_rows.run_singling_out, some=(), tosses=True,
     ),
     NamedAttack(
         name="averaging", what="ask for the same count until the noise averages out",
-        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_averaging,
+        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_averaging, some=(), tosses=True,
     ),
     NamedAttack(
         name="differencing", what="ask with somebody and without, and subtract", against=(ANSWERS, ANONYMIZED, EXACT),
-        run=on_answers.run_differencing, value=True,
+        run=on_answers.run_differencing, value=True, some=(),
     ),
     NamedAttack(
         name="guessing", what="ask whether one person has the sensitive value",
-        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_guessing,
+        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_guessing, some=tuple(AGAINST),
     ),
     NamedAttack(
         name="tracker", what="ask about one person where no question about few is answered",
-        against=(ANSWERS, ANONYMIZED, RESTRICTED, EXACT), run=on_answers.run_tracker, value=True,
+        against=(ANSWERS, ANONYMIZED, RESTRICTED, EXACT), run=on_answers.run_tracker, value=True, some=(),
     ),
     NamedAttack(
         name="query-log", what="solve a log of answers for single rows", against=(EXACT, ANSWERS, ANONYMIZED),
-        run=on_answers.run_query_log, value=True,
+        run=on_answers.run_query_log, value=True, some=tuple(AGAINST),
     ),
     NamedAttack(
         name="reconstruction", what="ask for counts of random subsets, and solve for everybody",
-        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_reconstruction,
+        against=(ANSWERS, ANONYMIZED, EXACT, FRESH), run=on_answers.run_reconstruction, some=tuple(AGAINST),
     ),
     NamedAttack(
         name="tracing", what="tell who is in a table by published shares", against=(ANSWERS, ANONYMIZED, EXACT),
-        run=on_answers.run_tracing,
+        run=on_answers.run_tracing, some=tuple(AGAINST),
     ),
 )  # fmt: skip
 """All attacks, by name."""

@@ -67,15 +67,17 @@ def _nobody_alone() -> InvalidArgument:
     return InvalidArgument("what is known singles nobody out, so no question is about one person", hint="more columns")
 
 
-def _people(stage: Stage, people: Records | None = None) -> Iterator[tuple[str, str, Records]]:
-    """All of the table, or of these people, whom what is known singles out: some dozens of them, in their order."""
+def _people(
+    stage: Stage, people: Records | None = None, *, most: int = _LOOKED_AT
+) -> Iterator[tuple[str, str, Records]]:
+    """All of the table, or of these people, whom what is known singles out: so many at the most, in their order."""
     records = people or stage.records
     columns = [records.column(name) for name in stage.terms.on]
     classes = grouped(columns)
     of_row = classes.of_row()
     alone = np.flatnonzero(classes.counts[of_row] == 1)
     exact, names = stage.exact(records.to_arrow()), named(records, stage.terms.on, None)
-    for row in alone[: max(_LOOKED_AT, stage.terms.people)].tolist():
+    for row in alone[:most].tolist():
         condition = where({column.name: value_of(column, row) for column in columns})
         if exact.aggregate("COUNT(*)", condition).value == 1:  # SQL may take two values for one
             yield condition, names(row), records.take(np.array([row]))
@@ -113,8 +115,10 @@ def run_guessing(stage: Stage, against: str) -> AttackResult:
     if len(labels) < 2:  # noqa: PLR2004 — one to have, and one not to have
         raise InvalidArgument(f"{column.name!r} has one value, so there is nothing to guess", hint="another column")
 
+    most = stage.terms.people
+
     def asked() -> Iterator[tuple[str, str, bool]]:
-        for place, (condition, who, row) in enumerate(islice(_people(stage), stage.terms.people)):
+        for place, (condition, who, row) in enumerate(islice(_people(stage, most=max(_LOOKED_AT, most)), most)):
             own = value_of(row.column(column.name), 0)
             other = labels[(labels.index(own) + 1) % len(labels)]
             so = place % 2 == 0
@@ -154,7 +158,7 @@ def run_query_log(stage: Stage, against: str) -> AttackResult:
     people = stage.sample()
     column = people.column(stage.terms.sensitive)
     values = [where({column.name: label}) for label in column.labels()[:_MOST_VALUES]]
-    but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people)]
+    but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people, most=people.rows)]
     if not but_one:
         raise _nobody_alone()
     log = ["TRUE", *values, *but_one]

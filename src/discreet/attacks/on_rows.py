@@ -65,13 +65,13 @@ def run_skewness(stage: Stage, against: str) -> AttackResult:
 
 def run_small_groups(stage: Stage, against: str) -> AttackResult:
     """Totals by what is known of people."""
-    release, people = _target(stage, against)
+    release, asked = _target(stage, against)
     return small_groups(
         release,
         by=stage.terms.on,
         value=str(stage.terms.value),
-        people=None if people is None else stage.records,
-        asked=stage.terms.people,
+        people=None if asked is None else stage.records,
+        asked=0 if asked is None else asked.rows,
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import typer
+
 from discreet.cli.attack import options as own
 from discreet.cli.common import columns, options
 from discreet.cli.common.failures import reported
@@ -25,6 +27,7 @@ _SHOWN = 5
 
 @reported
 def attack(  # noqa: PLR0913 — each is an option of the command
+    context: typer.Context,
     name: own.Name = None,
     file: own.File = None,
     *,
@@ -52,7 +55,7 @@ def attack(  # noqa: PLR0913 — each is an option of the command
         _list(format_)
         return
     from discreet.cli.attack.drawing import check, draw
-    from discreet.cli.attack.running import Terms, linked, settled, tried
+    from discreet.cli.attack.running import Terms, linked, settled, targets, tried
 
     if plot is not None:
         check(plot)
@@ -60,8 +63,10 @@ def attack(  # noqa: PLR0913 — each is an option of the command
         if auxiliary is None:
             terms = Terms(k=k, epsilon=epsilon, budget=budget, people=people, trials=trials)
             known = settled(name, file, on=columns.names(on), sensitive=sensitive, value=value)
-            results = tried(known, columns.names(against), terms)
+            attacked = targets(known, columns.names(against))
+            results = tried(known, attacked, terms)
         else:
+            attacked = ()
             known, results = linked(
                 name,
                 file,
@@ -77,6 +82,7 @@ def attack(  # noqa: PLR0913 — each is an option of the command
         show_json({**said, "results": [each.to_dict() for each in results]})
     else:
         _show(known, results)
+        _show_unused(context, known, attacked)
     if plot is not None:
         with working("drawing"):
             title = draw(results, plot)
@@ -109,6 +115,21 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
             [(each.against, f"{each.tried:,}", _percent(each.success), _percent(each.baseline)) for each in results],
             right=(False, True, True, True),
         )
+
+
+def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -> None:
+    """Name the numbers that were given and mean nothing to this attack, lest somebody think that they did."""
+    from discreet.attacks.named import NAMED
+
+    used = {name for each in against for name in NAMED[known.attack].uses(each)}
+    sources = {name: context.get_parameter_source(name) for name in ("k", "epsilon", "budget", "people", "trials")}
+    given = [
+        f"--{name}"
+        for name, source in sources.items()
+        if name not in used and source is not None and source.name == "COMMANDLINE"
+    ]
+    if given:
+        say(f"\nmeans nothing here: {', '.join(given)}")
 
 
 def _show_result(result: AttackResult) -> None:

@@ -129,19 +129,31 @@ def _guessed(table: Records, on: list[str] | None, sensitive: str | None) -> tup
     return known, sought
 
 
-def tried(known: Known, against: list[str] | None, terms: Terms) -> list[AttackResult]:
-    """Run the attack: against what was said, against everything for `all`, or against what shows it best.
+def targets(known: Known, against: list[str] | None) -> Sequence[str]:
+    """What the attack is run against: what was said, everything for `all`, or what shows it best.
+
+    Raises:
+        InvalidArgument: nothing was said.
+    """
+    from discreet.attacks.named import named
+
+    possible = named(known.attack).against
+    if against == []:
+        raise InvalidArgument("--against names nothing", hint=f"one of {', '.join(possible)}, or all")
+    if against is None:
+        return possible[:1]
+    return possible if against == ["all"] else against
+
+
+def tried(known: Known, against: Sequence[str], terms: Terms) -> list[AttackResult]:
+    """Run the attack against each of these.
 
     Raises:
         InvalidArgument: it can't be run against that, or an argument is out of range.
         SourceError: the table lacks a column.
     """
-    from discreet.attacks.named import attack, named
+    from discreet.attacks.named import attack
 
-    possible = named(known.attack).against
-    if against == []:
-        raise InvalidArgument("--against names nothing", hint=f"one of {', '.join(possible)}, or all")
-    targets: Sequence[str | None] = [None] if against is None else possible if against == ["all"] else against
     return [
         attack(
             known.attack,
@@ -156,7 +168,7 @@ def tried(known: Known, against: list[str] | None, terms: Terms) -> list[AttackR
             people=terms.people,
             trials=terms.trials,
         )
-        for target in targets
+        for target in against
     ]
 
 
