@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit, auditing, learning
-from discreet.audit.auditing import CONFIDENCE
+from discreet.audit.auditing import DRAWS
 from discreet.audit.batches import Batch
 from discreet.audit.gallery import GALLERY, Broken
 from discreet.audit.gallery.sparse_vector import indicated
@@ -34,64 +34,89 @@ SURE = 1 - Fraction(1, 10**9)
 
 @pytest.mark.parametrize("name", ["laplace", "staircase", "truncated-laplace", "randomised-response"])
 def test_bounds_come_near_what_is_claimed(name: str) -> None:
-    """At ε = 1: some 0.98 at 100,000 draws, with a deviation of 0.006; 0.93 is eight of them below."""
-    found = audit_named(name)
-    assert found.bound >= 0.93
+    """At ε = 1 and 100,000 draws: some 0.958, with a deviation of 0.005.
+
+    Summed over all counts of the best event, less than 0.92 has a chance of 2e-14, and more than 1 one of 4e-15.
+    """
+    found = audit_named(name, confidence=SURE)
+    assert found.bound >= 0.92
     assert not found.rejects
 
 
 def test_the_bound_of_a_gaussian_comes_near_its_epsilon_at_its_delta() -> None:
-    """At δ = 1/1000, where a million draws suffice: some 0.87 with a deviation of 0.02, and 0.7 in this test."""
+    """At δ = 1/1000, where a million draws suffice: some 0.86 with a deviation of 0.016.
+
+    Summed over all counts of the best event, less than 0.75 has a chance of 1e-12, and more than 1 one of 2e-17.
+    """
     noise = Gaussian.for_epsilon_delta(ONE, 1, "0.001")
-    found = audit(noise, 0, 1, claim=ApproxDP(1, "0.001"), draws=1_000_000)
-    assert 0.7 <= found.bound <= 1
+    found = audit(noise, 0, 1, claim=ApproxDP(1, "0.001"), draws=1_000_000, confidence=SURE)
+    assert 0.75 <= found.bound <= 1
     assert audit(noise, 0, 1, draws=1_000_000, delta="0.001").claim.epsilon > 1  # what zCDP alone says
 
 
 def test_the_bound_of_a_choice_comes_near_its_epsilon() -> None:
-    """At 20,000 draws: some 0.76 with a deviation of 0.04, and 0.5 in this test."""
+    """At 20,000 draws: some 0.755 with a deviation of 0.036.
+
+    Summed over all counts of the best event, less than 0.5 has a chance of 2e-13, and more than 1 one of 3e-11.
+    """
     found = audit_named("exponential", draws=20_000)
     assert 0.5 <= found.bound <= 1
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    ("name", "draws", "confidence"),
+    ("name", "draws", "confidence", "most"),
     [
-        ("laplace", 100_000, CONFIDENCE),
-        ("gaussian", 1 << 27, Fraction(19, 20)),
-        ("exponential", 400_000, CONFIDENCE),
-        ("randomised-response", 100_000, CONFIDENCE),
+        ("laplace", 100_000, SURE, 1),
+        ("gaussian", 1 << 28, Fraction(19, 20), 1.05),
+        ("exponential", 400_000, SURE, 1),
+        ("randomised-response", 100_000, SURE, 1),
     ],
 )
-def test_bounds_reach_four_fifths(name: str, draws: int, confidence: Fraction) -> None:
-    """At ε = 1, and a Gaussian at δ = 10⁻⁶: seven deviations or more above 0.8."""
+def test_bounds_reach_four_fifths(name: str, draws: int, confidence: Fraction, most: float) -> None:
+    """At ε = 1, and a Gaussian at δ = 10⁻⁶, whose bounds are of 95 % and may exceed the truth a little.
+
+    Summed over all counts of the best event, less than 0.8 has a chance of 6e-11 at the most, and more than is allowed
+    one of 1e-10.
+    """
     found = audit_named(name, draws=draws, confidence=confidence)
-    assert 0.8 <= found.bound <= 1
+    assert 0.8 <= found.bound <= most
 
 
 def test_black_boxes_are_told_apart_as_well() -> None:
-    """What is learned from outputs alone: some 0.87 of ε = 1, with a deviation of 0.04."""
-    noise = Laplace.calibrate(ONE, 1)
-    boxes: list[tuple[Any, Any, Any]] = [
-        (lambda x: x + int(discrete_laplace(1)), 0, 1),
-        (lambda x: ("a", float(x + int(discrete_laplace(1)))), 0, 1),
-        (lambda x: "yes" if noise.release([x])[0] >= 1 else "no", 0, 1),
+    """What is learned from outputs alone: some 0.94 of ε = 1 where the best event is learned.
+
+    A rare one may be learned instead, of which so many draws prove less. Summed over the thresholds there are, each by
+    the chance that it promises more than the best one does, as if the two were independent (they move together), less
+    than 0.7 has a chance of 1e-12, and more than 1 one of 1e-13.
+    """
+    noise = iter(discrete_laplace(1, size=600_000).tolist())
+    boxes: list[Any] = [
+        lambda x: x + next(noise),
+        lambda x: ("a", float(x + next(noise))),
+        lambda x: "yes" if x + next(noise) >= 1 else "no",
     ]
-    for box, one, other in boxes:
-        found = audit(box, one, other, claim=PureDP(1), draws=8_000)
-        assert 0.6 <= found.bound <= 1.1
-        assert found.learned == found.draws == 4_000
+    for box in boxes:
+        found = audit(box, 0, 1, claim=PureDP(1), draws=100_000, confidence=SURE)
+        assert 0.7 <= found.bound <= 1
+        assert found.learned == found.draws == 50_000
 
 
 def test_a_moved_vector_is_seen_in_any_coordinate() -> None:
-    """Three numbers of which one moves; some 0.93 with a deviation of 0.015."""
-    found = audit(Laplace.calibrate(ONE, 1), [0, 0, 0], [0, 1, 0], draws=50_000)
-    assert 0.8 <= found.bound <= 1.05
+    """Three numbers of which one moves: some 0.92 where the best event is learned.
+
+    Less than 0.6 has a chance of 3e-12, computed as for black boxes, and more than 1 one of 1e-9 at the most.
+    """
+    found = audit(Laplace.calibrate(ONE, 1), [0, 0, 0], [0, 1, 0], draws=50_000, confidence=SURE)
+    assert 0.6 <= found.bound <= 1
 
 
 def test_an_event_may_be_given() -> None:
-    """Whoever knows what to look for needs no learning; which neighbour it favours is found out."""
+    """Whoever knows what to look for needs no learning; which neighbour it favours is found out.
+
+    Some 0.95 with a deviation of 0.012: summed over all counts, less than 0.85 has a chance of 7e-20, and more than
+    1.05 one of 3e-16.
+    """
     noise = Laplace.calibrate(ONE, 1)
     for one, other in ((0, 1), (1, 0)):
         found = audit(noise, one, other, event=lambda output: output >= 1, draws=20_000)
@@ -214,7 +239,10 @@ def overfitted(one: Batch, other: Batch, aim: learning.Aim) -> learning.Found:
 
 
 def test_an_event_is_tested_on_other_draws_than_it_was_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However badly it was learned, fresh draws aren't fooled; the very draws that it was learned from are."""
+    """However badly it was learned, fresh draws aren't fooled; the very draws that it was learned from are.
+
+    False alarm 1e-9. Of each neighbour 5,000 draws give 4,096 numbers: most have unequal counts, far beyond e^0.01.
+    """
     monkeypatch.setattr(auditing, "from_outputs", overfitted)
     assert not audit(Indifferent(), 0, 1, draws=10_000, confidence=SURE).rejects
     assert audit(Repeating(), 0, 1, draws=10_000, confidence=SURE).rejects
@@ -223,11 +251,20 @@ def test_an_event_is_tested_on_other_draws_than_it_was_learned_from(monkeypatch:
 # ── The gallery ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+CLOSE = {"sparse vector that shows its answers": 2 * DRAWS}
+"""Draws of what is nearer to its claim than all others, whose bounds are twenty deviations above theirs or more."""
+
+
 @pytest.mark.parametrize("broken", GALLERY, ids=lambda broken: broken.name)
 def test_every_broken_mechanism_is_rejected(broken: Broken) -> None:
-    """With one chance in 10⁹ that it would be if it weren't."""
-    found = audit(broken, *broken.neighbours, confidence=SURE)
-    assert found.rejects, f"{broken.wrong}\n{found}"
+    """With three chances in 10⁹ that it would be if it weren't.
+
+    Bounds of the nearest one are five deviations above its claim, measured over 80 audits, of which none was below 1.3.
+    If one audit in a thousand missed it, three in a row would with 1e-9.
+    """
+    draws = CLOSE.get(broken.name, DRAWS)
+    audits = (audit(broken, *broken.neighbours, draws=draws, confidence=SURE) for _ in range(3))
+    assert any(found.rejects for found in audits), broken.wrong
 
 
 def test_the_gallery_says_what_is_wrong() -> None:
@@ -259,10 +296,13 @@ def test_known_laws_are_whole_and_within_the_loss(mechanism: Any, one: Any, othe
 
 
 def test_laws_too_long_to_write_down_are_learned() -> None:
-    """Noise of a large scale is audited from outputs."""
-    found = audit(Laplace.calibrate(Sensitivity.scalar(10**9), 1), 0, 10**9, draws=50_000)
+    """Noise of a large scale is audited from outputs: some 0.9 of ε = 1.
+
+    Less than 0.6 has a chance of 3e-12, computed as for black boxes, and more than 1 one of 1e-9 at the most.
+    """
+    found = audit(Laplace.calibrate(Sensitivity.scalar(10**9), 1), 0, 10**9, draws=50_000, confidence=SURE)
     assert found.learned == 25_000
-    assert 0.8 <= found.bound <= 1.05
+    assert 0.6 <= found.bound <= 1
 
 
 def test_outputs_become_columns() -> None:

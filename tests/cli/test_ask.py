@@ -65,7 +65,10 @@ def test_the_same_question_again_is_free(run: Any) -> None:
 
 
 def test_a_table_shows_errors_cost_and_what_is_left(run: Any) -> None:
-    """Each noisy value with its ±, the account below, all within 80 columns and without colours."""
+    """Each noisy value with its ±, the account below, all within 80 columns and without colours.
+
+    An average's ends are as far but for a hundredth, where a twentieth is let pass; a fifth of the rows would not.
+    """
     result = run("ask", GROUPED, "--epsilon", "1")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 COUNT = "SELECT COUNT(*) AS n FROM census"
+PATIENCE = 120
+"""Seconds after which a process is taken to hang."""
 
 SLOW = """
-import sys, time
+import signal, sys, time
 from discreet.cli import main
 from discreet.gateway import answering
 
@@ -23,6 +25,7 @@ def slowly(*_):
     time.sleep(60)
 
 answering.run = slowly  # in the place of an engine that takes its time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs behind them ignore it
 sys.argv = ["discreet", "ask", {question!r}, "--epsilon", "0.5", "--format", {format!r}]
 main()
 """
@@ -38,7 +41,7 @@ def test_ctrl_c_during_a_question(town: Path, run: Any, format_: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out == ""
     assert "stays spent" in err
@@ -64,6 +67,6 @@ def test_a_closed_pipe_is_no_defect(town: Path) -> None:
         assert process.stderr is not None
         process.stdout.close()
         err = process.stderr.read()
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
     assert "defect" not in err
     assert "Traceback" not in err

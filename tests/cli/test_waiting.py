@@ -7,13 +7,17 @@ import os
 import signal
 import sys
 import time
-from threading import Event, Timer
+from threading import Event, main_thread
+from types import FrameType
 
 import pytest
 
 from discreet.cli.common import screen
 from discreet.cli.common.waiting import Abandoned, heard, patiently
 from discreet.errors import QuestionFailed
+
+HANGS = 120.0
+"""Seconds after which something is taken to hang."""
 
 
 class Terminal(io.StringIO):
@@ -43,20 +47,35 @@ def test_an_error_is_raised_here() -> None:
 
 
 def test_ctrl_c_is_heard_while_the_work_goes_on() -> None:
-    """The wait ends at once, though the work is deaf."""
+    """The wait ends, though the work is deaf and goes on."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs behind them ignore it
-    release = Event()
-    timer = Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-    start = time.monotonic()
+    release, ended = Event(), Event()
+
+    def work() -> None:
+        while not is_waited_for():
+            if release.wait(0.001):
+                return
+        os.kill(os.getpid(), signal.SIGINT)
+        release.wait(HANGS)
+        ended.set()
+
     try:
-        timer.start()
         with pytest.raises(Abandoned):
-            patiently(lambda: release.wait(60))
-        assert time.monotonic() - start < 30
+            patiently(work)
+        assert not ended.is_set()
     finally:
         release.set()
-        timer.join()
         signal.signal(signal.SIGINT, before)
+
+
+def is_waited_for() -> bool:
+    """Whether the main thread is in the wait itself: before that, Ctrl-C would hit the test."""
+    frame: FrameType | None = sys._current_frames()[main_thread().ident or 0]
+    while frame is not None and frame.f_back is not None:
+        if frame.f_code is Event.wait.__code__ and frame.f_back.f_code is patiently.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def fail_when_interrupted() -> None:
@@ -91,15 +110,17 @@ def test_nothing_is_shown_unless_somebody_watches(
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("patience", "shown"), [(0.01, True), (30.0, False)])
+@pytest.mark.parametrize(("patience", "shown"), [(0.01, True), (3600.0, False)])
 def test_a_watcher_is_told_after_a_while(monkeypatch: pytest.MonkeyPatch, patience: float, shown: bool) -> None:
     """On a terminal the words appear on standard error once the time is up, and not before."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(screen, "PATIENCE", patience)
+    end = time.monotonic() + (HANGS if shown else 0.5)
     with screen.working("asking"):
-        time.sleep(0.5)
+        while "asking" not in terminal.getvalue() and time.monotonic() < end:
+            time.sleep(0.01)
     assert ("asking" in terminal.getvalue()) is shown
 
 

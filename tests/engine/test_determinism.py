@@ -95,8 +95,11 @@ def _ask(
 
 
 def test_floating_point_sums_would_differ(visits: pa.Table) -> None:
-    """The wrong twin: adding the same reals up as floats, in another order, gives another sum."""
+    """The wrong twin: adding the same reals up as floats, in another order, gives another sum, sooner or later.
+
+    Up to two in five orders give the commonest sum; were it nineteen in twenty, a thousand would agree once in 1e22.
+    """
     values = visits.column("y").to_numpy()
     finite = values[np.isfinite(values)]
-    sums = {float(np.add.reduce(np.random.default_rng().permutation(finite))) for _ in range(20)}
-    assert len(sums) > 1
+    first = float(np.add.reduce(finite))
+    assert any(float(np.add.reduce(np.random.default_rng().permutation(finite))) != first for _ in range(1_000))

@@ -73,8 +73,16 @@ def test_order_and_threads_make_no_difference(question: Exact, tables: dict[str,
 
 
 def test_the_search_means_something() -> None:
-    """Of a hundred random questions, each kind of relation is in many, and most answers aren't empty."""
+    """Of some hundred random questions, each kind of relation is in many, and many answers aren't empty.
+
+    A hundred mostly do. Where chance has it otherwise, another hundred are looked at, up to ten times.
+    """
     seen: Counter[str] = Counter()
+    often = ["Scan", "Where", "Project", "Join", "Union", "Distinct", "PerUnit", "Window"]
+
+    def is_enough() -> bool:
+        """Whether there was enough of everything."""
+        return seen["rows"] >= 20 and all(seen[kind] >= 8 for kind in often) and len(seen) >= 25
 
     @settings(SEARCH, max_examples=100, phases=[Phase.generate], database=None)
     @given(QUESTIONS, data())
@@ -89,8 +97,8 @@ def test_the_search_means_something() -> None:
         seen.update({str(each.function) for node in relations if isinstance(node, Window) for each in node.columns})
         seen["rows"] += any(values["n"] for values in found.values())
 
-    look()
-    assert seen["rows"] >= 20
-    often = ["Scan", "Where", "Project", "Join", "Union", "Distinct", "PerUnit", "Window"]
-    assert all(seen[kind] >= 8 for kind in often), seen
-    assert len(seen) >= 25, seen
+    for _ in range(10):
+        look()
+        if is_enough():
+            break
+    assert is_enough(), seen

@@ -83,9 +83,12 @@ def plain(sql: str) -> Any:
     ],
 )
 def test_numbers(people: dp.Protected, column: str, margin: float) -> None:
-    """Within the width of a bin, and what rounding of rows takes."""
+    """Within the width of a bin, and what rounding of rows takes.
+
+    False alarm below 1e-15: each margin is forty scales of the noise or more, as the plans say.
+    """
     sql = f"SELECT {column} AS x FROM people"
-    answer = people.ask(sql, epsilon=LARGE if "DISTINCT" in sql else GREAT)
+    answer = people.ask(sql, epsilon=LARGE if "DISTINCT" in sql else 10 * GREAT)
     ((expected,),) = plain(sql)
     assert answer["x"][0] == pytest.approx(float(expected), abs=margin + 1e-9)
     assert answer.interval("x")[0] is not None

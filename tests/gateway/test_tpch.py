@@ -82,10 +82,13 @@ def test_every_question_is_spoken_for() -> None:
 
 @pytest.mark.parametrize("number", [*AS_WRITTEN, *CHANGED])
 def test_answers_are_right(number: int, shop: dp.Protected, plain: duckdb.DuckDBPyConnection) -> None:
-    """Nearly without noise, and with limits that cut nothing off, the answer is that of plain SQL, within its ±."""
+    """Nearly without noise, and with limits that cut nothing off, the answer is that of plain SQL, within its ±.
+
+    False alarm below 1e-9: each ± fails with a chance of 1e-12, and all questions together have some hundreds.
+    """
     sql = question(number, changed=number in CHANGED)
     answer = shop.ask(sql, epsilon=GENEROUS, delta=0.01)
-    intervals = {name: answer.interval(name, 1 - 1e-9) for name in answer.names}
+    intervals = {name: answer.interval(name, 1 - 1e-12) for name in answer.names}
     expected = {_key(row, answer): row for row in _rows(plain, sql)}
     found = {_key(row, answer): place for place, row in enumerate(answer.rows())}
     assert found

@@ -103,7 +103,10 @@ def test_limits_are_near_the_best(make: Make) -> None:
 
 
 def test_what_is_cut_off_is_said(make: Make, visits: pa.Table) -> None:
-    """The share is right within its margin; the exact one is known here."""
+    """The share is right within its margin; the exact one is known here.
+
+    It is so even where noise fills two of the empty classes, whichever they are: three are filled once in 5e9 runs.
+    """
     rows = np.bincount(visits["person"].to_numpy())
     with make() as protected:
         found = protected.ask(COUNT, epsilon=20, limits="auto").cut_off
@@ -117,7 +120,10 @@ def test_what_is_cut_off_is_said(make: Make, visits: pa.Table) -> None:
 
 
 def test_what_declared_limits_cut_off_can_be_measured(make: Make, visits: pa.Table) -> None:
-    """For the same share of the offer; of given limits in either shape."""
+    """For the same share of the offer; of given limits in either shape.
+
+    It is right even where noise fills three of the empty classes, whichever they are: four are once in 1e12 runs.
+    """
     rows = np.bincount(visits["person"].to_numpy())
     with make() as protected:
         found = protected.ask(COUNT, epsilon=10, cut_off=True).cut_off
@@ -164,7 +170,7 @@ def test_what_bounds_move_can_be_measured(make: Make, visits: pa.Table) -> None:
 
 
 def test_values_within_their_bounds_are_said_to_be(make: Make) -> None:
-    """The twin whose bounds hold everything: hardly anybody's values are moved."""
+    """The twin whose bounds hold everything: hardly anybody's values are moved; false alarm as above."""
     with make() as protected:
         wide = {"paid": dp.Bounds(0, 5_000)}
         (found,) = protected.ask("SELECT SUM(paid) AS p FROM visits", epsilon=10, bounds=wide, cut_off=True).moved

@@ -286,7 +286,7 @@ def fork_in_the_middle(path: str) -> None:
     from threading import Event, Thread
 
     stop = Event()
-    with Ledger.open(path, create=False, patience=20) as ledger:
+    with Ledger.open(path, create=False, patience=120) as ledger:  # a child that hangs is found out by then
         account = ledger.account("census", Budget(epsilon=1000))
 
         def write() -> None:
@@ -303,6 +303,8 @@ def fork_in_the_middle(path: str) -> None:
             if child == 0:
                 os._exit(0 if _attempt(partial(ask, account, f"child-{number}")) == "done" else 1)
             failed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+            if failed:
+                break
         stop.set()
         thread.join()
         say("failed", failed)

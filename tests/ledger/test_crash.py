@@ -79,14 +79,17 @@ def test_killed_while_it_is_made(tmp_path: Path, point: str, *, made: bool) -> N
 
 
 def test_killed_at_any_time(path: Path) -> None:
-    """Killed at a dozen moments in a loop of questions: each answer shown is kept, each debit seen is there."""
+    """Killed at a dozen moments in a loop of questions: each answer shown is kept, each debit seen is there.
+
+    Each loop is let to show its first answer, however long that takes, before its moment begins.
+    """
     paid: set[int] = set()
     answered: set[int] = set()
     for moment in range(12):
         with start("loop", path) as process:
             assert process.stdout is not None
-            lines = [process.stdout.readline()]
-            time.sleep(0.1 + moment * 0.0137)
+            lines = [process.stdout.readline() for _ in ("paid", "answer")]
+            time.sleep(moment * 0.0137)
             process.send_signal(signal.SIGKILL)
             lines += process.stdout.readlines()
         whole = [line.split() for line in lines if line.endswith("\n")]

@@ -137,7 +137,7 @@ def test_without_the_lock_the_numbering_still_lets_one_writer_win(url: str, monk
     def meet(self: Chain, *arguments: object, **columns: object) -> object:
         tried.append(self.head.seq)
         if len(tried) <= 2:
-            together.wait(timeout=30)
+            together.wait(timeout=120)
         return append(self, *arguments, **columns)  # type: ignore[arg-type]  # handed on as they came
 
     class NoTurn:

@@ -14,6 +14,10 @@ from discreet.noise import uniform
 from discreet.stats import chi_square_critical, clopper_pearson
 
 SURE = 1 - 1e-9
+FAR = 1 - Fraction(1, 10**13)
+ALARM = 2.5e-10
+"""A quarter of 1e-9, for each of four statements."""
+
 PLANTED = {0xDECAFBAD: 6000, 0x0BADF00D: 5000, 0xDECAFBEE: 4000}
 """Two of them share 24 of their 32 bits."""
 
@@ -28,13 +32,14 @@ def test_frequent_values_are_found_and_no_other() -> None:
     """At ε = 4 the planted values are found in their order of counts, and nothing else but with 1e-9.
 
     A level has 2,500 people, so that 500 hold the rarest planted prefix; 90 or so are enough, and half of them are
-    20 deviations above that.
+    20 deviations above that. False alarm 1e-10 for the three intervals of 1 − 1e-13, by the exact law of each estimate:
+    an error that is estimated is smaller where the count is.
     """
     protocol = HeavyHitters(bits=32, epsilon=4, step=4, keep=8)
     found = protocol.find(protocol.randomise_all(held()), confidence=SURE)
     assert set(found.values.tolist()) == set(PLANTED)
     truth = np.array([PLANTED[value] for value in found.values.tolist()])
-    assert (np.abs(found.estimate.values - truth) <= found.estimate.radius(SURE)).all()
+    assert (np.abs(found.estimate.values - truth) <= found.estimate.radius(FAR)).all()
     assert found.estimate.users == 20_000
     assert found.estimate.values.tolist() == sorted(found.estimate.values.tolist(), reverse=True)
 
@@ -65,7 +70,7 @@ def test_least_support_is_proved() -> None:
 def test_counts_cover_and_are_unbiased() -> None:
     """1,500 runs of a single planted value on two levels: coverage within 94–97 %, mean error 0; false alarm 1e-9.
 
-    Twins with two thirds of the ±, and with four tenths of an error too much, fail.
+    Twins with two thirds of the ±, and with four tenths of an error too much, are nine deviations beyond what passes.
     """
     protocol = HeavyHitters(bits=2, epsilon=4, step=1, keep=4)
     values = np.repeat([3, 0], [500, 300])
@@ -78,15 +83,15 @@ def test_counts_cover_and_are_unbiased() -> None:
     amounts, sizes = np.array(off), np.array(errors)
 
     def coverage(scale: float) -> tuple[float, float]:
-        return clopper_pearson(int((np.abs(amounts) <= 1.959964 * scale * sizes).sum()), 1500, SURE)
+        return clopper_pearson(int((np.abs(amounts) <= 1.959964 * scale * sizes).sum()), 1500, 1 - ALARM)
 
     low, high = coverage(1)
     assert low <= 0.97
     assert high >= 0.94
     assert coverage(2 / 3)[1] < 0.94
     spread = float((sizes**2).sum())
-    assert amounts.sum() ** 2 / spread <= chi_square_critical(1, 1e-9)
-    assert (amounts + 0.4 * sizes).sum() ** 2 / spread > chi_square_critical(1, 1e-9)
+    assert amounts.sum() ** 2 / spread <= chi_square_critical(1, ALARM)
+    assert (amounts + 0.4 * sizes).sum() ** 2 / spread > chi_square_critical(1, ALARM)
 
 
 @pytest.mark.parametrize(("bits", "step", "lengths"), [(32, 8, (8, 16, 24, 32)), (7, 3, (1, 4, 7)), (2, 5, (2,))])

@@ -1,9 +1,13 @@
 """Systems that are named for it: Apple's sketches, Microsoft's telemetry, Google's RAPPOR, on invented people.
 
-Truths lie in intervals of confidence 1 − 1e-9, which are normal ones: so false alarms are rare, not proved to be.
+Truths lie in intervals of 7.4 standard errors, which are normal ones: one in 1e13 doesn't hold its truth. Measured over
+hundreds of runs, truths are a standard error away to a few percent, and the fixed salts of the sketches move a count by
+0.4 of them at the most: with that the 200 intervals of a test raise a false alarm with less than 1e-9.
 """
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from discreet.noise import uniform
 from discreet.privacy import PureDP
 
 SURE = 1 - 1e-9
+FAR = 1 - Fraction(1, 10**13)
 
 
 def test_apples_emoji() -> None:
@@ -34,11 +39,11 @@ def test_apples_emoji() -> None:
     items = fingerprints(emoji, b"emoji")
     sketch = CountMeanSketch(epsilon=4, hashes=1024, width=1024, salt=b"emoji")
     estimate = sketch.estimate(sketch.randomise_all(np.repeat(items, people)), items)
-    assert (np.abs(estimate.values - people) <= estimate.radius(SURE)).all()
+    assert (np.abs(estimate.values - people) <= estimate.radius(FAR)).all()
     assert [emoji[place] for place in np.argsort(-estimate.values)[:3]] == emoji[:3]
     assert PureDP(365 * sketch.loss.epsilon) == PureDP(1460)
     typed_by_nobody = sketch.estimate(sketch.randomise_all(np.repeat(items, people)), fingerprints(["🦄"], b"emoji"))
-    assert abs(typed_by_nobody.values[0]) <= typed_by_nobody.radius(SURE)[0]
+    assert abs(typed_by_nobody.values[0]) <= typed_by_nobody.radius(FAR)[0]
 
 
 def test_apples_one_bit_sketch() -> None:
@@ -52,7 +57,7 @@ def test_apples_one_bit_sketch() -> None:
     estimate = sketch.estimate(reports, items)
     assert np.argsort(-estimate.values)[:3].tolist() == [0, 1, 2]
     truth = np.bincount(np.searchsorted(np.sort(items), visits), minlength=200)[np.argsort(np.argsort(items))]
-    assert (np.abs(estimate.values - truth) <= estimate.radius(SURE)).all()
+    assert (np.abs(estimate.values - truth) <= estimate.radius(FAR)).all()
 
 
 def test_apples_new_words() -> None:
@@ -82,22 +87,25 @@ def test_microsofts_telemetry() -> None:
     for _ in range(3):
         today = np.clip(usual + uniform(11, size=people) - 5, 0, 359)
         mean = usage.estimate(usage.report_all(answers, today))
-        assert abs(float(mean.values) - today.mean()) <= float(mean.radius(SURE))
+        assert abs(float(mean.values) - today.mean()) <= float(mean.radius(FAR))
         histogram = buckets.estimate(watching.watched, buckets.report_all(watching, today // 30))
         truth = np.bincount(today // 30, minlength=12)
-        assert (np.abs(histogram.values - truth) <= histogram.radius(SURE)).all()
+        assert (np.abs(histogram.values - truth) <= histogram.radius(FAR)).all()
     assert usage.loss == PureDP(1) == buckets.loss
     fresh = OneBitMean(0, 360, 1)
     assert PureDP(28 * fresh.loss.epsilon) == PureDP(28)
 
 
 def test_googles_rappor() -> None:
-    """Home pages of Chrome users, of a public list of ten: counts from one report each, at the paper's f, p and q."""
-    people = np.array([8000, 4000, 2000, 1000, 1000, 1000, 1000, 1000, 500, 500])
+    """Home pages of Chrome users, of a public list of ten: counts from one report each, at the paper's f, p and q.
+
+    The first two counts are seven deviations of their difference apart: they change places with 1e-12.
+    """
+    people = np.array([16_000, 8000, 4000, 2000, 2000, 2000, 2000, 2000, 1000, 1000])
     rappor = Rappor(size=10, f="0.5", p="0.5", q="0.75")
     memos = rappor.memorise_all(np.repeat(np.arange(10), people))
     for _ in range(2):
         estimate = rappor.estimate(rappor.report_all(memos))
-        assert (np.abs(estimate.values - people) <= estimate.radius(SURE)).all()
+        assert (np.abs(estimate.values - people) <= estimate.radius(FAR)).all()
         assert int(estimate.values.argmax()) == 0
     assert rappor.once.epsilon < rappor.loss.epsilon < 2.2

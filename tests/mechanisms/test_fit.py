@@ -1,4 +1,4 @@
-"""What releases really look like: drawn afresh each run, with false alarms of 10⁻⁹ and twins that must be found out."""
+"""What releases really look like: drawn afresh each run, false alarms of 10⁻¹⁰ and twins that must be found out."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from discreet.stats import likelihood_ratio, likelihood_ratio_critical, lower_bo
 from support.pmf import Pmf, gaussian_pmf, laplace_pmf
 
 DRAWS = 500_000
-"""Noise 3 % off in scale is missed with probability below 10⁻⁹: its statistic is about 230 for Laplace noise and 470
-for Gaussian, with standard deviations of 22 and 31, and the critical value is 71."""
+"""Noise 3 % off in scale is missed with probability below 10⁻¹⁴ (Chernoff): its statistic is about 230 for Laplace
+noise and 470 for Gaussian, with standard deviations of 22 and 31, and the critical value is 74."""
 
-FALSE_ALARM = Fraction(1, 10**9)
+FALSE_ALARM = Fraction(1, 10**10)
 ONE = Sensitivity.scalar(1)
 REACH = 12
 
@@ -38,7 +38,7 @@ def statistic(noise: Sequence[int], claimed: Pmf) -> float:
 
 
 def fits(noise: Sequence[int], claimed: Pmf) -> bool:
-    """Whether draws are such as a distribution gives, but for one time in 10⁹."""
+    """Whether draws are such as a distribution gives, but for one time in 10¹⁰."""
     return statistic(noise, claimed) <= likelihood_ratio_critical(2 * REACH + 1, FALSE_ALARM)
 
 
@@ -66,7 +66,7 @@ def test_noise_that_is_three_percent_off_is_found_out(
 
 
 def proved_loss(one: Sequence[int], other: Sequence[int]) -> float:
-    """A lower bound on ε at δ = 10⁻⁶, from outcomes at or above any of a few cuts; too high one time in 10⁹."""
+    """A lower bound on ε at δ = 10⁻⁶, from outcomes at or above any of a few cuts; too high one time in 10¹⁰."""
     cuts = range(-2, 6)
     doubt = 1 - FALSE_ALARM / (4 * len(cuts))
     bounds = [0.0]

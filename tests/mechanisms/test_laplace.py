@@ -94,7 +94,7 @@ def test_release_adds_to_integers_of_any_size() -> None:
 
 
 def test_noise_beyond_64_bits_is_exact() -> None:
-    """At the greatest scale sums still are Python integers; all low bits are noise, so both parities occur."""
+    """At the greatest scale sums still are Python integers; low bits are noise: both parities occur, but for 1e-14."""
     noisy = Laplace(Fraction(2**60), GROUPS).release([2**70] * 200)
     assert {value % 2 for value in noisy} == {0, 1}
     assert len(set(noisy)) == len(noisy)

@@ -252,7 +252,10 @@ def test_it_stops_after_as_many_as_are_paid_for() -> None:
 
 
 def test_comparisons_are_right_beyond_the_radius() -> None:
-    """Of 1,000 runs of ten numbers beyond a radius of 90 %, at most 100 go wrong: 200 is eleven deviations away."""
+    """Of 1,000 runs of ten numbers beyond a radius of 90 %, at most 100 go wrong: 200 is eleven deviations away.
+
+    In truth five, so the false alarm is below 1e-99.
+    """
     alarm = AboveThreshold.calibrate(1, 1)
     radius = alarm.radius("0.9", 10)
     wrong = sum(alarm.release([-radius - 1] * 9 + [radius + 1], 0) != [None] * 9 + [True] for _ in range(1000))

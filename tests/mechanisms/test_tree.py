@@ -123,15 +123,16 @@ def test_all_sums_are_about_right(make: Any) -> None:
 
 @pytest.mark.parametrize("make", [RangeTree.calibrate, RangeTree.for_rho])
 def test_errors_have_the_stated_variance_and_stay_within_the_radius(make: Any) -> None:
-    """Of 1,500 releases: the spread is right to a tenth or so, and at most as many lie beyond a radius as may.
+    """Of 2,500 releases: the spread is right to a tenth or so, and at most as many lie beyond a radius as may.
 
-    The mean square is off by more than 18 % with probability below 1e-9 (excess kurtosis of at most 3); a radius half
-    as large must be exceeded more often.
+    By the exact law of the error (Chernoff for its square, cut off where next to nothing is left) the mean square is
+    off by more than 25 % with probability below 1e-11. At most 3.5 % lie beyond the radius, so that the bound is 10 %
+    or more with probability below 1e-13; a radius a third as large is exceeded by 36 % or more, far above 10 %.
     """
-    tree, runs, low, high = make(32, 1), 1500, 3, 26
+    tree, runs, low, high = make(32, 1), 2500, 3, 26
     errors = np.array([tree.release([100] * 32).sum(low, high) - 100 * (high - low) for _ in range(runs)])
     unit = sum(n * n * tree.mass(n) for n in range(-300, 301))
-    assert np.mean(errors**2) == pytest.approx(unit * float(variance(5, low, high)), rel=0.3)
+    assert np.mean(errors**2) == pytest.approx(unit * float(variance(5, low, high)), rel=0.25)
     radius = tree.radius("0.9", low, high)
     beyond, near = (int((np.abs(errors) > limit).sum()) for limit in (radius, radius / 3))
     assert lower_bound(beyond, runs, 1 - 1e-9) <= 0.1
@@ -212,13 +213,18 @@ def test_consistency_helps() -> None:
 
 @pytest.mark.parametrize("make", [RangeTree.calibrate, RangeTree.for_rho])
 def test_a_million_leaves_within_a_second(make: Any) -> None:
-    """2²⁰ leaves, released, made consistent and asked: within 1 s of processor time, measured some 0.15 s."""
+    """2²⁰ leaves, released, made consistent and asked: within 1 s of processor time, measured some 0.15 s.
+
+    The quickest of three, as others use the machine too. Errors lie within a radius that each leaves one time in 10¹¹.
+    """
     tree, counts = make(2**20, 1), np.ones(2**20, dtype=np.int64)
-    tree.release(counts)
-    started = process_time()
-    found = tree.release(counts).sum(1000, 900_000)
-    assert process_time() - started < 1
-    assert abs(found - 899_000) <= tree.radius("0.999999999", 1000, 900_000)
+    radius, times = tree.radius("0.99999999999", 1000, 900_000), []
+    for _ in range(3):
+        started = process_time()
+        found = tree.release(counts).sum(1000, 900_000)
+        times.append(process_time() - started)
+        assert abs(found - 899_000) <= radius
+    assert min(times) < 1
 
 
 def test_sums_beyond_64_bits_wrap_and_do_not_raise() -> None:

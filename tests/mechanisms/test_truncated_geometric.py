@@ -113,10 +113,13 @@ def test_it_names_more_than_a_threshold_does() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_groups_are_named_as_often_as_stated(count: int) -> None:
-    """Of 2^23 groups of each size: Clopper–Pearson at 1 − 1e-9 holds π, and not a π 3 % off on its rarer side."""
+    """Of 2^23 groups of each size: Clopper–Pearson at 1 − 2e-10 holds π, and not a π 3 % off on its rarer side.
+
+    So the four sizes share a false alarm of 1e-9; a π that is off is held with probability below 1e-38.
+    """
     naming, draws = TruncatedGeometric.calibrate("0.8", "0.05"), 2**21
     named = sum(int(naming.choose_all(np.full(draws, count)).sum()) for _ in range(4))
-    low, high = clopper_pearson(named, 4 * draws, 1 - 1e-9)
+    low, high = clopper_pearson(named, 4 * draws, 1 - Fraction(2, 10**10))
     claimed = naming.mass(count)
     rarer = min(claimed, 1 - claimed)
     assert low <= claimed <= high
@@ -151,7 +154,10 @@ def test_what_it_costs_is_what_was_asked_for() -> None:
 
 
 def test_a_twin_with_twice_delta_is_found_out() -> None:
-    """Groups of one that pass twice as often as δ allows: the proved lower bound is above δ; ours isn't."""
+    """Groups of one that pass twice as often as δ allows: the proved lower bound is above δ; ours isn't.
+
+    False alarm 1e-9.
+    """
     draws, delta = 2**20, Fraction(1, 100)
     passed = [
         int(TruncatedGeometric.calibrate(1, twice * delta).choose_all(np.ones(draws, dtype=np.int64)).sum())

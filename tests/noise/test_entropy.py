@@ -63,7 +63,7 @@ def test_every_bit_is_fair() -> None:
 
 
 def test_keystreams_share_nothing() -> None:
-    """Two keystreams, and two stretches of one, have no word in common."""
+    """Two keystreams, and two stretches of one, have no word in common, but for 5e-11."""
     one, two = Keystream(), Keystream()
     words = np.concatenate([one.words(10_000), one.words(10_000), two.words(10_000)])
     assert len(np.unique(words)) == 30_000
@@ -106,7 +106,10 @@ def test_every_call_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
 def test_forked_children_draw_different_noise() -> None:
-    """Two children forked in the middle of a keystream, and their parent, draw different words and noise."""
+    """Two children forked in the middle of a keystream, and their parent, draw different words and noise.
+
+    But for 3e-11.
+    """
     run = subprocess.run([sys.executable, "-c", FORKS], check=True, capture_output=True, text=True)
     words = [word for line in run.stdout.splitlines() for word in line.strip("[]").split(", ")]
     assert len(words) == 27
@@ -126,7 +129,7 @@ def test_threads_draw_different_noise() -> None:
 
 
 def test_fresh_bytes_are_fresh() -> None:
-    """Bytes for salts and keys have the asked length and don't repeat."""
+    """Bytes for salts and keys have the asked length and don't repeat, but for 2^-109."""
     assert [len(fresh_bytes(size)) for size in (0, 1, 32)] == [0, 1, 32]
     assert len({fresh_bytes(16) for _ in range(1000)}) == 1000
 

@@ -1,7 +1,8 @@
 """Covariances and correlations: without noise those of plain SQL; with noise, covered as often as said.
 
-A test of coverage fails by chance with probability at most 1e-9: it compares exact Clopper–Pearson bounds with what is
-claimed. With `RUNS` runs a coverage of 90 % instead of 95 % is found out with probability above 99 %.
+Exact Clopper–Pearson bounds of the coverage are compared with what is claimed. Each fails by chance with probability at
+most 5e-11, and no test has more than 12 in all its cases: false alarm below 1e-9. With `RUNS` runs a coverage of 87 %
+instead of 95 % is found out with probability above 99 %.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from support.asked import PEOPLE, TABLES
 from support.reference import answer
 
 RUNS = 1_000
-SURE = 1 - Fraction(1, 10**9)
+SURE = 1 - Fraction(1, 2 * 10**10)
 OFFERS = pytest.mark.parametrize("offer", [{"epsilon": "2"}, {"rho": "0.3"}], ids=["laplace", "gaussian"])
 STATISTICS = ["COVAR_POP(age, income)", "COVAR_SAMP(income, age)", "CORR(age, income)"]
 
@@ -116,13 +117,20 @@ def test_they_are_covered_in_many_runs(sql: str, offer: Mapping[str, Any]) -> No
 
 @pytest.mark.parametrize("sql", STATISTICS)
 def test_intervals_that_take_the_noise_for_less_are_found_out(sql: str) -> None:
-    """The wrong twin: it reckons with the noise of twice the ε."""
+    """The wrong twin: it reckons with the noise of twice the ε.
+
+    It covers in less than 79 % (2,000 runs say 77), so that it is let through once in 1e10.
+    """
+    runs = 700
     plan, twin = level(sql, epsilon=1), level(sql, epsilon=2)
-    assert upper_bound(hits(plan, 3_000, sql, 400, twin), 400, SURE) < 0.95
+    assert upper_bound(hits(plan, 3_000, sql, runs, twin), runs, SURE) < 0.95
 
 
 def test_a_value_correlates_with_itself() -> None:
-    """Its correlation is 1 whatever the noise, because both parts are the same numbers."""
+    """Its correlation is 1 whatever the noise, because both parts are the same numbers.
+
+    False alarm: 400 lower ends were above 0.997; 0.99 is forty scales of each noise away.
+    """
     plan = level("CORR(age, age)", epsilon=1)
     exact = exact_of(plan, people(2_000))
     noisy = {name: noise.mechanism.release([exact[name]])[0] for name, noise in plan.noises.items()}

@@ -44,18 +44,18 @@ def test_larger_whole_numbers_are_real() -> None:
     "text", ["1e400", "1e99999", "9" * 400, "1" * 401, "0." + "0" * 500, "1e", "x", "1__0", "1e999999999", "٣"]
 )
 def test_numbers_that_cannot_be_computed_with_are_refused_at_once(text: str) -> None:
-    """Huge exponents and long digits are a typed refusal, not hours of arithmetic."""
-    start = time.perf_counter()
+    """Huge exponents and long digits are a typed refusal, not hours of arithmetic; waiting isn't counted."""
+    start = time.process_time()
     with pytest.raises(QueryError):
         numeral(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_numbers_below_the_least_float_are_zero() -> None:
     """As they are to every engine."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert numeral("1e-99999").value == 0
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from discreet.query.sql.parse import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
 from discreet.query.sql.places import place_at
 from support.asked import TABLES
 
+MOST_SECONDS = 5.0
+"""Of computing, whatever else the machine does."""
+
 DEEP = {
     "parentheses": ("(", "1", ")"),
     "functions": ("ABS(", "1", ")"),
@@ -43,22 +46,22 @@ DEEP = {
 def test_depth(name: str, times: int) -> None:
     """However deep, a refusal or a question, within seconds; and no crash of the interpreter's stack."""
     before, inside, after = DEEP[name]
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         question(f"SELECT COUNT(*) FROM people WHERE {before * times}{inside}{after * times} = 1", TABLES)
     except QueryError as error:
         assert error.message  # noqa: PT017 — it may also be taken
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < MOST_SECONDS
 
 
 @pytest.mark.parametrize("times", [10, 15, 25, 300])
 @pytest.mark.parametrize("part", [" JOIN people", ",people", " CROSS JOIN people", " LEFT JOIN people"])
 def test_joins_without_conditions(part: str, times: int) -> None:
     """A chain of joins, of which the parser would try 2ⁿ readings, is refused in linear time."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(QueryError):
         question("SELECT COUNT(*) FROM people" + part * times, TABLES)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < MOST_SECONDS
 
 
 def test_width() -> None:
@@ -86,10 +89,10 @@ def test_width() -> None:
 )
 def test_size(sql: str) -> None:
     """What is too large to be worked through is unsupported, and says so at once."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(Unsupported):
         question(sql, TABLES)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < MOST_SECONDS
 
 
 @pytest.mark.parametrize("character", ["\x00", chr(0xD800), chr(0xDFFF)])

@@ -89,7 +89,7 @@ def test_the_split_is_quick() -> None:
     columns = [{f"m{n}": 1.0 + n % 5, f"m{(n * 7 + 3) % 20}": 0.5, "m0": 0.2} for n in range(20)]
     times = []
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.process_time()
         split(columns, power=2)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 0.005

@@ -64,10 +64,10 @@ def test_names_are_unique() -> None:
 
 def test_names_in_great_numbers() -> None:
     """Giving out names takes no time, even where many want the same one."""
-    names, start = Names(), time.perf_counter()
+    names, start = Names(), time.process_time()
     taken = [names.take(name) for name in [f"n_{n}" for n in range(5000)] + ["n"] * 5000]
     assert len(set(taken)) == len(taken)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_an_alias_may_look_like_anything() -> None:
@@ -190,11 +190,11 @@ def test_importing_costs_nothing() -> None:
 
 
 def test_reading_is_quick() -> None:
-    """The median of a typical question is a few milliseconds at the most; the bound leaves room for a busy machine."""
+    """The median of a typical question is a few milliseconds of computing, whatever else the machine does."""
     sql = "SELECT sex, COUNT(*) AS n, AVG(income) AS mean FROM people WHERE age >= 40 GROUP BY sex ORDER BY n DESC"
     times = []
     for _ in range(21):
-        start = time.perf_counter()
+        start = time.process_time()
         read(sql)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert sorted(times)[10] < 0.04

@@ -1,8 +1,9 @@
 """Summed noise: intervals about groups that were added up hold as often as they say, and waste little.
 
-The tests with draws fail by chance with probability at most 1e-9 each: they compare the exact Clopper–Pearson bound of
-the coverage with what is claimed. In `RUNS` draws, intervals of 0.8 times the width, which hold about 88 % of the time
-instead of 95 %, are found out with probability above 1 − 1e-9.
+The tests with draws compare exact Clopper–Pearson bounds of the coverage with what is claimed. Each fails by chance
+with probability at most 1e-11, and no test has more than 12 in all its cases: false alarm below 1e-9. In `RUNS` draws,
+intervals of 0.8 times the width are let through once in 1e12: they hold in 90.4 % of the draws at the most, instead of
+95 %, as the exact laws of the sums say.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from discreet.query.uncertainty.intervals import Joint
 from discreet.query.uncertainty.summed import can_be_summed, dominating_scale, radius
 from discreet.stats import lower_bound, upper_bound
 
-RUNS = 4_000
-SURE = 1 - Fraction(1, 10**9)
+RUNS = 6_000
+SURE = 1 - Fraction(1, 10**11)
 SCALES = [Fraction(1, 4), Fraction(1), Fraction(7, 2), Fraction(10), Fraction(60)]
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
 
@@ -127,7 +128,7 @@ def _drawn(noise: Noise) -> list[int]:
 @pytest.mark.parametrize("number", [2, 5, 40])
 @pytest.mark.parametrize("mechanism", [Laplace, Gaussian])
 def test_intervals_of_totals_cover(mechanism: type[Mechanism], number: int) -> None:
-    """95 % hold at least as often as said; 0.8 times as wide, they don't."""
+    """95 % hold as often as said, by their exact laws in 95.11 % at the most; 0.8 times as wide, they don't."""
     noise = _noise("m", 20, mechanism, number)
     estimator, noises = Total(measure="m"), {"m": noise}
     hits = narrow = 0
@@ -137,13 +138,16 @@ def test_intervals_of_totals_cover(mechanism: type[Mechanism], number: int) -> N
         hits += ends.lo <= 1000 <= ends.hi
         narrow += abs(error) <= 0.8 * half
     assert upper_bound(hits, RUNS, SURE) >= 0.95
-    assert hits / RUNS <= 0.97
+    assert lower_bound(hits, RUNS, SURE) <= 0.9511
     assert upper_bound(narrow, RUNS, SURE) < 0.95
 
 
 @pytest.mark.parametrize("mechanism", [Laplace, Gaussian])
 def test_intervals_of_averages_cover(mechanism: type[Mechanism]) -> None:
-    """An average of two sums, one of 3 groups and one of 5, about 0; and with the noise of single groups, it fails."""
+    """An average of two sums, one of 3 groups and one of 5, about 0; and with the noise of single groups, it fails.
+
+    That covers in less than 75 % (3,000 runs say 65 and 69), so that it is let through once in 1e17.
+    """
     count, total = _noise("n", 1, mechanism, 3), _noise("s", 50, mechanism, 5)
     estimator = Mean(count="n", total="s", centre=Fraction(0), lo=Fraction(0), hi=Fraction(50))
     noises = {"n": count, "s": total}

@@ -20,7 +20,12 @@ from discreet.census import dice
 from discreet.errors import InvalidArgument
 
 STANDARD_ERRORS = 6.2
-"""A normal variable is farther off once in 1.8·10⁹ times: a false alarm below 1e-9, where the law is normal."""
+"""A normal variable is farther off once in 1.8·10⁹ times: a false alarm below 1e-9, where the law is normal.
+
+The two errors of estimate and truth are added up here as if they always came together, so that in simulated examples
+the difference has 0.8 of what is taken for a standard error, or less. It is 7.7 of its own off with a chance below
+1e-12, for all examples together.
+"""
 
 counts = st.lists(st.integers(1, 8), min_size=1, max_size=30)
 
@@ -132,36 +137,40 @@ def thinned(label: str, sizes: list[int], fraction: float) -> list[int]:
     return [size for size in np.bincount(kept, minlength=len(sizes)).tolist() if size]
 
 
+CLASSES = 40_000
+
+
 @settings(max_examples=10)
 @given(st.integers(0, 10**9), st.sampled_from([0.2, 0.4, 0.7]))
 def test_the_slide_model_is_near_the_truth(name: int, fraction: float) -> None:
-    """A population of the model, 20,000 classes of which the number is known.
+    """A population of the model, 40,000 classes of which the number is known.
 
     The classes of one and of two are counts of independent classes, so their covariance is known, and the estimate's
     standard error follows by its slope in both (taken numerically); the truth's own is binomial. The estimate is
-    within 6.2 standard errors. Twin: that unique rows are as frequent in the population as in the sample isn't.
+    within 6.2 standard errors. Twin: that unique rows are as frequent in the population as in the sample isn't: it is
+    10.4 of them off or more, with a deviation of 0.3 (0.9 where it is 35 off), by 300 simulated examples each.
     """
-    model = SlideNegativeBinomial(classes=20_000, alpha=0.8, beta=0.25)
+    model = SlideNegativeBinomial(classes=CLASSES, alpha=0.8, beta=0.25)
     population = slide_population(f"slide {name}", model)
     seen = thinned(f"sample {name}", population, fraction)
     once, twice = seen.count(1), seen.count(2)
-    found = snb.solved(once, twice, 20_000, fraction)
+    found = snb.solved(once, twice, CLASSES, fraction)
     assert found is not None
-    truth, p, q = population.count(1), model.seen_once(fraction) / 20_000, model.seen_twice(fraction) / 20_000
+    truth, p, q = population.count(1), model.seen_once(fraction) / CLASSES, model.seen_twice(fraction) / CLASSES
     step = 1e-3 * twice
     by_one = (unique_of(once + step, twice, fraction) - unique_of(once - step, twice, fraction)) / (2 * step)
     by_two = (unique_of(once, twice + step, fraction) - unique_of(once, twice - step, fraction)) / (2 * step)
-    variance = 20_000 * (by_one**2 * p * (1 - p) + by_two**2 * q * (1 - q) - 2 * by_one * by_two * p * q)
-    share = model.unique / 20_000
-    room = STANDARD_ERRORS * (sqrt(variance) + sqrt(20_000 * share * (1 - share)))
+    variance = CLASSES * (by_one**2 * p * (1 - p) + by_two**2 * q * (1 - q) - 2 * by_one * by_two * p * q)
+    share = model.unique / CLASSES
+    room = STANDARD_ERRORS * (sqrt(variance) + sqrt(CLASSES * share * (1 - share)))
     assert abs(found.unique - truth) < room
-    naive = once / len(seen) * 20_000
+    naive = once / len(seen) * CLASSES
     assert abs(naive - truth) > room
 
 
 def unique_of(once: float, twice: float, fraction: float) -> float:
     """The estimate from other counts."""
-    found = snb.solved(once, twice, 20_000, fraction)
+    found = snb.solved(once, twice, CLASSES, fraction)
     assert found is not None
     return found.unique
 
@@ -311,7 +320,7 @@ def test_pitman_is_near_the_truth(name: int) -> None:
 
     The estimate's standard error follows from the curvature of the likelihood, by its slope in both parameters; the
     truth's own spread is known exactly. The estimate is within 6.2 of both together. Twin: that unique people are as
-    frequent as unique rows isn't, by far.
+    frequent as unique rows isn't, by far: 13.9 of both, with a deviation of 0.4 (60 simulated examples).
     """
     model, people, rows = Pitman(theta=400.0, alpha=0.35), 20_000, 5_000
     of = arrivals(f"people {name}", model, people)

@@ -133,7 +133,10 @@ def test_a_target_without_epsilon_has_no_bound() -> None:
 
 
 def test_people_are_asked_about_until_the_budget_is_spent(tmp_path: Path) -> None:
-    """All right by exact answers; through the gateway as many as are paid for, each at the price of one."""
+    """All right by exact answers; through the gateway as many as are paid for, each at the price of one.
+
+    At ε = 40 each the noise of both is none but for a chance below 1e-16.
+    """
     asked = [(f"person {pay}", f"pay = {pay}", pay in {70, 56}) for pay in (70, 71, 56, 57)]
     found = guessing_each(staff(), asked)
     assert (found.tried, found.success, found.advantage, found.says) == (4, 1.0, 1.0, None)

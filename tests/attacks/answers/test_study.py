@@ -69,17 +69,17 @@ def by_hand(study: Study, columns: list[list[str]]) -> list[float]:
 
 @given(columns=COLUMNS, people=st.integers(1, 9))
 def test_scores_are_their_definition(columns: list[list[str]], people: int) -> None:
-    """Of random tables; and the area under the curve pair by pair, scores alike to nine digits being ties."""
+    """Of random tables; and the area under the curve pair by pair of the scores, as they were rounded."""
     table = named(columns)
     study = Study.of(table, shuffled(table.rows), people)
     size = min(people, table.rows // 3)
     assert (len(study.members), len(study.strangers)) == (size, size)
     assert sorted([*study.members, *study.strangers, *study.reference]) == list(range(table.rows))
     ratios = study.log_ratios(study.exact())
-    everybody = np.concatenate([study.members, study.strangers])
-    scores = by_hand(study, columns)
-    assert ratios[study.marginals.cells(everybody)].sum(axis=1) == pytest.approx(scores)
-    inside, outside = [[round(score, 9) for score in part] for part in (scores[:size], scores[size:])]
+    inside, outside = (
+        ratios[study.marginals.cells(rows)].sum(axis=1).tolist() for rows in (study.members, study.strangers)
+    )
+    assert [*inside, *outside] == pytest.approx(by_hand(study, columns))
     area = sum((a > b) + (a == b) / 2 for a in inside for b in outside) / size**2
     found = study.traced(study.exact(), against="exact shares")
     assert found.auc == pytest.approx(area)
@@ -188,22 +188,23 @@ def ahead(epsilon: str) -> int:
 
 
 def test_answers_keep_the_bound() -> None:
-    """Through the gateway, each time for other people; with an eightieth of the noise they break it.
+    """Through the gateway, each time for other people; with a hundredth of the noise they break it.
 
     An exact test of a share of 50 runs; a false alarm has probability 1e-9 at the most. At ε = 0.1 a member may be
-    ahead in 54.8 %, so that 47 or more runs are an alarm. At ε = 8 one is in 99.97 %, and fewer than 47 runs have a
-    probability of 3e-9.
+    ahead in 54.8 %, so that 47 or more runs are an alarm. At ε = 10 one is in 99.995 %, and fewer than 47 runs have a
+    probability of 1e-12.
     """
     most = (1 + most_lead("0.1", ADD_REMOVE)) / 2
     assert lower_bound(ahead("0.1"), RUNS, LEVEL) <= most
-    assert lower_bound(ahead("8"), RUNS, LEVEL) > most
+    assert lower_bound(ahead("10"), RUNS, LEVEL) > most
 
 
 def test_exact_shares_tell_more_than_anonymised_rows() -> None:
     """Of the same 40 studies of the census; rows as they are don't tell less.
 
-    The areas are 0.84 and 0.62 on average, five standard deviations of their difference apart. Even if a study in
-    100,000 went the other way, three of 40, which are an alarm, would with a probability below 1e-10. Were the rows as
+    The areas are 0.83 and 0.62 on average, five standard deviations of their difference apart (of 400 simulated
+    studies, in which that is normal and never below 0.08). Even if a study in 100,000 went the other way, three of 40,
+    which are an alarm, would with a probability below 1e-10. Were the rows as
     good, 38 studies or more would be ahead with a probability below 1e-9.
     """
     with stage_of(synthetic(3_000), on=["dob", "zip", "sex"], sensitive="education") as stage:
@@ -238,7 +239,10 @@ def test_marginals_end_with_the_budget() -> None:
 
 
 def test_groups_are_asked_for(tmp_path: Path) -> None:
-    """One question, whatever columns are called; each key has its count, and what can't be paid for is refused."""
+    """One question, whatever columns are called; each key has its count, and what can't be paid for is refused.
+
+    At ε = 40 the noise of all six is none but for a chance below 1e-16.
+    """
     table = pa.table({"value": [0, 1, 1], 'b "x': [0, 0, 1]})
     keys = {"value": dp.Keys(range(2)), 'b "x': dp.Keys(range(3))}
     account = {"unit": dp.Unit.row(), "budget": dp.Budget(epsilon=41), "ledger": tmp_path / "a.ledger"}
@@ -272,7 +276,8 @@ def test_what_tells_nothing_is_refused(table: dict[str, list[object]], people: i
 def test_adult(trial_data: Path) -> None:
     """A real table, six columns, 100 members: 0.90 by exact shares, 0.70 by 5-anonymous rows, 0.6 by answers.
 
-    One run's areas have a standard deviation of 0.02, 0.04 and 0.04: the ends are seven or more away.
+    One run's areas have a standard deviation of 0.02, 0.04 and 0.04 (of 900 simulated studies, 56 of them by answers,
+    with tails lighter than normal ones): the ends are seven or more away, a false alarm below 1e-10.
     """
     path = trial_data / "adult.csv"
     if not path.is_file():

@@ -144,7 +144,10 @@ def test_answers_are_what_an_analyst_gets(tmp_path: Path) -> None:
 
 
 def test_all_values_are_one_question(tmp_path: Path) -> None:
-    """Of exact answers each value is asked for; through the gateway all of them cost what one count costs."""
+    """Of exact answers each value is asked for; through the gateway all of them cost what one count costs.
+
+    At ε = 50 noise is none but for a chance below 1e-20.
+    """
     names = ["Ada", "nobody", None]
     exact = staff().by_value("name", names, {"pay": range(50, 80)})
     assert exact.counts == {(0,): 1, (1,): 0, (2,): 1}
