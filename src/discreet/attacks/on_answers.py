@@ -205,11 +205,6 @@ def run_tracing(stage: Stage, against: str) -> TracingResult:
         case "exact":
             return study.traced(study.exact(), against="exact shares", on=terms.on)
         case "anonymized":
-            if len(study.members) < terms.k:
-                raise InvalidArgument(
-                    f"a study of {len(study.members):,} can't be made {terms.k}-anonymous",
-                    hint="more people, a larger table, or a smaller k",
-                )
             rows = stage.anonymised(stage.records.take(study.members))
             return study.traced(study.anonymised(rows), against=rows.name, on=terms.on)
         case _:

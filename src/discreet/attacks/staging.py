@@ -138,11 +138,19 @@ class Stage:
             records: a table; this one if left out.
             on: the columns that get ranges; those of the terms if left out.
             kept: the columns that are released as they are; what is sought and what totals are about, if left out.
+
+        Raises:
+            InvalidArgument: there are fewer than k rows.
         """
         from discreet.anonymity.models.k_anonymity import KAnonymity
         from discreet.anonymity.reduce.anonymize import anonymize
 
         table, known = records or self.records, tuple(on or self.terms.on)
+        if table.rows < self.terms.k:
+            raise InvalidArgument(
+                f"{table.rows:,} rows can't be made {self.terms.k}-anonymous",
+                hint="more people, a larger table, or a smaller k",
+            )
         beside = {self.terms.sensitive, self.terms.value} if kept is None else set(kept)
         release = anonymize(
             table,

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from discreet.anonymity.records.column import Reals
 from discreet.attacks.answers.calibrating import calibrated
 from discreet.attacks.answers.membership import told_apart
+from discreet.census import dice
 from discreet.privacy import SUBSTITUTION
 
 SCORES = st.lists(st.integers(-50, 50), min_size=1, max_size=12)
@@ -58,11 +59,10 @@ def test_the_curve_is_the_likeliest(inside: list[int], outside: list[int]) -> No
 def test_probabilities_are_kept() -> None:
     """Scores that are normal, 0.5 to 3 deviations apart: Bayes' rule to 3 percent.
 
-    A twin, the share of strangers who score less, is off by more than 20. The scores are the same each time.
+    A twin, the share of strangers who score less, is off by more than 20. The dice fall the same way each time.
     """
-    numbers = np.random.default_rng(7)
     for apart in (0.5, 1.0, 3.0):
-        inside, outside = numbers.normal(apart, 1, 20_000), numbers.normal(0, 1, 20_000)
+        inside, outside = dice.normal(f"inside {apart}", 20_000) + apart, dice.normal(f"outside {apart}", 20_000)
         both = np.concatenate([inside, outside])
         truth = 1 / (1 + np.exp(-apart * both + apart * apart / 2))
         assert np.abs(calibrated(inside, outside) - truth).max() < 0.03
@@ -79,12 +79,11 @@ def test_what_tells_nothing_makes_nobody_sure() -> None:
 def test_the_surest_are_as_often_right_as_they_say() -> None:
     """Of the surest twenty in 200 studies of a hundred, 0.3 deviations apart: to 5 percent.
 
-    By the share of strangers who score less, they would say 30 more. The scores are the same each time.
+    By the share of strangers who score less, they would say 30 more. The dice fall the same way each time.
     """
-    numbers = np.random.default_rng(11)
     said, right, ranked = [], [], []
-    for _ in range(200):
-        inside, outside = numbers.normal(0.3, 1, 100), numbers.normal(0, 1, 100)
+    for study in range(200):
+        inside, outside = dice.normal(f"inside {study}", 100) + 0.3, dice.normal(f"outside {study}", 100)
         found = told_apart(
             inside, outside, attributes=1, against="scores", epsilon=None, adjacency=SUBSTITUTION
         ).guesses
