@@ -71,7 +71,7 @@ def audit(  # noqa: PLR0913 — all but three have a meaning of their own where 
     Examples:
         >>> from discreet.mechanisms import Laplace
         >>> from discreet.privacy import Sensitivity
-        >>> found = audit(Laplace.calibrate(Sensitivity.scalar(1), epsilon=1), 0, 1)
+        >>> found = audit(Laplace.calibrate(Sensitivity.scalar(1), epsilon=1), 0, 1, confidence="0.999999999")
         >>> found.rejects, found.bound > 0.8
         (False, True)
     """

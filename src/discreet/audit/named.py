@@ -173,8 +173,9 @@ def audit_named(
         InvalidArgument: an argument is out of range, or nothing has this name.
 
     Examples:
-        >>> audit_named("laplace").rejects, audit_named("halved-sensitivity").rejects
-        (False, True)
+        >>> sure = "0.999999999"
+        >>> [audit_named(name, confidence=sure).rejects for name in ("laplace", "halved-sensitivity")]
+        [False, True]
     """
     known = {**SOUND, **BROKEN}
     if name not in known:

@@ -84,9 +84,9 @@ def averaging(
     Examples:
         >>> from discreet.attacks.targets import Bare, Exact
         >>> staff = Exact({"pay": [70, 56, 48, 61]}, name="staff")
-        >>> found = averaging(Bare(staff, epsilon=2), "SELECT COUNT(*) FROM staff", repeats=60, truth=4)
+        >>> found = averaging(Bare(staff, epsilon=2), "SELECT COUNT(*) FROM staff", repeats=80, truth=4)
         >>> round(found.estimate), found.needed, found.epsilon
-        (4, 5, 120.0)
+        (4, 5, 160.0)
     """
     wordings = [question] if isinstance(question, str) else list(question)
     if not wordings or repeats < 1:
