@@ -56,31 +56,32 @@ def _person(stage: Stage) -> tuple[str, str, Records]:
     Raises:
         InvalidArgument: nobody is alone.
     """
-    found = next(_people(stage), None)
-    if found is None:
-        raise _nobody_alone()
-    return found
-
-
-def _nobody_alone() -> InvalidArgument:
-    """No question can be about one person."""
-    return InvalidArgument("what is known singles nobody out, so no question is about one person", hint="more columns")
+    return next(_people(stage))
 
 
 def _people(
     stage: Stage, people: Records | None = None, *, most: int = _LOOKED_AT
 ) -> Iterator[tuple[str, str, Records]]:
-    """All of the table, or of these people, whom what is known singles out: so many at the most, in their order."""
+    """All of the table, or of these people, whom what is known singles out: so many at the most, in their order.
+
+    Raises:
+        InvalidArgument: nobody is alone.
+    """
     records = people or stage.records
     columns = [records.column(name) for name in stage.terms.on]
     classes = grouped(columns)
     of_row = classes.of_row()
     alone = np.flatnonzero(classes.counts[of_row] == 1)
-    exact, names = stage.exact(records.to_arrow()), named(records, stage.terms.on, None)
+    exact, names, nobody = stage.exact(records.to_arrow()), named(records, stage.terms.on, None), True
     for row in alone[:most].tolist():
         condition = where({column.name: value_of(column, row) for column in columns})
         if exact.aggregate("COUNT(*)", condition).value == 1:  # SQL may take two values for one
+            nobody = False
             yield condition, names(row), records.take(np.array([row]))
+    if nobody:
+        raise InvalidArgument(
+            "what is known singles nobody out, so no question is about one person", hint="more columns"
+        )
 
 
 def run_averaging(stage: Stage, against: str) -> AttackResult:
@@ -109,7 +110,6 @@ def run_differencing(stage: Stage, against: str) -> AttackResult:
 
 def run_guessing(stage: Stage, against: str) -> AttackResult:
     """Ask of every other person whether they have the sensitive value that they have, of the others about another."""
-    _person(stage)  # refuses where nobody is alone
     column = stage.records.column(stage.terms.sensitive)
     labels = column.labels()
     if len(labels) < 2:  # noqa: PLR2004 — one to have, and one not to have
@@ -159,8 +159,6 @@ def run_query_log(stage: Stage, against: str) -> AttackResult:
     column = people.column(stage.terms.sensitive)
     values = [where({column.name: label}) for label in column.labels()[:_MOST_VALUES]]
     but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people, most=people.rows)]
-    if not but_one:
-        raise _nobody_alone()
     log = ["TRUE", *values, *but_one]
     return query_log(
         _target(stage, against, people),

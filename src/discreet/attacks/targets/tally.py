@@ -86,6 +86,11 @@ class Tally:
         found[kinds] = self.shares()[last]
         return found
 
+    def sureties(self) -> tuple[tuple[float, int], ...]:
+        """How many people are guessed how surely; in percent points, so that the list stays short."""
+        sure, counts = np.unique(np.round(self.surety()[self.of_person], 2), return_counts=True)
+        return tuple(zip(sure.tolist(), counts.tolist(), strict=True))
+
     @property
     def commonest(self) -> int:
         """The value that most of everybody have."""

@@ -71,7 +71,6 @@ def homogeneity(
     tally, scored = seen.tally, seen.scored()
     single = np.diff(tally.starts) == 1
     rows = tally.people()
-    sure, counts = np.unique(np.round(tally.surety()[tally.of_person], 2), return_counts=True)
     return HomogeneityResult(
         attack="homogeneity",
         against=seen.name,
@@ -84,5 +83,5 @@ def homogeneity(
         homogeneous_classes=int(single.sum()),
         homogeneous_rows=int(rows[single].sum()),
         rows=int(rows.sum()),
-        surest=tuple(zip(sure.tolist(), counts.tolist(), strict=True)),
+        surest=tally.sureties(),
     )

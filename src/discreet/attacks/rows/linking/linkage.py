@@ -122,7 +122,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
         precision=matched.precision,
         recall=matched.recall,
         candidates=_histogram(numbers),
-        values=() if seen is None else _surety(seen),
+        values=() if seen is None else seen.sureties(),
     )
 
 
@@ -211,7 +211,7 @@ def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | Non
         precision=None,
         recall=None,
         candidates=(),
-        values=_surety(seen.tally),
+        values=seen.tally.sureties(),
     )
 
 
@@ -231,12 +231,6 @@ def _histogram(numbers: Whole) -> tuple[tuple[int, int], ...]:
     """How many people have how many candidates."""
     sizes, counts = np.unique(numbers, return_counts=True)
     return tuple(zip(sizes.tolist(), counts.tolist(), strict=True))
-
-
-def _surety(seen: Tally) -> tuple[tuple[float, int], ...]:
-    """How many people are guessed how surely; in percent points, so that the list stays short."""
-    sure, counts = np.unique(np.round(seen.surety()[seen.of_person], 2), return_counts=True)
-    return tuple(zip(sure.tolist(), counts.tolist(), strict=True))
 
 
 def _read(table: object) -> Records:
