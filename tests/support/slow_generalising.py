@@ -124,11 +124,6 @@ class Case:
         """Of the ladders."""
         return tuple(len(next(iter(paths.values()))) - 1 for paths in self.paths)
 
-    @property
-    def table(self) -> Held:
-        """All sensitive values."""
-        return Counter(value for _, value in self.rows)
-
     def nodes(self) -> Iterator[Levels]:
         """All of them."""
         return product(*(range(height + 1) for height in self.heights))
@@ -142,8 +137,17 @@ class Case:
         return found
 
     def kept(self, levels: Levels, met: Met) -> dict[tuple[int, ...], Held]:
-        """The classes at a node that meet a model."""
-        return {key: held for key, held in self.classes(levels).items() if met(held, self.table)}
+        """The classes at a node that meet a model together: those that miss it are left out until none does.
+
+        First those go that miss what is asked of a class by itself: beside a table that is like it.
+        """
+        kept = {key: held for key, held in self.classes(levels).items() if met(held, held)}
+        while True:
+            table = sum(kept.values(), Counter())
+            left = {key: held for key, held in kept.items() if met(held, table)}
+            if len(left) == len(kept):
+                return kept
+            kept = left
 
     def alike(self, place: int, code: int, level: int) -> set[int]:
         """The values that occur and that a group holds."""

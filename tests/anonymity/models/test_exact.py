@@ -40,11 +40,13 @@ def table(classes: Sequence[dict[int, int]], totals: Sequence[int]) -> Frequenci
     pairs = [pair for held in classes for pair in sorted(held.items())]
     return Frequencies(
         rows=sizes,
+        units=sizes,
         sizes=sizes,
         starts=np.cumsum([0, *map(len, classes)]),
         values=np.array([value for value, _ in pairs], dtype=np.int32),
         counts=np.array([count for _, count in pairs], dtype=np.int64),
         totals=np.array(totals, dtype=np.int64),
+        whole=sum(totals),
         sensitive=Coded(
             name="ill", codes=np.zeros(0, np.int32), values=pa.array(range(len(totals))), has_missing=False
         ),

@@ -105,11 +105,13 @@ def frequencies(classes: Sequence[Group], totals: Sequence[int]) -> Frequencies:
     sizes = np.array([sum(group.counts) for group in classes], dtype=np.int64)
     return Frequencies(
         rows=sizes,
+        units=sizes,
         sizes=sizes,
         starts=np.cumsum([0, *(sum(map(bool, group.counts)) for group in classes)]),
         values=np.array([value for value, _ in pairs], dtype=np.int32),
         counts=np.array([count for _, count in pairs], dtype=np.int64),
         totals=np.array(totals, dtype=np.int64),
+        whole=sum(totals),
         sensitive=Coded(name="ill", codes=np.zeros(0, np.int32), values=pa.array([0, 1, 2]), has_missing=False),
         population=sizes + np.array([group.absent for group in classes], dtype=np.int64),
     )

@@ -241,10 +241,12 @@ def one_class(counts: Sequence[int], totals: Sequence[int]) -> Frequencies:
     size = np.array([sum(counts)])
     return Frequencies(
         rows=size,
+        units=size,
         sizes=size,
         starts=np.array([0, len(values)]),
         values=np.array(values, dtype=np.int32),
         counts=np.array([counts[value] for value in values]),
         totals=np.array(totals),
+        whole=sum(totals),
         sensitive=column,
     )

@@ -114,6 +114,7 @@ class Bold:
     sensitive = property(lambda self: self._model.sensitive)
     grows = True
     merges = True
+    relative = property(lambda self: self._model.relative)
 
     def measure(self, frequencies: Frequencies) -> Reals:
         """As it is."""

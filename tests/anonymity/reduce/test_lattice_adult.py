@@ -74,10 +74,10 @@ def compare(records: Records, given: dict[str, Hierarchy], models: Sequence[Mode
     """The search against all nodes, for some losses and all limits."""
     table = table_of(records, given, models)
     for loss in names:
-        every = table.problem(models, LOSSES[loss], table.rows)
+        every = table.problem(models, LOSSES[loss], table.units)
         facts = [every.find(levels) for levels in product(*(range(height + 1) for height in every.heights))]
         for share in SHARES:
-            most = floor(share * table.rows)
+            most = floor(share * table.units)
             fine = [
                 (fact.loss, sum(fact.levels), fact.levels)
                 for fact in facts

@@ -59,7 +59,7 @@ def expected(
 
 def told(keys: Keys, last: int) -> list[tuple[int, ...]]:
     """The tuples of keys."""
-    places = [*range(len(keys.levels)), *([-1] if last else [])]
+    places = [*range(len(keys.levels)), *([len(keys.levels)] if last else [])]
     columns = [keys.codes(place, slice(None)).tolist() for place in places]
     return list(zip(*columns, strict=True))
 
@@ -73,7 +73,7 @@ def test_rolling_up_is_grouping_afresh(
     ladders, last, rows, weights, others = case
     columns = [np.array(column, np.int32) for column in zip(*rows, strict=True)]
     counts = [np.array(weights, np.int64), *([] if others is None else [np.array(others, np.int64)])]
-    roller = Roller(ladders, last)
+    roller = Roller(ladders, [last] if last else [])
     keys = roller.bottom(columns, counts)
     for _ in range(3):
         held = expected(ladders, keys.levels, rows, weights)

@@ -395,7 +395,7 @@ def test_a_table_is_read() -> None:
     """Its quasi-identifiers make the classes; missing values are values."""
     table = {"age": [1, 1, 2, None, 3, 3, 3], "zip": ["x", "x", "y", "y", "z", "z", "z"]}
     found = population_uniqueness(table, ["age"], fraction=0.5, missing="wildcard")
-    assert (found.rows, found.unique, found.people) == (7, 2, 14)
+    assert (found.units, found.unique, found.people) == (7, 2, 14)
 
 
 @pytest.mark.parametrize("fraction", [0, 1.5, -1, float("nan")])

@@ -50,7 +50,7 @@ def test_the_histogram_counts_every_row_once(table: Table, missing: Missing) -> 
     assert [entry["size"] for entry in histogram] == sorted(set(sizes))
     for entry in histogram:
         chosen = [row for row, size in zip(rows, sizes, strict=True) if size == entry["size"]]
-        assert (entry["rows"], entry["classes"]) == (len(chosen), len(set(chosen)))
+        assert (entry["units"], entry["classes"]) == (len(chosen), len(set(chosen)))
 
 
 @given(tables(most_columns=2), tables(most_columns=2), st.sampled_from(THRESHOLDS))

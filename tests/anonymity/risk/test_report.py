@@ -235,7 +235,7 @@ def test_a_population_serves_models_and_the_journalist() -> None:
 
 def test_a_population_that_cannot_be_one_is_refused() -> None:
     """Fewer rows are refused; rows that it lacks are said, with why that may be."""
-    with pytest.raises(InvalidArgument, match="the population has 1 rows, fewer than the 2"):
+    with pytest.raises(InvalidArgument, match="the population has 1 row, fewer than the 2"):
         assess({"age": [1, 2]}, quasi_identifiers=["age"], population={"age": [1]})
     report = assess({"sex": ["F", "M", "M"]}, quasi_identifiers=["sex"], population={"sex": ["F", " M", " M"]})
     assert report.reidentification.lacking == 2

@@ -44,7 +44,7 @@ def test_all_columns_single_out_the_unique_rows(table: Table, missing: Missing) 
     """With sets of all sizes, whoever is unique has a minimal set, and nobody else."""
     found = special_uniques(table, at_most=len(table), missing=missing)
     assert sum(found.smallest) == uniqueness(table, list(table), missing=missing).unique
-    assert found.to_dict()["never"] == found.rows - sum(found.smallest)
+    assert found.to_dict()["never"] == found.units - sum(found.smallest)
 
 
 @pytest.mark.parametrize("wrong", [{"at_most": 0}, {"columns": []}, {"columns": "a"}])

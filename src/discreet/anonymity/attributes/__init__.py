@@ -1,6 +1,23 @@
 """Kinds of attributes: guessed with reasons, confirmed by the user."""
 
-from discreet.anonymity.attributes.guess import AttributeGuess, Attributes, confirm, guess_attributes
+from discreet.anonymity.attributes.guess import (
+    AttributeGuess,
+    Attributes,
+    Repeated,
+    confirm,
+    guess_attributes,
+    repeated,
+    rows_counted,
+)
 from discreet.anonymity.attributes.kind import AttributeKind
 
-__all__ = ["AttributeGuess", "AttributeKind", "Attributes", "confirm", "guess_attributes"]
+__all__ = [
+    "AttributeGuess",
+    "AttributeKind",
+    "Attributes",
+    "Repeated",
+    "confirm",
+    "guess_attributes",
+    "repeated",
+    "rows_counted",
+]

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.anonymity.attributes.kind import AttributeKind
-from discreet.anonymity.attributes.vocabulary import identifies, is_sensitive, may_be_known
+from discreet.anonymity.attributes.vocabulary import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
 from discreet.anonymity.hierarchies.lookalikes import dotted_days
 from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.read import read
+from discreet.anonymity.records.records import Records
 from discreet.dataset.column import Kind
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -143,6 +144,81 @@ def confirm(
         replace(guess, kind=said[guess.column], reason=_SAID) if guess.column in said else guess for guess in guesses
     )
     return Attributes(guesses=tuple(settled))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """A column that identifies, and yet has values that several rows share: rows may be people's, several of each.
+
+    Args:
+        column: its name.
+        values: how many different ones it has, without a missing one.
+        rows: how many rows have one.
+
+    Examples:
+        >>> print(Repeated(column="patient_id", values=2_000, rows=12_000))
+        patient_id has 2,000 values in 12,000 rows
+    """
+
+    column: str
+    values: int
+    rows: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as JSON-ready data."""
+        return {"column": self.column, "values": self.values, "rows": self.rows}
+
+    def __str__(self) -> str:
+        """The figures in words."""
+        return f"{self.column} has {self.values:,} values in {self.rows:,} rows"
+
+
+def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeated, ...]:
+    """The columns that identify and repeat: rows may then be people's, several of each.
+
+    Args:
+        records: the table.
+        identifying: columns that are said or guessed to name people; those that do so by their name are added.
+
+    Returns:
+        None if the table is counted by unit. Names of people aren't among them where another column shows that every
+        row is somebody else's, such as an e-mail address: two people may have one name.
+
+    Examples:
+        >>> repeated(read({"patient_id": [7, 9, 7], "age": [40, 40, 40]}))
+        (Repeated(column='patient_id', values=2, rows=3),)
+    """
+    if records.units is not None:
+        return ()
+    found: list[Repeated] = []
+    names, everybody_once = set(), False
+    for name, column in records.columns.items():
+        why = identifies(name, _stored(present(column)))
+        if why is None and name not in identifying:
+            continue
+        values = column.size - column.has_missing
+        rows = column.rows - (int(column.counts()[-1]) if column.has_missing else 0)
+        if rows > values:
+            found.append(Repeated(column=name, values=values, rows=rows))
+        if why is not None and why.endswith(A_NAME):
+            names.add(name)
+        elif why is not None and why.endswith(A_PERSON):
+            everybody_once |= values == column.rows
+    return tuple(each for each in found if not (everybody_once and each.column in names))
+
+
+def rows_counted(repeated: Sequence[Repeated]) -> str:
+    """Why there is no verdict where columns that identify repeat, and what to say so that there is one.
+
+    Examples:
+        >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)]).partition(". ")[0]
+        'Rows were counted, not people: patient_id has 2 values in 3 rows'
+    """
+    name = min(repeated, key=lambda each: each.values).column
+    return (
+        f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So there is no verdict. Say whose a row "
+        f'is (--unit {name}, in Python unit="{name}"), or that each is somebody else\'s (--rows-are-people, unit=()).'
+    )
 
 
 def _guess(column: Coded) -> AttributeGuess:

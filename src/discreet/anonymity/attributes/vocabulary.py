@@ -36,6 +36,12 @@ _KNOWN = (
 """What neighbours, colleagues, registers or social media know of a person."""
 
 
+A_NAME = "a name"
+"""Why a name identifies, as `identifies` says it: two people may have the same."""
+A_PERSON = ("reaches one person", "an official number")
+"""Why a column identifies that nobody shares with anybody."""
+
+
 def identifies(name: str, kind: Kind) -> str | None:
     """Why a column of this name identifies people by itself; None if its name doesn't say so.
 

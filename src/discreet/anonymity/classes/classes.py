@@ -1,16 +1,57 @@
-"""Equivalence classes: the rows that an attacker who knows the quasi-identifiers can't tell apart."""
+"""Equivalence classes: the rows that an attacker who knows the quasi-identifiers can't tell apart.
+
+Rows are counted as units: a class whose rows are all one person's has one unit, and nobody hides in it. Where no unit
+is named, every row is one of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.anonymity.classes.wildcard import hiding_places
-from discreet.anonymity.records.column import Coded, Codes, Whole
-from discreet.anonymity.records.grouping import grouped
+from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
+from discreet.anonymity.records.grouping import group, grouped
 from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.records.packing import Packable
 from discreet.anonymity.records.records import Records
 from discreet.errors import InvalidArgument
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Members:
+    """Which units are in which classes, where units have several rows.
+
+    Args:
+        classes: of each entry, the class; ascending.
+        units: of each entry, the number of the unit; once per class.
+        rows: of each entry, how many rows the unit has in the class.
+        number: how many units the table has.
+    """
+
+    classes: Whole
+    units: Codes
+    rows: Whole
+    number: int
+
+    @property
+    def apart(self) -> bool:
+        """Whether some unit is in two classes or more."""
+        return len(self.classes) > self.number
+
+    def smallest(self, of_classes: Whole) -> Whole:
+        """Of each unit, the smallest of its classes' numbers."""
+        found = np.full(self.number, np.iinfo(np.int64).max)
+        np.minimum.at(found, self.units, of_classes[self.classes])
+        return found
+
+    def within(self, classes: Mask) -> int:
+        """How many units have a row in one of these classes."""
+        there = np.zeros(self.number, dtype=np.bool_)
+        there[self.units[classes[self.classes]]] = True
+        return int(there.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -21,8 +62,10 @@ class Classes:
         columns: the quasi-identifiers.
         tuples: classes × columns: the codes that the rows of a class share, in lexicographic order.
         rows: of each class, how many rows are in it; at least 1.
-        sizes: of each class, among how many rows one of its rows hides: the same number, or more where missing values
+        units: of each class, how many units have a row in it: its rows, where every row is a unit of its own.
+        sizes: of each class, among how many units one of its units hides: the same number, or more where missing values
             are wildcards.
+        members: which units are in it; None where every row is a unit of its own.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -35,7 +78,9 @@ class Classes:
     columns: tuple[Coded, ...]
     tuples: Codes
     rows: Whole
+    units: Whole
     sizes: Whole
+    members: Members | None = None
 
     @property
     def number(self) -> int:
@@ -44,8 +89,17 @@ class Classes:
 
     @property
     def total(self) -> int:
-        """How many rows the table has."""
-        return int(self.rows.sum())
+        """How many units the table has."""
+        return int(self.units.sum()) if self.members is None else self.members.number
+
+    @property
+    def alike(self) -> int:
+        """How many pairs of units can't be told apart, added up over the classes."""
+        return int((self.units * (self.sizes - 1)).sum()) // 2
+
+    def within(self, which: Mask) -> int:
+        """How many units have a row in one of these classes."""
+        return int(self.units[which].sum()) if self.members is None else self.members.within(which)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,16 +115,93 @@ def classes_of(records: Records, quasi_identifiers: Sequence[str]) -> Classes:
         quasi_identifiers: one or more of its columns.
 
     Raises:
-        InvalidArgument: no column is named, or one twice.
+        InvalidArgument: no column is named, or one twice; or missing values are wildcards where units have several
+            rows.
         SchemaMismatch: the table lacks one.
+
+    Source: Wang, Fung (2006), "Anonymizing sequential releases", the definition of (X, Y)-anonymity: of each class,
+    how many different units.
     """
     columns = chosen(records, quasi_identifiers)
+    if records.units is not None:
+        return _by_unit(records, columns)
     found = grouped(columns)
     tuples = found.tuples()
     sizes = found.counts
     if records.missing is Missing.WILDCARD:
         sizes = hiding_places(columns, tuples, found.counts)
-    return Classes(columns=columns, tuples=tuples, rows=found.counts, sizes=sizes)
+    return Classes(columns=columns, tuples=tuples, rows=found.counts, units=found.counts, sizes=sizes)
+
+
+def _by_unit(records: Records, columns: tuple[Coded, ...]) -> Classes:
+    """The classes of a table whose units have several rows.
+
+    Raises:
+        InvalidArgument: missing values are wildcards.
+    """
+    units = records.units
+    assert units is not None  # noqa: S101 — the caller looked
+    if records.missing is Missing.WILDCARD:
+        raise InvalidArgument(
+            "missing values can't be wildcards where rows are counted by unit",
+            hint="take them as values of their own",
+        )
+    return _with_members(columns, [column.stored for column in columns], units.codes, units.number, None)
+
+
+def regrouped(classes: Classes, columns: Sequence[Coded], tuples: Codes, missing: Missing) -> Classes:
+    """The classes once their tuples are made coarser, so that some may be the same.
+
+    Args:
+        classes: as they were.
+        columns: the quasi-identifiers that are left. Their codes aren't those of rows any more; their sizes and missing
+            values are what counts.
+        tuples: classes × columns: the new codes.
+        missing: what a missing value is taken to be.
+    """
+    codes = [np.ascontiguousarray(tuples[:, place]) for place in range(len(columns))]
+    members = classes.members
+    if members is not None:
+        of_entry = [each[members.classes] for each in codes]
+        return _with_members(tuple(columns), of_entry, members.units, members.number, members.rows)
+    found = group(codes, [column.size for column in columns], classes.rows)
+    left, sizes = found.tuples(), found.counts
+    if missing is Missing.WILDCARD:
+        sizes = hiding_places(columns, left, found.counts)
+    return Classes(columns=tuple(columns), tuples=left, rows=found.counts, units=found.counts, sizes=sizes)
+
+
+def _with_members(
+    columns: tuple[Coded, ...], codes: Sequence[Packable], units: Codes, number: int, rows: Whole | None
+) -> Classes:
+    """The classes of entries, each a unit's, which stand for so many rows; for one if that is left out."""
+    found = group([*codes, units], [*(column.size for column in columns), number], rows)
+    entries = found.tuples()
+    begins = changes(entries[:, :-1])
+    first = np.flatnonzero(begins)
+    held = np.diff(first, append=len(entries))
+    return Classes(
+        columns=columns,
+        tuples=entries[first, :-1],
+        rows=np.add.reduceat(found.counts, first) if len(first) else found.counts,
+        units=held,
+        sizes=held,
+        members=Members(classes=np.cumsum(begins) - 1, units=entries[:, -1].copy(), rows=found.counts, number=number),
+    )
+
+
+def changes(tuples: Codes) -> Mask:
+    """Which of some ordered tuples differ from the one before.
+
+    Examples:
+        >>> changes(np.array([[0, 1], [0, 1], [0, 2]], np.int32)).tolist()
+        [True, False, True]
+    """
+    new = np.zeros(len(tuples), dtype=np.bool_)
+    new[:1] = True
+    for codes in tuples.T:
+        new[1:] |= codes[1:] != codes[:-1]
+    return new
 
 
 def chosen(records: Records, quasi_identifiers: Sequence[str]) -> tuple[Coded, ...]:

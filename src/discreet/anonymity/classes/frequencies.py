@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import Classes, chosen, classes_of
+from discreet.anonymity.classes.classes import Classes, changes, chosen, classes_of
 from discreet.anonymity.classes.wildcard import Held, hiding_places, pooled
-from discreet.anonymity.records.column import Coded, Codes, Whole
+from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
 from discreet.anonymity.records.grouping import group, grouped, starts_of
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.missing import Missing
@@ -22,18 +22,21 @@ class Frequencies:
     """How often each sensitive value occurs in each equivalence class.
 
     Only what occurs is stored: the pairs of class i are those from `starts[i]` to `starts[i + 1]`, in the order of
-    their values.
+    their values. Units are counted, not rows: one that has a value several times in a class has it once, one that has
+    several values there counts for each of them, and one that is in several classes counts in each.
 
     Args:
         rows: of each class, how many rows are in it.
-        sizes: of each class, among how many rows one of its rows hides; the same number, or more where missing values
+        units: of each class, how many units have a row in it: its rows, where every row is a unit of its own.
+        sizes: of each class, among how many units one of its units hides; the same number, or more where missing values
             are wildcards.
         starts: where the pairs of each class begin, and where the last ends: classes + 1 places.
         values: of each pair, the code of the sensitive value.
-        counts: of each pair, how many of the `sizes` rows have it.
-        totals: of each sensitive value, how many rows of the whole table have it.
+        counts: of each pair, how many of the `sizes` units have it.
+        totals: of each sensitive value, how many units have it, added up over the classes of the whole table.
+        whole: how many units the classes of the whole table have, added up.
         sensitive: the attribute; None if there is none, and then no pairs and no totals.
-        population: of each class, how many rows of a population table have the same quasi-identifiers; None if there
+        population: of each class, how many units of a population table have the same quasi-identifiers; None if there
             is no such table.
         classes: where the table came from; None for one that a search merged.
 
@@ -46,11 +49,13 @@ class Frequencies:
     """
 
     rows: Whole
+    units: Whole
     sizes: Whole
     starts: Whole
     values: Codes
     counts: Whole
     totals: Whole
+    whole: int
     sensitive: Coded | None = None
     population: Whole | None = None
     classes: Classes | None = None
@@ -62,8 +67,32 @@ class Frequencies:
 
     @property
     def total(self) -> int:
-        """How many rows the classes have together."""
-        return int(self.rows.sum())
+        """How many units the table has; those that are in several classes are counted in each if that isn't known."""
+        return int(self.units.sum()) if self.classes is None else self.classes.total
+
+    def within(self, which: Mask) -> int:
+        """How many units have a row in one of these classes; as `total`."""
+        return int(self.units[which].sum()) if self.classes is None else self.classes.within(which)
+
+    def only(self, kept: Mask) -> Frequencies:
+        """The frequencies of a release of these classes alone: the whole table is then what is released."""
+        pairs = np.repeat(kept, np.diff(self.starts))
+        lengths = np.diff(self.starts)[kept]
+        values, counts = self.values[pairs], self.counts[pairs]
+        units = self.units[kept]
+        return replace(
+            self,
+            rows=self.rows[kept],
+            units=units,
+            sizes=self.sizes[kept],
+            starts=np.append(0, np.cumsum(lengths)),
+            values=values,
+            counts=counts,
+            totals=summed(values, counts, len(self.totals)),
+            whole=int(units.sum()),
+            population=None if self.population is None else self.population[kept],
+            classes=None,
+        )
 
 
 def frequencies_of(
@@ -91,11 +120,12 @@ def frequencies_of(
     attribute = records.column(sensitive)
     if attribute.name in {column.name for column in columns}:
         raise InvalidArgument(f"the column {sensitive!r} can't be both quasi-identifying and sensitive")
+    if records.units is not None:
+        return _by_unit(records, quasi_identifiers, attribute, population)
     every = [*columns, attribute]
     pairs = grouped(every)
     tuples, values = np.split(pairs.tuples(), [len(columns)], axis=1)
-    begins = np.ones(len(tuples), dtype=np.bool_)
-    begins[1:] = (tuples[1:] != tuples[:-1]).any(axis=1)
+    begins = changes(tuples)
     first = np.flatnonzero(begins)
     held = Held(
         classes=np.cumsum(begins) - 1, values=values[:, 0].copy(), counts=pairs.counts, span=max(attribute.size, 1)
@@ -104,22 +134,57 @@ def frequencies_of(
     own, sizes = tuples[first], rows
     if records.missing is Missing.WILDCARD:
         held, sizes = pooled(columns, own, held), hiding_places(columns, own, rows)
-    classes = Classes(columns=columns, tuples=own, rows=rows, sizes=sizes)
+    classes = Classes(columns=columns, tuples=own, rows=rows, units=rows, sizes=sizes)
     return Frequencies(
         rows=rows,
+        units=rows,
         sizes=sizes,
         starts=np.append(starts_of(held.classes), len(held.values)),
         values=held.values,
         counts=held.counts,
         totals=attribute.counts(),
+        whole=records.rows,
         sensitive=attribute,
         population=None if population is None else counted(classes, records, population),
         classes=classes,
     )
 
 
+def _by_unit(
+    records: Records, quasi_identifiers: Sequence[str], attribute: Coded, population: Records | None
+) -> Frequencies:
+    """The frequencies of a table whose units have several rows."""
+    units = records.units
+    assert units is not None  # noqa: S101 — the caller looked
+    classes = classes_of(records, quasi_identifiers)
+    every = [*classes.columns, attribute]
+    entries = group([*(c.stored for c in every), units.codes], [*(c.size for c in every), units.number]).tuples()
+    begins = np.flatnonzero(changes(entries[:, :-1]))
+    pairs, counts = entries[begins, :-1], np.diff(begins, append=len(entries))
+    starts = np.flatnonzero(changes(pairs[:, :-1]))
+    values = pairs[:, -1].copy()
+    return Frequencies(
+        rows=classes.rows,
+        units=classes.units,
+        sizes=classes.sizes,
+        starts=np.append(starts, len(pairs)),
+        values=values,
+        counts=counts,
+        totals=summed(values, counts, attribute.size),
+        whole=int(classes.units.sum()),
+        sensitive=attribute,
+        population=None if population is None else counted(classes, records, population),
+        classes=classes,
+    )
+
+
+def summed(values: Codes, counts: Whole, number: int) -> Whole:
+    """Of each of so many values, the sum of its counts. Sums of integers below 2^53 are exact in doubles."""
+    return np.bincount(values, weights=counts, minlength=number).astype(np.int64)
+
+
 def counted(classes: Classes, records: Records, others: Records) -> Whole:
-    """Of each class, how many rows of another table have the same quasi-identifiers.
+    """Of each class, how many units of another table have the same quasi-identifiers.
 
     A value that isn't among the classes' is no row's of theirs, so such rows count nowhere.
 
@@ -137,6 +202,10 @@ def counted(classes: Classes, records: Records, others: Records) -> Whole:
     for codes in places:
         known &= codes >= 0
     sizes = [column.size for column in classes.columns]
+    if others.units is not None:
+        once = group([*(codes[known] for codes in places), others.units.codes[known]], [*sizes, others.units.number])
+        places = list(once.tuples()[:, :-1].T)
+        known = np.ones(once.number, dtype=np.bool_)
     both = [np.concatenate((classes.tuples[:, place], codes[known])) for place, codes in enumerate(places)]
     weights = np.concatenate((np.zeros(classes.number, dtype=np.int64), np.ones(int(known.sum()), dtype=np.int64)))
     found = group(both, sizes, weights)
@@ -148,11 +217,13 @@ def _bare(classes: Classes, population: Whole | None) -> Frequencies:
     """The classes alone."""
     return Frequencies(
         rows=classes.rows,
+        units=classes.units,
         sizes=classes.sizes,
         starts=np.zeros(classes.number + 1, dtype=np.int64),
         values=np.zeros(0, dtype=np.int32),
         counts=np.zeros(0, dtype=np.int64),
         totals=np.zeros(0, dtype=np.int64),
+        whole=int(classes.units.sum()),
         population=population,
         classes=classes,
     )

@@ -73,6 +73,11 @@ class AlphaK:
         return True
 
     @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class."""
+        return False
+
+    @property
     def _alpha(self) -> Fraction:
         """The greatest share, as read."""
         return above_zero(self.alpha, "alpha")
@@ -104,7 +109,7 @@ class AlphaK:
         return highest(self.measure(frequencies))
 
     def _largest(self, counts: Counts, frequencies: Frequencies) -> Exact:
-        """Of each class, how many rows its most frequent protected value has."""
+        """Of each class, how many units its most frequent protected value has."""
         if self.values is None:
             return counts.most(counts.counts)
         return counts.most(np.where(self._protected(frequencies)[counts.values], counts.counts, 0))

@@ -1,4 +1,4 @@
-"""What models have in common that ask for a number: so many rows, people or values of every class."""
+"""What models have in common that ask for a number: so many units, people or values of every class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.anonymity.records.column import Mask, Reals, Whole
 
 
 class AtLeast(ABC):
-    """Every class has at least so many of something that more rows never make fewer: rows, people or values."""
+    """Every class has at least so many of something that more rows never make fewer: units, people or values."""
 
     __slots__ = ()
 
@@ -36,6 +36,11 @@ class AtLeast(ABC):
     def merges(self) -> bool:
         """True, as it grows."""
         return True
+
+    @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class and its population."""
+        return False
 
     def measure(self, frequencies: Frequencies) -> Reals:
         """Of each class, how many it has.

@@ -26,7 +26,12 @@ class Closeness:
     """Every class's distribution of sensitive values is within t of the whole table's.
 
     The distance is the earth mover's: the least work that turns one distribution into the other, where moving all of
-    it as far as can be is 1. The whole table includes rows that are later suppressed; values that a class lacks count.
+    it as far as can be is 1. Of a release, the whole table is what is released: rows that were left out don't count.
+    Values that a class lacks do.
+
+    Where units have several values in a class, a value's share is that of the units that have it, in the class and in
+    the table. Shares then needn't add up to the same; what one has more in all is moved as far as can be. So no value's
+    share differs by more than t.
 
     Args:
         t: from 0 to 1; 1 asks for nothing.
@@ -79,6 +84,11 @@ class Closeness:
         Proof. With the table's distribution fixed, the distance is convex: flows that turn two distributions into it
         mix to one that turns their mixture into it, at the same mixture of work. A union is a mixture of its parts.
         """
+        return True
+
+    @property
+    def relative(self) -> bool:
+        """True: with the shares of the whole table."""
         return True
 
     @property

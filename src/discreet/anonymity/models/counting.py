@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,14 +21,22 @@ Exact: TypeAlias = NDArray[Any]
 class Counts:
     """The counts of a sensitive attribute, class by class, with what is worked out of them again and again.
 
+    A unit with several values in a class counts for each of them. Models then take it to have the one that gives most
+    away, so that a class never looks more diverse than it is.
+
     Args:
-        sizes: of each class, among how many rows one of its rows hides: what the counts of its pairs add up to.
+        sizes: of each class, among how many units one of its units hides: what the counts of its pairs add up to, or
+            less where units have several values.
         starts: of each class, its first pair; every class has a pair.
         lengths: of each class, how many pairs it has.
         values: of each pair, the code of the value; ascending within a class.
-        counts: of each pair, how many rows have the value; at least 1.
-        totals: of each value, how many rows of the whole table have it.
-        rows: of the whole table; at most 2^31, so that the product of two counts fits in 63 bits.
+        counts: of each pair, how many units have the value; at least 1.
+        totals: of each value, how many units have it, over the classes of the whole table.
+        whole: how many units these classes have; with `totals` at most 2^31, so that products of two counts fit in 63
+            bits.
+
+    Raises:
+        InvalidArgument: there are more.
     """
 
     sizes: Exact
@@ -37,18 +45,22 @@ class Counts:
     values: Codes
     counts: Exact
     totals: Whole
-    rows: int = field(init=False)
+    whole: int
 
     def __post_init__(self) -> None:
-        """Add up the rows.
-
-        Raises:
-            InvalidArgument: there are more than 2^31 of them.
-        """
-        rows = int(self.totals.sum())
-        if rows > MOST:
+        """Check that products fit."""
+        if max(self.held, self.whole) > MOST:
             raise InvalidArgument("tables of more than 2^31 rows can't be measured")
-        object.__setattr__(self, "rows", rows)
+
+    @property
+    def held(self) -> int:
+        """How many pairs of a unit and a value the whole table has."""
+        return int(self.totals.sum())
+
+    @property
+    def several(self) -> bool:
+        """Whether some unit has several values in a class."""
+        return self.held > self.whole
 
     def spread(self, of_classes: Exact) -> Exact:
         """To each pair, the number of its class."""
@@ -77,9 +89,35 @@ class Counts:
     def gains(self) -> tuple[Whole, Whole]:
         """Of each pair, n·N and s·T: by their ratio the value is more frequent in the class than in the table.
 
-        Both are below 2^62, as no count exceeds 2^31.
+        Both are at most 2^62, as no count exceeds 2^31.
         """
-        return self.counts * self.rows, self.spread(self.sizes) * self.totals[self.values]
+        return self.counts * self.whole, self.spread(self.sizes) * self.totals[self.values]
+
+    def covered(self, number: int) -> Exact:
+        """Of each class, how many units its `number` most frequent values hold at the most: their counts, added up."""
+        if number < 1:
+            return np.zeros_like(self.sizes)
+        if number == 1:
+            return self.most(self.counts)  # no need to sort
+        ordered, rank = self._ranked()
+        return self.sums(np.where(rank < number, ordered, 0))
+
+    def fewest(self) -> Whole:
+        """Of each class, the least number of values whose counts add up to all of its units."""
+        ordered, rank = self._ranked()
+        reached = np.cumsum(ordered)
+        before = reached - ordered
+        short = before - self.spread(before[self.starts]) < self.spread(self.sizes)  # without it, some unit is left
+        return np.asarray(self.most(np.where(short, rank + 1, 0)), dtype=np.int64)
+
+    def _ranked(self) -> tuple[Exact, Whole]:
+        """The counts of each class, the largest first, and the places that they have there.
+
+        They are sorted within classes as one number each, class · 2^31 − count, which is below 2^62.
+        """
+        keys = self.spread(np.arange(1, len(self.sizes) + 1)) << 31
+        ordered = keys - np.sort(keys - self.counts, kind="stable")
+        return ordered, np.arange(len(ordered)) - self.spread(self.starts)
 
     def only(self, classes: Mask, kind: type) -> Counts:
         """The same of some classes, in numbers of another kind: np.int64, or object for numbers of any size."""
@@ -92,6 +130,7 @@ class Counts:
             values=self.values[pairs],
             counts=self.counts[pairs].astype(kind),
             totals=self.totals,
+            whole=self.whole,
         )
 
 
@@ -115,11 +154,12 @@ def counts_of(frequencies: Frequencies, sensitive: str) -> Counts:
         values=frequencies.values,
         counts=frequencies.counts,
         totals=frequencies.totals,
+        whole=frequencies.whole,
     )
 
 
 def population_of(frequencies: Frequencies) -> Whole:
-    """Of each class, how many rows of the population have the same quasi-identifiers.
+    """Of each class, how many units of the population have the same quasi-identifiers.
 
     Raises:
         InvalidArgument: there is no population.

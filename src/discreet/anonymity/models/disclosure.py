@@ -69,6 +69,11 @@ class DeltaDisclosure:
         return True
 
     @property
+    def relative(self) -> bool:
+        """True: with the shares of the whole table."""
+        return True
+
+    @property
     def _delta(self) -> Fraction:
         """The threshold, as read."""
         return above_zero(self.delta, "delta")

@@ -1,14 +1,18 @@
 """Earth mover's distances between each class and the whole table, as exact ratios of whole numbers.
 
-With n rows of a value among the s of a class, and T among the N of the table, shares differ by (n·N − T·s)/(s·N). All
+With n units of a value among the s of a class, and T among the N of the table, shares differ by (n·N − T·s)/(s·N). All
 three distances are sums of such differences, so that only the numerators need adding up. Values that a class lacks are
 summed over without being looked at, so the effort depends on the pairs that occur, not on classes × values.
+
+Where units have several values, the shares of a class may add up to more or less than those of the table. What the one
+has more than the other comes from, or goes to, a place at the distance 1 from every value; and as no two distributions
+are farther apart than that, distances end at 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,12 +42,14 @@ class Distances:
 
 
 def equal(counts: Counts) -> Distances:
-    """Half the sum of all differences: what a class has too much, Σ max(0, n·N − T·s) over its values.
+    """What a class has too much, Σ max(0, n·N − T·s) over its values, or what it has too little if that is more.
 
-    Differences add up to 0, so what it has too much is what it has too little of others. At most s·N, below 2^62.
+    Unless units have several values, differences add up to 0, so that both are half the sum of all. Neither is above
+    2^62, as no count exceeds 2^31.
     """
     have, due = counts.gains()
-    return Distances(work=counts.sums(np.maximum(have - due, 0)), whole=counts.sizes * counts.rows)
+    over = counts.sums(np.maximum(have - due, 0))
+    return _ended(over + np.maximum(-_surplus(counts), 0), counts.sizes * counts.whole)
 
 
 def hierarchical(counts: Counts, ladder: Ladder) -> Distances:
@@ -71,21 +77,53 @@ def hierarchical(counts: Counts, ladder: Ladder) -> Distances:
 def ordered(counts: Counts) -> Distances:
     """The mean of |cumulative difference| over all but the last value: Σᵢ |N·Cᵢ − s·Dᵢ| / (s·N·(m − 1)).
 
-    Cᵢ and Dᵢ are how many rows of the class and of the table have one of the first i values.
+    Cᵢ and Dᵢ are how many units of the class and of the table have one of the first i of the m values that the table
+    has. What either has more in all is taken to come to the last value from outside.
     """
-    return _in_parts(counts, max(len(counts.totals) - 1, 1), _moved)
+    there = counts.totals > 0
+    if not there.all():  # a value that only rows have that were left out
+        place = np.cumsum(there) - 1
+        counts = replace(counts, values=place[counts.values].astype(np.int32), totals=counts.totals[there])
+    steps = max(len(counts.totals) - 1, 1)
+
+    def work(part: Counts) -> Exact:
+        """The numerators of a part of the classes."""
+        moved: Exact = _moved(part) + steps * np.abs(_surplus(part))
+        return moved
+
+    return _in_parts(counts, steps, work)
 
 
 def _in_parts(counts: Counts, steps: int, work: Callable[[Counts], Exact]) -> Distances:
-    """Add up in 64 bits where s·N·steps, which no sum exceeds, has room there; else in Python's whole numbers."""
-    wide = counts.sizes > _ROOM // max(counts.rows * steps, 1)
+    """Add up in 64 bits where no sum can exceed it, else in Python's whole numbers.
+
+    With as many pairs as units, no sum exceeds s·N·steps. Else four times the larger of the pairs of the class times N
+    and s times the pairs of the table is above every sum of one step.
+    """
+    most, whole = counts.sizes, counts.whole
+    if counts.several:
+        most, whole = 4 * np.maximum(most, counts.sums(counts.counts)), counts.held
+    wide = most > _ROOM // max(whole * steps, 1)
     if not wide.any():
-        return Distances(work=work(counts), whole=counts.sizes * (counts.rows * steps))
+        return _ended(work(counts), counts.sizes * (counts.whole * steps))
     found = np.empty(len(wide), dtype=object)
     for part, kind in ((wide, object), (~wide, np.int64)):
         if part.any():
             found[part] = work(counts.only(part, kind))
-    return Distances(work=found, whole=counts.sizes.astype(object) * (counts.rows * steps))
+    return _ended(found, counts.sizes.astype(object) * (counts.whole * steps))
+
+
+def _ended(work: Exact, whole: Exact) -> Distances:
+    """Distances that end at 1."""
+    return Distances(work=np.minimum(work, whole), whole=whole)
+
+
+def _surplus(counts: Counts) -> Exact:
+    """Of each class, how much more its values have than those of the table: 0 unless units have several."""
+    if not counts.several:
+        return np.zeros_like(counts.sizes)
+    more: Exact = counts.sums(counts.counts) * counts.whole - counts.sizes * counts.held
+    return more
 
 
 def _grouped(counts: Counts, groups: Codes) -> Counts:
@@ -108,6 +146,7 @@ def _grouped(counts: Counts, groups: Codes) -> Counts:
         values=(kept % number).astype(np.int32),
         counts=np.add.reduceat(counts.counts[order], first),
         totals=np.bincount(groups, weights=counts.totals, minlength=number).astype(np.int64),
+        whole=counts.whole,
     )
 
 
@@ -118,15 +157,15 @@ def _moved(counts: Counts) -> Exact:
     a place that is searched for; on either side of it the sum follows from sums of Dᵢ, known for all i in advance.
     """
     last = max(len(counts.totals) - 1, 0)
-    below = np.cumsum(counts.totals)  # Dᵢ: at most N
-    prefix = np.concatenate(([0], np.cumsum(below)))  # Σ of the first Dᵢ: at most m·N, below 2^62
+    below = np.cumsum(counts.totals)  # Dᵢ: at most 2^31
+    prefix = np.concatenate(([0], np.cumsum(below)))  # Σ of the first Dᵢ: at most m·2^31, below 2^62
     sizes, low = counts.spread(counts.sizes), counts.values.astype(np.int64)
     high = np.empty_like(low)
     high[:-1] = low[1:]
     high[counts.starts + counts.lengths - 1] = last
     reached = np.cumsum(counts.counts)
     before = reached[counts.starts] - counts.counts[counts.starts]
-    have = (reached - counts.spread(before)) * counts.rows  # N·Cᵢ from this value up to the next
+    have = (reached - counts.spread(before)) * counts.whole  # N·Cᵢ from this value up to the next
     turn = np.searchsorted(below, (have // sizes).astype(np.int64), side="right")
     turn = np.clip(turn, low, high)
     over = have * (2 * turn - low - high)

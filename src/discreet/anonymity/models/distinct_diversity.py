@@ -19,6 +19,11 @@ class DistinctDiversity(AtLeast):
     occurs: 99 of 100 rows may share one. A missing value is a value, and texts are compared letter by letter, so "HIV"
     and "hiv" are two: both make a class look more diverse.
 
+    Where units have several values in a class, it is the least number of values that every unit might have one of: the
+    fewest whose counts add up to the units. So an attacker who rules out any l − 2 values still can't be sure of
+    another. Proof. What l − 1 values hold together is less than the units, so somebody has none of them: not those
+    ruled out, and not the other one.
+
     Args:
         l: 1 or more; 1 asks for nothing.
         sensitive: the sensitive attribute.
@@ -53,12 +58,13 @@ class DistinctDiversity(AtLeast):
         return self.l
 
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, how many different values it has.
+        """Of each class, how many different values it has, or how many it takes to hold every unit.
 
         Raises:
             InvalidArgument: the frequencies are about another attribute.
         """
-        return counts_of(frequencies, self.sensitive).lengths
+        counts = counts_of(frequencies, self.sensitive)
+        return counts.fewest() if counts.several else counts.lengths
 
     def __str__(self) -> str:
         """As "distinct 3-diversity of disease"."""

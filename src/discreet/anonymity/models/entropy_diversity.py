@@ -10,7 +10,7 @@ from math import gcd, log
 import numpy as np
 
 from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.models.comparing import below, settled
+from discreet.anonymity.models.comparing import at_most, below, settled
 from discreet.anonymity.models.counting import Counts, counts_of
 from discreet.anonymity.models.model import lowest
 from discreet.anonymity.models.thresholds import attribute, real, shown
@@ -27,6 +27,9 @@ class EntropyDiversity:
 
     exp(H) is a real number, the number of equally frequent values that would be as uncertain; it is never cut to a
     whole one. The whole table's entropy bounds what any class can be asked to reach together with all others.
+
+    Where units have several values in a class, it is the units of the class over those of its most frequent value
+    instead: no less uncertain is any choice of one value for each of them, since H ≥ −ln of the largest share.
 
     Args:
         l: 1 or more; 1 asks for nothing.
@@ -66,9 +69,15 @@ class EntropyDiversity:
         """True.
 
         Proof. The shares of a union are a mean of the two parts' shares, weighted by their sizes. Entropy is concave,
-        so that the union's is at least the same mean of their entropies, and that at least the lesser of the two.
+        so that the union's is at least the same mean of their entropies, and that at least the lesser of the two. Where
+        units have several values: from n ≤ s/l and n′ ≤ s′/l follows n + n′ ≤ (s + s′)/l, for each value.
         """
         return True
+
+    @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class."""
+        return False
 
     @property
     def _l(self) -> Fraction:
@@ -82,6 +91,8 @@ class EntropyDiversity:
             InvalidArgument: the frequencies are about another attribute.
         """
         counts = counts_of(frequencies, self.sensitive)
+        if counts.several:
+            return np.asarray(counts.sizes / counts.most(counts.counts), dtype=np.float64)
         measure: Reals = np.where(_even(counts), counts.lengths, np.exp(_entropy(counts)))
         return measure
 
@@ -96,6 +107,8 @@ class EntropyDiversity:
             InvalidArgument: the frequencies are about another attribute.
         """
         counts = counts_of(frequencies, self.sensitive)
+        if counts.several:
+            return at_most(counts.most(counts.counts), counts.sizes, 1 / self._l)
         above = _entropy(counts) - log(self._l)
         margin = (counts.lengths + 16) * _UNIT * (1 + np.log(counts.sizes))
         even = _even(counts)

@@ -12,10 +12,9 @@ from discreet.anonymity.records.column import Whole
 
 @dataclass(frozen=True, slots=True)
 class KAnonymity(AtLeast):
-    """Every row hides among at least k rows with the same quasi-identifiers.
+    """Every unit hides among at least k units with the same quasi-identifiers: every row, where each is a unit.
 
-    It says nothing about what these rows have in common: where all of them are ill, everybody in the class is known
-    to be.
+    It says nothing about what these have in common: where all of them are ill, everybody in the class is known to be.
 
     Args:
         k: 1 or more; 1 asks for nothing.
@@ -49,7 +48,7 @@ class KAnonymity(AtLeast):
         return self.k
 
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, among how many rows one of its rows hides."""
+        """Of each class, among how many units one of its units hides."""
         return frequencies.sizes
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from discreet.anonymity.records.column import Whole
 
 @dataclass(frozen=True, slots=True)
 class KMap(AtLeast):
-    """Every row has the quasi-identifiers of at least k rows of a population table.
+    """Every row has the quasi-identifiers of at least k units of a population table.
 
     It is weaker than k-anonymity: it protects as long as the attacker doesn't know who of the population is in the
     table. A population that lacks a person of the table counts too few, which errs towards refusing.
@@ -52,7 +52,7 @@ class KMap(AtLeast):
         return self.k
 
     def number(self, frequencies: Frequencies) -> Whole:
-        """Of each class, how many rows of the population have its quasi-identifiers.
+        """Of each class, how many units of the population have its quasi-identifiers.
 
         Raises:
             InvalidArgument: the frequencies have no population.

@@ -73,6 +73,11 @@ class BetaLikeness:
         return True
 
     @property
+    def relative(self) -> bool:
+        """True: with the shares of the whole table."""
+        return True
+
+    @property
     def _beta(self) -> Fraction:
         """The threshold, as read."""
         return above_zero(self.beta, "beta")
@@ -123,18 +128,18 @@ def _gains(counts: Counts) -> Reals:
 
 def _below_log(counts: Counts) -> Mask:
     """Of each pair, whether (q − p)/p ≤ −ln p; those too near to tell are settled exactly."""
-    gains, rows = _gains(counts), counts.rows
-    room = np.log(rows / counts.totals)[counts.values]
+    gains, whole = _gains(counts), counts.whole
+    room = np.log(whole / counts.totals[counts.values])
     fine: Mask = (gains < room - _MARGIN * (1 + room)) | (gains <= 0)
     doubtful = np.flatnonzero(~fine & (gains <= room + _MARGIN * (1 + room)))
     if len(doubtful):
         have, due = counts.gains()
         held = counts.totals[counts.values[doubtful]]
         cases = zip(have[doubtful].tolist(), due[doubtful].tolist(), held.tolist(), strict=True)
-        fine[doubtful] = settled(lambda case: _is_below_log(*case, rows), cases)
+        fine[doubtful] = settled(lambda case: _is_below_log(*case, whole), cases)
     return fine
 
 
-def _is_below_log(have: int, due: int, total: int, rows: int) -> bool:
-    """Whether have/due − 1 ≤ ln(rows/total), exactly."""
-    return log_at_most(Fraction(total, rows), 1 - Fraction(have, due))
+def _is_below_log(have: int, due: int, total: int, whole: int) -> bool:
+    """Whether have/due − 1 ≤ ln(whole/total), exactly."""
+    return log_at_most(Fraction(total, whole), 1 - Fraction(have, due))

@@ -11,14 +11,15 @@ from discreet.anonymity.records.column import Mask, Reals
 class Model(Protocol):
     """A promise about the equivalence classes of a release.
 
-    Two facts tell a search what it may leave out. Both are about classes, with the totals of the whole table fixed:
-    whatever a release suppresses still counts in them.
+    Two facts tell a search what it may leave out. Both are about classes, with the totals of the whole table fixed.
 
     - `grows`: adding any rows to a class that meets the model leaves a class that meets it.
     - `merges`: the union of two disjoint classes that each meet the model meets it. A model that grows merges.
 
     Where missing values are wildcards, classes aren't disjoint: a row may hide in two classes, and counts once
-    in their union. Then only `grows` can be relied on.
+    in their union. Then only `grows` can be relied on. Where units have several rows, a unit may be in two classes
+    likewise, and another row may give a unit another value, or the class no new unit. Then `grows` holds for models
+    without a sensitive attribute alone, and `merges` for all only while no unit is in two classes.
     """
 
     @property
@@ -34,6 +35,11 @@ class Model(Protocol):
     @property
     def merges(self) -> bool:
         """Whether two disjoint classes that each meet it do so together."""
+        ...
+
+    @property
+    def relative(self) -> bool:
+        """Whether it compares a class with the whole table, so that leaving out other classes can make it miss."""
         ...
 
     def measure(self, frequencies: Frequencies) -> Reals:

@@ -81,6 +81,11 @@ class DeltaPresence:
         return real(self.lo, "lo")
 
     @property
+    def relative(self) -> bool:
+        """False: what it compares a class with is the population."""
+        return False
+
+    @property
     def _hi(self) -> Fraction:
         """The greatest share, as read."""
         return real(self.hi, "hi")

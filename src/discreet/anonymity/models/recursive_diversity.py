@@ -20,7 +20,8 @@ from discreet.exact.rational import Rationalizable
 class RecursiveDiversity:
     """In every class r₁ < c·(r_l + … + r_m), where r₁ ≥ r₂ ≥ … are the counts of its sensitive values.
 
-    An attacker who rules out any l − 2 values still sees no value fill more than c times what the others have.
+    An attacker who rules out any l − 2 values still sees no value fill more than c times what the others have. The sum
+    is what the class has without its l − 1 most frequent values; that is how it is counted where units have several.
 
     Args:
         c: above 0.
@@ -70,6 +71,11 @@ class RecursiveDiversity:
         return True
 
     @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class."""
+        return False
+
+    @property
     def _c(self) -> Fraction:
         """The factor, as read."""
         return above_zero(self.c, "c")
@@ -103,17 +109,8 @@ class RecursiveDiversity:
         return highest(self.measure(frequencies))
 
     def _ends(self, counts: Counts) -> tuple[Exact, Exact]:
-        """Of each class, its largest count, and the sum of all from the l-th on.
-
-        Counts are sorted within classes as one number each, class · 2^31 − count, which is below 2^62.
-        """
-        first = counts.most(counts.counts)
-        if self.l == 2:  # noqa: PLR2004 — all but the largest: no need to sort
-            return first, counts.sizes - first
-        keys = counts.spread(np.arange(1, len(first) + 1)) << 31
-        ordered = keys - np.sort(keys - counts.counts, kind="stable")
-        rank = np.arange(len(ordered)) - counts.spread(counts.starts)
-        return first, counts.sums(np.where(rank >= self.l - 1, ordered, 0))
+        """Of each class, its largest count, and what is left of it without the l − 1 most frequent values."""
+        return counts.most(counts.counts), np.maximum(counts.sizes - counts.covered(self.l - 1), 0)
 
     def __str__(self) -> str:
         """As "(c=3, l=2)-diversity of disease"."""

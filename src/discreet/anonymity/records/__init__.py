@@ -2,7 +2,8 @@
 
 from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Value, Whole
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.read import Unit, read
 from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.units import Units
 
-__all__ = ["Coded", "Codes", "Mask", "Missing", "Reals", "Records", "Value", "Whole", "read"]
+__all__ = ["Coded", "Codes", "Mask", "Missing", "Reals", "Records", "Unit", "Units", "Value", "Whole", "read"]

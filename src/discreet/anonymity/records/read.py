@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,11 +16,14 @@ from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.naming import refuse_twins
 from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.units import units_of
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Unit: TypeAlias = str | Sequence[str] | None
+"""The column, or columns, that say whose a row is; none of them where every row is a unit of its own."""
 _THREADS = 2
 """Columns are encoded side by side; more threads would only hold more of the table in memory at once."""
 _PART = 1 << 18
@@ -27,10 +31,11 @@ _PART = 1 << 18
 _PARQUET = frozenset({".parquet", ".pq"})
 
 
-def read(
+def read(  # noqa: PLR0913 — a table, and how it is to be read
     table: object,
     *,
     columns: Sequence[str] | None = None,
+    unit: Unit = None,
     missing: Missing | str | None = None,
     delimiter: str | None = None,
     null_texts: Sequence[str] | None = None,
@@ -43,6 +48,9 @@ def read(
         table: the path of a CSV or Parquet file; a pandas, Polars (lazy or not) or Arrow table; a mapping from names to
             lists; or `Records`, which come back as they are.
         columns: which to read; all if left out.
+        unit: the column, or columns, that say whose a row is: a person's or a household's number. Rows of one unit are
+            counted as one. If left out, every row is a unit of its own, or as it was for `Records`; `()` says so of
+            these, too. These columns aren't among those of the result.
         missing: what a missing value is taken to be: its own value if left out, or as it was for `Records`.
         delimiter: of a CSV file, one character; found out if left out.
         null_texts: what a CSV file writes for a missing value; if left out, nothing at all, and what the codebook of a
@@ -52,7 +60,8 @@ def read(
         SourceMissing: the file isn't there.
         SourceUnsupported: it isn't a table that can be read; the message says where it stops being one.
         SchemaMismatch: it lacks one of the columns.
-        InvalidArgument: a value is missing though `missing` refuses it, or an argument is wrong.
+        InvalidArgument: a value is missing though `missing` refuses it, a row doesn't say whose it is, or an argument
+            is wrong.
 
     Examples:
         >>> read({"age": [34, 71], "sex": ["Female", "Male"]}).names
@@ -61,15 +70,57 @@ def read(
     if missing is None:
         missing = table.missing if isinstance(table, Records) else Missing.OWN_VALUE
     policy = _policy(missing)
+    naming = _naming(unit, columns)
     if isinstance(table, Records):
-        records = table if columns is None else table.only(columns)
-        found = Records(columns=records.columns, rows=records.rows, missing=policy)
+        found = _by_unit(replace(table, missing=policy), naming, columns)
     else:
         options = CsvOptions(delimiter=delimiter, null_texts=None if null_texts is None else tuple(null_texts))
-        found = _coded(_arrow(table, columns, options), policy)
+        wanted = None if columns is None else [*columns, *(naming or ())]
+        found = _by_unit(_coded(_arrow(table, wanted, options), policy), naming, columns)
     if policy is Missing.REFUSE:
         _refuse(found)
     return found
+
+
+def population_of(table: object, columns: Sequence[str] | None, records: Records) -> Records:
+    """Read a population that records were drawn from, by unit as they are if it has the columns for that.
+
+    If it lacks them it lists everybody once, so that each of its rows is a unit.
+
+    Raises:
+        SchemaMismatch: it lacks one of `columns`.
+    """
+    if records.units is not None:
+        try:
+            return read(table, columns=columns, unit=records.units.names, missing=records.missing)
+        except SchemaMismatch:
+            pass
+    return read(table, columns=columns, missing=records.missing)
+
+
+def _naming(unit: Unit, columns: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The columns that say whose a row is; None if nothing is said of it.
+
+    Raises:
+        InvalidArgument: one is named twice, or is to be read as another column, too.
+    """
+    if unit is None:
+        return None
+    naming = (unit,) if isinstance(unit, str) else tuple(unit)
+    for name in naming:
+        if naming.count(name) > 1 or name in (columns or ()):
+            raise InvalidArgument(
+                f"the column {name!r} is named twice", hint="what says whose a row is has no other role"
+            )
+    return naming
+
+
+def _by_unit(records: Records, naming: tuple[str, ...] | None, columns: Sequence[str] | None) -> Records:
+    """The same with units, and with these columns; what says whose a row is isn't one of them."""
+    if naming is not None and not (records.units is not None and records.units.names == naming):
+        units = units_of([records.column(name) for name in naming]) if naming else None
+        records = replace(records.without(naming), units=units)
+    return records if columns is None else records.only(columns)
 
 
 def _policy(missing: Missing | str) -> Missing:

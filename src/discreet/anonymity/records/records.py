@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from discreet.anonymity.records.column import Coded, Whole
 from discreet.anonymity.records.missing import Missing
-from discreet.errors import SchemaMismatch
+from discreet.anonymity.records.units import Units
+from discreet.errors import InvalidArgument, SchemaMismatch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,8 @@ class Records:
         columns: by name, in the table's order; all of the same length.
         rows: how many rows.
         missing: what a missing value is taken to be.
+        units: whose each row is; None if every row is a unit of its own. The columns that say it aren't among
+            `columns`: they name units by themselves, so they are neither known to others nor released.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -34,6 +37,7 @@ class Records:
     columns: Mapping[str, Coded]
     rows: int
     missing: Missing = Missing.OWN_VALUE
+    units: Units | None = None
 
     def __post_init__(self) -> None:
         """Keep the columns from being changed through the mapping that was handed in."""
@@ -44,12 +48,20 @@ class Records:
         """The names of the columns."""
         return tuple(self.columns)
 
+    @property
+    def counted(self) -> int:
+        """How many units there are: rows, if each is one of its own."""
+        return self.rows if self.units is None else self.units.number
+
     def column(self, name: str) -> Coded:
         """One column.
 
         Raises:
             SchemaMismatch: the table has none of that name.
+            InvalidArgument: it says whose a row is.
         """
+        if self.units is not None and name in self.units.names:
+            raise InvalidArgument(f"the column {name!r} says whose a row is, so it has no other role")
         if name not in self.columns:
             raise SchemaMismatch(f"the table has no column {name!r}", hint=f"it has {', '.join(self.names) or 'none'}")
         return self.columns[name]
@@ -60,7 +72,7 @@ class Records:
         Raises:
             SchemaMismatch: it lacks one of them.
         """
-        return Records(columns={name: self.column(name) for name in names}, rows=self.rows, missing=self.missing)
+        return replace(self, columns={name: self.column(name) for name in names})
 
     def without(self, names: Sequence[str]) -> Records:
         """The table without these columns.
@@ -74,7 +86,8 @@ class Records:
     def take(self, rows: Whole) -> Records:
         """These rows only, in this order."""
         taken = {name: column.take(rows) for name, column in self.columns.items()}
-        return Records(columns=taken, rows=len(rows), missing=self.missing)
+        units = None if self.units is None else self.units.take(rows)
+        return Records(columns=taken, rows=len(rows), missing=self.missing, units=units)
 
     def to_arrow(self) -> pa.Table:
         """The table with its values, as Arrow has them."""

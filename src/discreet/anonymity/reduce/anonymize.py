@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
+from discreet.anonymity.attributes import Repeated, repeated
 from discreet.anonymity.hierarchies.hierarchy import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
 from discreet.anonymity.loss.loss import Loss
@@ -16,7 +17,7 @@ from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.read import Unit, population_of, read
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.anonymized import Anonymized
 from discreet.anonymity.reduce.finishing import Made, finished
@@ -42,6 +43,7 @@ class _Task:
         hierarchies: that were given.
         models: one or more.
         population: everybody whom the rows were drawn from; None if unknown.
+        repeated: columns that identify and repeat, though nobody said whose a row is.
     """
 
     records: Records
@@ -50,6 +52,7 @@ class _Task:
     hierarchies: Mapping[str, Hierarchy]
     models: tuple[Model, ...]
     population: Records | None
+    repeated: tuple[Repeated, ...]
 
 
 def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is promised, and how
@@ -59,6 +62,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
     sensitive: Sequence[str] = (),
     identifying: Sequence[str] = (),
     insensitive: Sequence[str] = (),
+    unit: Unit = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     models: Sequence[Model] = (KAnonymity(5),),
     suppression: Rationalizable = Fraction(1, 20),
@@ -77,7 +81,8 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
 
     Guarantee: the release is a function of the multiset of rows, and every class of it meets every model: that is
     checked on the released table itself, and it isn't handed out otherwise. Nothing is guaranteed beyond that; see
-    the result's `caveat`.
+    the result's `caveat`. With `unit`, models count the people or households that rows belong to. Even so they are
+    about one row of each at a time: whoever knows several rows of somebody may find them by these together.
 
     Columns that are named nowhere are not released: a forgotten column must not be a leak.
 
@@ -89,13 +94,18 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         sensitive: columns that others must not learn; they are released as they are. Those that models name are added.
         identifying: columns that name people by themselves; they are not released.
         insensitive: other columns to release as they are. Nobody must know a person by them.
+        unit: the column, or columns, that say whose a row is: a person's or a household's number. Rows of one unit are
+            counted as one, and the column isn't released. `()` says that each row is a unit of its own. If it is left
+            out and a column that identifies repeats, the result says that rows were counted.
         hierarchies: of quasi-identifiers. For the optimal search, the others get what `propose_hierarchy` proposes.
         models: one or more.
-        suppression: the share of rows that may be left out, in [0, 1], exactly; the optimal search alone does.
+        suppression: the share of units of which rows may be left out, in [0, 1], exactly; the optimal search alone
+            does.
         loss: what is minimised, by name ("ncp", "precision", "entropy", "discernibility", "class_size") or as it is.
         algorithm: "optimal", "mondrian", "relaxed mondrian" or "microaggregation".
         local_recoding: whether the rows that the optimum leaves out are recoded by themselves, so that fewer are lost.
-        population: a table of everybody whom the rows were drawn from, for models about a population.
+        population: a table of everybody whom the rows were drawn from, for models about a population. If it lacks the
+            columns of `unit`, each of its rows is a unit.
         most_nodes: how many generalisations the search may evaluate; None for as many as the proof takes.
         missing: what a missing value is taken to be; "refuse" makes it an error.
 
@@ -117,8 +127,9 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
     for columns in (quasi_identifiers, sensitive, identifying, insensitive):
         if isinstance(columns, str):
             raise InvalidArgument("columns are a list of names", hint=f"[{columns!r}]")
+    records = read(table, unit=unit, missing=missing)
     task = _task(
-        read(table, missing=missing),
+        records,
         quasi=tuple(hierarchies or {}) if quasi_identifiers is None else tuple(quasi_identifiers),
         sensitive=tuple(sensitive),
         identifying=tuple(identifying),
@@ -126,6 +137,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         hierarchies=hierarchies or {},
         models=_listed(models),
         population=population,
+        repeated=() if unit is not None else repeated(records, identifying),
     )
     if algorithm == "optimal":
         chosen = loss_named(loss)
@@ -134,7 +146,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         raise InvalidArgument("local recoding continues the optimal search", hint="take the algorithm 'optimal'")
     else:
         made = _greedy(task, algorithm)
-    return finished(task.records, made, task.models, task.sensitive)
+    return replace(finished(task.records, made, task.models, task.sensitive), repeated=task.repeated)
 
 
 def _task(  # noqa: PLR0913 — the roles of columns, by name
@@ -147,6 +159,7 @@ def _task(  # noqa: PLR0913 — the roles of columns, by name
     hierarchies: Mapping[str, Hierarchy],
     models: tuple[Model, ...],
     population: object | None,
+    repeated: tuple[Repeated, ...],
 ) -> _Task:
     """Read the roles of columns.
 
@@ -168,7 +181,9 @@ def _task(  # noqa: PLR0913 — the roles of columns, by name
         if name not in quasi:
             raise InvalidArgument(f"there is a hierarchy for {name!r}, which isn't a quasi-identifier")
     shown = [name for name in records.names if name in {*quasi, *sensitive, *insensitive}]
-    people = None if population is None else replace(read(population).only(quasi), missing=Missing.OWN_VALUE)
+    people = (
+        None if population is None else replace(population_of(population, quasi, records), missing=Missing.OWN_VALUE)
+    )
     return _Task(
         records=replace(records.only(shown), missing=Missing.OWN_VALUE),
         quasi=quasi,
@@ -176,6 +191,7 @@ def _task(  # noqa: PLR0913 — the roles of columns, by name
         hierarchies=hierarchies,
         models=models,
         population=people,
+        repeated=repeated,
     )
 
 
@@ -246,4 +262,4 @@ def _generalised(population: Records, found: Optimum) -> Records:
         labels = pa.array(ladder.labels[level], pa.string())
         groups = ladder.maps[level][places_of(column, theirs)]
         columns[column.name] = encode(column.name, pa.DictionaryArray.from_arrays(groups[theirs.codes], labels))
-    return Records(columns=columns, rows=population.rows)
+    return Records(columns=columns, rows=population.rows, units=population.units)

@@ -8,6 +8,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from discreet.anonymity.attributes import Repeated, rows_counted
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.cells import Cells
@@ -41,6 +42,11 @@ class Anonymized:
         reached: of each model, in words, what the release reaches.
         suppressed: how many rows were left out.
         rows: how many there were before.
+        unit: the columns that say whose a row is; none if each row is a unit of its own. They aren't released.
+        units: how many units there were before: people or households, or rows.
+        touched: how many of them have rows that were left out.
+        repeated: columns that identify and repeat though no unit is named. Then what is promised is promised of rows,
+            and perhaps not of people.
         losses: what generalising and leaving out cost, by name; less is better.
         algorithm: that made it.
         search: how it was found; None where nothing was searched.
@@ -57,7 +63,11 @@ class Anonymized:
     reached: Mapping[str, float]
     suppressed: int
     rows: int
+    unit: tuple[str, ...]
+    units: int
+    touched: int
     losses: Mapping[str, float]
+    repeated: tuple[Repeated, ...] = ()
     algorithm: str = "optimal"
     search: Search | None = None
     risks: Reidentification | None = None
@@ -91,6 +101,10 @@ class Anonymized:
             "rows": self.rows,
             "released": self.rows - self.suppressed,
             "suppressed": self.suppressed,
+            "unit": list(self.unit),
+            "units": self.units,
+            "touched": self.touched,
+            "repeated": [each.to_dict() for each in self.repeated],
             "losses": dict(self.losses),
             "search": None if self.search is None else self.search.to_dict(),
             "risks": None if self.risks is None else self.risks.to_dict(),
@@ -100,15 +114,23 @@ class Anonymized:
     def __str__(self) -> str:
         """What was released and what it cost, for people."""
         share = self.suppressed / self.rows if self.rows else 0.0
+        by_unit = (
+            {"units": f"{self.units:,}, of which {self.touched:,} have rows that are left out"} if self.unit else {}
+        )
+        of_rows = " of rows, not of people" if self.repeated else ""
         lines = {
-            "promised": ", ".join(str(model) for model in self.models),
+            "promised": ", ".join(str(model) for model in self.models) + of_rows,
             "reached": ", ".join(f"{name}: {value:.4g}" for name, value in self.reached.items()),
             "rows": f"{self.rows - self.suppressed:,} of {self.rows:,} released, {share:.2%} left out",
+            **by_unit,
             "losses": ", ".join(f"{name} {value:.4g}" for name, value in self.losses.items()),
         }
         if self.risks is not None:
             risk = self.risks.prosecutor
-            lines["risk"] = f"highest {risk.highest:.4g}, on average {risk.average:.4g}, for who knows a row is in it"
+            lines["risk"] = (
+                f"highest {risk.highest:.4g}, on average {risk.average:.4g}, for who knows that somebody is in it"
+            )
         text = "\n".join(f"{name:<9} {text}" for name, text in lines.items())
         found = "" if self.search is None else f"\n{self.search}"
-        return f"{text}{found}\n{self.caveat}"
+        first = f"{rows_counted(self.repeated)}\n" if self.repeated else ""
+        return f"{first}{text}{found}\n{self.caveat}"

@@ -1,7 +1,7 @@
 """From a recoding to a finished release: make the table, read it back, check it, and say what it cost.
 
 Whatever made the recoding, nothing is handed out that doesn't meet its models: the check reads the released table
-itself, as anybody could who has it, beside the totals of the sensitive columns in the original.
+itself, as anybody could who has it. Nobody else knows which rows are one unit's; the check does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from discreet.anonymity.reduce.cells import Cells
 from discreet.anonymity.reduce.lattice.result import Search
 from discreet.anonymity.reduce.lattice.table import asked_size
 from discreet.anonymity.reduce.recoding import Recoding
-from discreet.anonymity.reduce.release import released
+from discreet.anonymity.reduce.release import released_in_order
 from discreet.anonymity.risk.reidentification import reidentification_of
 from discreet.errors import InvalidArgument
 
@@ -66,10 +66,10 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
         InvalidArgument: the finished table misses a model.
     """
     quasi = tuple(made.recoding.columns)
-    table, cells = _table(records, made.recoding)
-    again = read(table)
+    table, cells, order = _table(records, made.recoding)
+    again = replace(read(table), units=None if records.units is None else records.units.take(order))
     tables = {
-        name: _against(
+        name: _coded_as(
             frequencies_of(again, quasi, name, made.population), None if name is None else records.column(name)
         )
         for name in dict.fromkeys([None, *(model.sensitive for model in models)])
@@ -91,6 +91,9 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
         reached={str(model): model.reached(tables[model.sensitive]) for model in models},
         suppressed=made.recoding.suppressed,
         rows=records.rows,
+        unit=() if records.units is None else records.units.names,
+        units=records.counted,
+        touched=_touched(records, made.recoding),
         losses=_losses(records, cells, bare, models, made.recoding.precision),
         algorithm=made.algorithm,
         search=made.search,
@@ -98,10 +101,18 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
     )
 
 
-def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Cells]]:
-    """The release, and what the cells of its quasi-identifiers stand for.
+def _touched(records: Records, recoding: Recoding) -> int:
+    """How many units have rows that are left out."""
+    if records.units is None:
+        return recoding.suppressed
+    return len(np.unique(records.units.codes[~recoding.kept]))
 
-    Quasi-identifiers are dictionary-encoded texts, which take least memory; the rest is as it was.
+
+def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Cells], Whole]:
+    """The release, what the cells of its quasi-identifiers stand for, and which row each of its rows may be.
+
+    Rows that look alike may stand for each other. Quasi-identifiers are dictionary-encoded texts, which take least
+    memory; the rest is as it was.
     """
     import pyarrow as pa
 
@@ -112,21 +123,21 @@ def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Ce
             kept[name] = (columns[name].codes, columns[name].cells.labels)
         else:
             kept[name] = (column.codes[recoding.kept], column.values)
-    table = released(kept, encoded=True)
+    table, order = released_in_order(kept, encoded=True)
     for place, name in enumerate(table.column_names):
         if name not in columns and pa.types.is_dictionary(table.schema.field(name).type):
             table = table.set_column(place, name, table.column(name).cast(records.column(name).values.type))
-    return table, {name: column.cells for name, column in columns.items()}
+    return table, {name: column.cells for name, column in columns.items()}, np.flatnonzero(recoding.kept)[order]
 
 
-def _against(frequencies: Frequencies, original: Coded | None) -> Frequencies:
-    """The release's frequencies, beside the totals of the original: what was left out counts in them."""
+def _coded_as(frequencies: Frequencies, original: Coded | None) -> Frequencies:
+    """The release's frequencies with the codes of the original, to which hierarchies are bound."""
     if original is None or frequencies.sensitive is None:
         return frequencies
     place = places_of(original, frequencies.sensitive)
-    return replace(
-        frequencies, values=place[frequencies.values], totals=original.counts(), sensitive=original, classes=None
-    )
+    totals = np.zeros(original.size, dtype=np.int64)
+    totals[place] = frequencies.totals
+    return replace(frequencies, values=place[frequencies.values], totals=totals, sensitive=original)
 
 
 def _losses(

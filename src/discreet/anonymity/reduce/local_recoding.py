@@ -23,6 +23,7 @@ from discreet.anonymity.loss.loss import Levels, Loss
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Codes, Mask
 from discreet.anonymity.reduce.cells import ListedCells
+from discreet.anonymity.reduce.lattice.counted import Counted
 from discreet.anonymity.reduce.lattice.optimal import Optimum, precision
 from discreet.anonymity.reduce.lattice.outcome import Outcome, outcome_of
 from discreet.anonymity.reduce.lattice.search import search
@@ -65,7 +66,8 @@ def recode_locally(
         most_nodes: how many generalisations a round evaluates at the most; None for as many as it takes.
 
     Raises:
-        InvalidArgument: a model doesn't merge, or is about a population; `rounds` is below 1.
+        InvalidArgument: a model doesn't hold for unions, compares classes with the whole table, or is about a
+            population; `rounds` is below 1.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -81,12 +83,12 @@ def recode_locally(
         >>> found.rounds, found.recoding.suppressed
         ((((1,), 6), ((2,), 2)), 0)
     """
-    _check(models, rounds, population=None in first.table.tuples and len(first.table.tuples[None].weights) > 1)
+    _check(models, rounds, first.table.counted)
     codes = [column.codes for column in first.table.columns]
     round_of = np.where(first.recoding.kept, 0, -1).astype(np.int32)
     outcomes = [outcome_of(first.table.problem(models, loss, first.search.most), first.levels)]
     table = _rest(first.table, outcomes[0])
-    while len(outcomes) < rounds and table.rows:
+    while len(outcomes) < rounds and table.units:
         outcome = _round(table, models, loss, most_nodes, last=len(outcomes) == rounds - 1)
         if outcome is None:
             break
@@ -101,7 +103,7 @@ def recode_locally(
     )
 
 
-def _check(models: Sequence[Model], rounds: int, *, population: bool) -> None:
+def _check(models: Sequence[Model], rounds: int, counted: Counted) -> None:
     """What can't be recoded locally.
 
     Raises:
@@ -110,12 +112,16 @@ def _check(models: Sequence[Model], rounds: int, *, population: bool) -> None:
     if rounds < 1:
         raise InvalidArgument("local recoding takes at least one round")
     for model in models:
-        if not model.merges:
+        if not model.merges or (counted.by_unit and model.sensitive is not None):
             raise InvalidArgument(
                 f"rows of different rounds may look alike, and {model} needn't hold for them together",
                 hint="leave out local_recoding, or the model",
             )
-    if population:
+        if model.relative:
+            raise InvalidArgument(
+                f"{model} is about the whole release, which every round adds to", hint="leave out local_recoding"
+            )
+    if counted.population:
         raise InvalidArgument(
             "whom a row could be in a population isn't settled where rows have different levels",
             hint="leave out local_recoding, or the models about a population",
@@ -124,11 +130,11 @@ def _check(models: Sequence[Model], rounds: int, *, population: bool) -> None:
 
 def _round(table: Table, models: Sequence[Model], loss: Loss, most_nodes: int | None, *, last: bool) -> Outcome | None:
     """The best levels for what is left, keeping at least one class; None if there are none that keep any."""
-    most = table.rows - 1
+    most = table.units - 1
     if last:  # the highest levels leave out fewest, of models that grow at least
         problem = table.problem(models, loss, most)
         top = problem.at(problem.heights)
-        most = min(most, int(top.rows[problem.unmet(top, models)].sum()))
+        most = min(most, top.within(problem.left_out(top)))
     problem = table.problem(models, loss, most)
     names = [column.name for column in table.columns]
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.column import Codes
+from discreet.anonymity.records.column import Codes, Whole
 from discreet.anonymity.records.grouping import group
 from discreet.errors import InvalidArgument
 
@@ -39,12 +39,24 @@ def released(columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, e
         >>> table.to_pylist()
         [{'age': '20–29', 'sex': 'F'}, {'age': '30–39', 'sex': 'F'}, {'age': '30–39', 'sex': 'M'}]
     """
+    return released_in_order(columns, encoded=encoded)[0]
+
+
+def released_in_order(
+    columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, encoded: bool = False
+) -> tuple[pa.Table, Whole]:
+    """The same, and of each row of the table one that it was made from: for whoever makes it, not for a reader.
+
+    Raises:
+        InvalidArgument: as `released`.
+    """
     import pyarrow as pa
 
     if len({len(codes) for codes, _ in columns.values()}) != 1:
         raise InvalidArgument("a release needs one or more columns, all with the same number of rows")
     merged = [_merged(name, codes, labels) for name, (codes, labels) in columns.items()]
     found = group([codes for codes, _ in merged], [len(labels) for _, labels in merged])
+    order = np.argsort(found.of_row(), kind="stable")
     tuples, row = found.tuples(), np.repeat(np.arange(found.number), found.counts)
     made = {}
     for place, (name, (_, labels)) in enumerate(zip(columns, merged, strict=True)):
@@ -54,7 +66,7 @@ def released(columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, e
         cells = np.take((np.cumsum(occurs) - 1).astype(np.int32)[tuples[:, place]], row)
         as_codes = encoded and pa.types.is_string(labels.type) and not shown.null_count
         made[name] = pa.DictionaryArray.from_arrays(cells, shown) if as_codes else shown.take(pa.array(cells))
-    return pa.table(made)
+    return pa.table(made), order
 
 
 def _merged(name: str, codes: Codes, labels: Sequence[str] | pa.Array) -> tuple[Codes, pa.Array]:

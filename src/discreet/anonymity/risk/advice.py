@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from discreet.anonymity.attributes import rows_counted
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.risk.lookalikes import DATES, NUMBERS
 from discreet.anonymity.risk.reidentification import smallest_safe
-from discreet.anonymity.risk.words import hide, listed, percent, rows
+from discreet.anonymity.risk.words import Noun, hide, listed, percent
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk.remedies import Remedy
@@ -22,6 +23,8 @@ def advise(report: RiskReport) -> tuple[str, ...]:
     """
     if not report.rows:
         return ("The table has no rows, so there is nothing to protect in it.",)
+    if report.repeated:
+        return (rows_counted(report.repeated), *_identifying(report))
     safe = smallest_safe(report.reidentification.threshold)
     return (
         *_identifying(report),
@@ -47,18 +50,20 @@ def _identifying(report: RiskReport) -> tuple[str, ...]:
 
 def _small(report: RiskReport, safe: int) -> tuple[str, ...]:
     """Rows in small classes, and what suppressing them would cost."""
-    sizes, total = report.uniqueness.sizes, report.rows
+    noun = Noun.of(report.unit)
+    sizes, total = report.uniqueness.sizes, report.units
     exposed, unique = sizes.below(safe), sizes.unique
     if not exposed:
-        return (f"Every row hides among {sizes.smallest:,} or more: nobody is at risk above the threshold.",)
-    found = f"{exposed:,} of {rows(total)} ({percent(exposed / total)}) {hide(exposed)} among fewer than {safe}"
+        return (f"Every {noun.one} hides among {sizes.smallest:,} or more: nobody is at risk above the threshold.",)
+    found = f"{exposed:,} of {noun.counted(total)} ({percent(exposed / total)}) {hide(exposed)} among fewer than {safe}"
     found += f"{_alone(unique, exposed)}."
     if report.missing is Missing.WILDCARD:
         # the rows that go may be those among which others hide
         return (found, f"To make the table {safe}-anonymous by suppression alone, at least these rows must go.")
     if exposed == total:
         return (found, "Suppression alone would leave nothing.")
-    cost = f"Suppressing them makes the table {safe}-anonymous at the cost of {percent(exposed / total)} of the rows."
+    share = f"{percent(exposed / total)} of the {noun.many}"
+    cost = f"Suppressing them makes the table {safe}-anonymous at the cost of {share}."
     return (found, cost)
 
 
@@ -81,7 +86,7 @@ def _remedies(report: RiskReport, safe: int) -> tuple[str, ...]:
 
 def _remedy(remedy: Remedy, report: RiskReport, exposed: int, safe: int) -> str:
     """One change, and what it would save."""
-    total = report.rows
+    noun, total = Noun.of(report.unit), report.units
     if remedy.action == "leave out":
         what = f"Leaving out {remedy.column}"
     else:
@@ -89,7 +94,7 @@ def _remedy(remedy: Remedy, report: RiskReport, exposed: int, safe: int) -> str:
     fewer = f"{percent(exposed / total)} to {percent(remedy.exposed / total)}"
     before, after = percent(report.uniqueness.unique_share), percent(remedy.unique / total)
     unique = "" if before == after else f", and the unique ones from {before} to {after}"
-    return f"{what} brings the rows that hide among fewer than {safe} from {fewer}{unique}."
+    return f"{what} brings the {noun.many} that hide among fewer than {safe} from {fewer}{unique}."
 
 
 def _plan(report: RiskReport, safe: int) -> tuple[str, ...]:
@@ -100,11 +105,11 @@ def _plan(report: RiskReport, safe: int) -> tuple[str, ...]:
         f"leave out {each.column}" if each.action == "leave out" else f"coarsen {each.column} to {each.after:,} bands"
         for each in report.plan
     ]
-    left = report.plan[-1]
-    share = percent(left.exposed / report.rows)
-    still = f"{rows(left.exposed)} ({share}) then still {hide(left.exposed)} among fewer than {safe}"
+    noun, left = Noun.of(report.unit), report.plan[-1]
+    share = percent(left.exposed / report.units)
+    still = f"{noun.counted(left.exposed)} ({share}) then still {hide(left.exposed)} among fewer than {safe}"
     if not left.exposed:
-        still = f"No row then hides among fewer than {safe}"
+        still = f"No {noun.one} then hides among fewer than {safe}"
     return (f"One way to lower the risk: {listed(steps)}. {still}. anonymize searches for the way that loses least.",)
 
 
@@ -113,7 +118,7 @@ def _together(report: RiskReport) -> tuple[str, ...]:
     if not report.identifiers.minimal:
         return ()
     worst = report.identifiers.minimal[0]
-    singled = f"{percent(worst.unique_share)} of the rows"
+    singled = f"{percent(worst.unique_share)} of the {Noun.of(report.unit).many}"
     if len(worst.columns) == 1:
         return (f"{worst.columns[0]} alone singles out {singled}: treat it as identifying, or coarsen it.",)
     return (f"{listed(worst.columns)} together single out {singled}: coarsen or leave out one of them.",)
@@ -127,9 +132,10 @@ def _sensitive(report: RiskReport) -> tuple[str, ...]:
         for each in report.exposures
         if each.alike
     )
+    noun = Noun.of(report.unit)
     homogeneous = tuple(
-        f"The class gives away {each.sensitive} of {rows(each.homogeneous)} "
-        f"({percent(each.homogeneous / report.rows)}), as all in it have one value: ask for l-diversity, too."
+        f"The class gives away {each.sensitive} of {noun.counted(each.homogeneous)} "
+        f"({percent(each.homogeneous / report.units)}), as all in it have one value: ask for l-diversity, too."
         for each in report.exposures
         if each.homogeneous and each.values > 1
     )
@@ -141,11 +147,12 @@ def _population(report: RiskReport) -> tuple[str, ...]:
     found = report.population
     if found is None or not found.unique:
         return ()
+    noun = Noun.of(report.unit)
     if found.chosen == "census":
-        return ("The rows are the whole population, so whoever is unique among them is unique.",)
+        return (f"The {noun.many} are the whole population, so whoever is unique among them is unique.",)
     sentence = (
-        f"Of the rows that are unique in the sample, about {percent(found.stays)} are unique in the population of "
-        f"{found.people:,}, too (by the {found.chosen} model): whoever finds one of these there has found the person."
+        f"Of the {noun.many} that are unique in the sample, about {percent(found.stays)} are unique in the population "
+        f"of {found.people:,}, too (by the {found.chosen} model): who finds one of these there has found the person."
     )
     return (sentence,)
 
@@ -156,7 +163,9 @@ def _register(report: RiskReport) -> tuple[str, ...]:
     if not lacking:
         return ()
     why = "either people are missing from it, or it writes their values otherwise"
-    return (f"The population lacks {rows(lacking)} of the table: {why}. It is taken to have them.",)
+    return (
+        f"The population lacks {Noun.of(report.unit).counted(lacking)} of the table: {why}. It is taken to have them.",
+    )
 
 
 def _lookalikes(report: RiskReport) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ class ColumnRisk:
     Args:
         name: of the column.
         values: how many different values it has.
-        alone: how many rows it singles out by itself.
-        without: how many rows the other quasi-identifiers single out without it.
-        adds: how many rows only it, together with the others, singles out.
+        alone: how many units it singles out by itself.
+        without: how many units the other quasi-identifiers single out without it.
+        adds: how many units only it, together with the others, singles out.
     """
 
     name: str

@@ -54,7 +54,7 @@ class Checked:
         promise: the model with its thresholds, in words.
         met: whether every class keeps it.
         reached: what the worst class reaches.
-        failing: how many rows are in classes that don't keep it.
+        failing: how many units are in classes that don't keep it.
     """
 
     promise: str
@@ -75,8 +75,9 @@ class Exposure:
     Args:
         sensitive: the attribute.
         values: how many different values it has.
-        homogeneous: how many rows hide among rows that all have one value of it.
-        guessed: the share of rows whose value is guessed right from their class: its most frequent one.
+        homogeneous: how many units hide among units that all have one and the same value of it.
+        guessed: the share of units of which a value is guessed right from their class: its most frequent one. A unit in
+            several classes is guessed in each.
         baseline: the same without classes: the table's most frequent value.
         alike: how many values are texts that differ from another only in case, outer blanks or how letters are
             composed. They count as different: if they mean the same, classes look more diverse than they are.
@@ -113,21 +114,21 @@ def exposure_of(frequencies: Frequencies) -> Exposure:
     column = frequencies.sensitive
     if column is None:
         raise InvalidArgument("exposure needs a sensitive attribute")
-    name, rows = column.name, frequencies.total
-    guessed = baseline = 0.0
-    if rows:
+    name, whole = column.name, frequencies.whole
+    guessed, baseline, single = 0.0, 0.0, np.zeros(0, dtype=np.bool_)
+    if whole:
         most = np.maximum.reduceat(frequencies.counts, frequencies.starts[:-1])
-        guessed = float((frequencies.rows * (most / frequencies.sizes)).sum()) / rows
-        baseline = int(frequencies.totals.max()) / rows
-    single = np.diff(frequencies.starts) == 1
+        guessed = float((frequencies.units * (most / frequencies.sizes)).sum()) / whole
+        baseline = int(frequencies.totals.max()) / whole
+        single = most == frequencies.sizes
     return Exposure(
         sensitive=name,
         values=column.size,
-        homogeneous=int(frequencies.rows[single].sum()),
+        homogeneous=frequencies.within(single),
         guessed=guessed,
         baseline=baseline,
         alike=_alike(column.values),
-        measures=_measures(frequencies, name, column.values) if rows else (),
+        measures=_measures(frequencies, name, column.values) if whole else (),
     )
 
 
@@ -157,7 +158,7 @@ def checked(models: Sequence[Model], frequencies: Frequencies) -> tuple[Checked,
                 promise=str(model),
                 met=bool(met.all()),
                 reached=model.reached(frequencies),
-                failing=int(frequencies.rows[~met].sum()),
+                failing=frequencies.within(~met),
             )
         )
     return tuple(found)

@@ -8,16 +8,16 @@ from fractions import Fraction
 
 from discreet.anonymity.classes.classes import chosen
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.read import Unit, read
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.risk.partition import Start, start
 from discreet.anonymity.risk.search import Found, figures, search
-from discreet.anonymity.risk.words import number_of, percent
+from discreet.anonymity.risk.words import Noun, number_of, percent
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
 SHARE = Fraction(1, 10)
-"""A set of columns identifies if it singles out more than this share of the rows, unless said otherwise."""
+"""A set of columns identifies if it singles out more than this share of the units, unless said otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,11 @@ class ColumnSet:
 
     Args:
         columns: the set, in the table's order.
-        unique: how many rows it singles out.
-        unique_share: the same as a share of the rows.
-        distinction: different values per row.
-        separation: the share of pairs of rows that are told apart; 1 if there are no two rows.
+        unique: how many units it singles out: rows, or the people or households that rows belong to.
+        unique_share: the same as a share of the units.
+        distinction: different values per unit, or rather per value that a unit has.
+        separation: the share of pairs of units that are told apart, by each value that they have; 1 if there is no
+            pair.
     """
 
     columns: tuple[str, ...]
@@ -55,9 +56,10 @@ class Identifiers:
 
     Args:
         columns: of which all sets were considered.
-        share: a set identifies if it singles out more than this share of the rows.
+        share: a set identifies if it singles out more than this share of the units.
         at_most: sets of more columns weren't considered; None if all were.
-        rows: how many rows there are.
+        unit: the columns that say whose a row is; none if each row is a unit of its own.
+        units: how many units there are.
         minimal: every set that identifies while none of its subsets does: the smallest sets first, and among those
             of a size the most selective first.
         alone: each column by itself, the most selective first.
@@ -67,7 +69,8 @@ class Identifiers:
     columns: tuple[str, ...]
     share: Fraction
     at_most: int | None
-    rows: int
+    unit: tuple[str, ...]
+    units: int
     minimal: tuple[ColumnSet, ...]
     alone: tuple[ColumnSet, ...]
     counted: int
@@ -78,7 +81,8 @@ class Identifiers:
             "columns": list(self.columns),
             "share": float(self.share),
             "at_most": self.at_most,
-            "rows": self.rows,
+            "unit": list(self.unit),
+            "units": self.units,
             "minimal": [each.to_dict() for each in self.minimal],
             "alone": [each.to_dict() for each in self.alone],
             "counted": self.counted,
@@ -87,20 +91,21 @@ class Identifiers:
     def __str__(self) -> str:
         """The sets, for people."""
         sets = number_of(len(self.minimal), "minimal set of columns singles", "minimal sets of columns single")
-        head = f"{sets} out more than {percent(float(self.share))} of the rows"
+        head = f"{sets} out more than {percent(float(self.share))} of the {Noun.of(self.unit).many}"
         lines = [f"{percent(each.unique_share):>8}  {', '.join(each.columns)}" for each in self.minimal]
         return "\n".join([head, *lines])
 
 
-def minimal_identifiers(
+def minimal_identifiers(  # noqa: PLR0913 — a table, and what is sought in it
     table: object,
     columns: Sequence[str] | None = None,
     *,
+    unit: Unit = None,
     share: Rationalizable = SHARE,
     at_most: int | None = None,
     missing: Missing | str | None = None,
 ) -> Identifiers:
-    """All minimal sets of columns that single out more than a share of the rows, exactly.
+    """All minimal sets of columns that single out more than a share of the units, exactly.
 
     Whoever is alone by some columns is alone by more of them, so the share grows with the set. A set that identifies
     settles all that contain it, and one that doesn't settles all its subsets; the rest are counted, each by dividing
@@ -109,6 +114,7 @@ def minimal_identifiers(
     Args:
         table: a path, a pandas, Polars or Arrow table, or `Records`.
         columns: which columns to consider; all if left out.
+        unit: the column, or columns, that say whose a row is; as in `read`. If left out, each row is a unit of its own.
         share: in [0, 1).
         at_most: consider no sets of more columns; all if left out, which can take time exponential in their number.
         missing: what a missing value is taken to be; as in `read`.
@@ -127,7 +133,7 @@ def minimal_identifiers(
         ('car',) 0.5
         ('sex', 'zip') 1.0
     """
-    records = read(table, columns=None if isinstance(columns, str) else columns, missing=missing)
+    records = read(table, columns=None if isinstance(columns, str) else columns, unit=unit, missing=missing)
     return identifiers_of(records, records.names if columns is None else columns, share=share, at_most=at_most)
 
 
@@ -153,13 +159,13 @@ def identifiers_of(
         raise InvalidArgument(f"at_most must be 1 or more, not {at_most}")
     begin = begin or start(records, names)
     ordered, whole = begin.names, begin.whole
-    found = search(whole, len(ordered), least=int(limit * records.rows) + 1, at_most=at_most or len(ordered))
+    found = search(whole, len(ordered), least=int(limit * records.counted) + 1, at_most=at_most or len(ordered))
     place = {name: number for number, name in enumerate(names)}
 
     def described(each: Found) -> ColumnSet:
         """What one set tells apart, its columns in the order that was asked for."""
         columns = sorted((ordered[number] for number in each.columns), key=place.__getitem__)
-        return _column_set(tuple(columns), each, records.rows)
+        return _column_set(tuple(columns), each, records.counted)
 
     single = [described(figures(1 << each, whole.refined(each))) for each in range(len(ordered))]
     minimal = [described(each) for each in found.minimal]
@@ -167,21 +173,22 @@ def identifiers_of(
         columns=tuple(names),
         share=limit,
         at_most=at_most,
-        rows=records.rows,
+        unit=() if records.units is None else records.units.names,
+        units=records.counted,
         minimal=tuple(sorted(minimal, key=lambda each: (len(each.columns), *_selective(each)))),
         alone=tuple(sorted(single, key=_selective)),
         counted=found.counted,
     )
 
 
-def _column_set(columns: tuple[str, ...], found: Found, rows: int) -> ColumnSet:
+def _column_set(columns: tuple[str, ...], found: Found, units: int) -> ColumnSet:
     """The figures of one set."""
-    pairs = rows * (rows - 1) // 2
+    pairs = found.held * (found.held - 1) // 2
     return ColumnSet(
         columns=columns,
         unique=found.unique,
-        unique_share=found.unique / rows if rows else 0.0,
-        distinction=found.values / rows if rows else 0.0,
+        unique_share=found.unique / units if units else 0.0,
+        distinction=found.values / found.held if found.held else 0.0,
         separation=float(1 - Fraction(found.pairs, pairs)) if pairs else 1.0,
     )
 

@@ -1,18 +1,22 @@
-"""A table divided by some of its columns, and divided further column by column: how many rows are alone by then."""
+"""A table divided by some of its columns, and divided further column by column: how many units are alone by then.
+
+What is divided are rows where each is a unit of its own, else units. Only where a unit's rows differ in these columns,
+so that it can be in several groups, is each set of columns counted anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from discreet.anonymity.classes import Classes, classes_of
-from discreet.anonymity.records.column import Whole
+from discreet.anonymity.records.column import Coded, Whole
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.risk.sizes import class_sizes
+from discreet.anonymity.risk.sizes import sizes_of
 
 _CELLS = 8
 """Counting in a table of all keys beats sorting them while it has at most so many cells per row."""
@@ -21,11 +25,11 @@ _BITS = 62
 
 
 class Partition(Protocol):
-    """Rows divided by a set of columns."""
+    """Units divided by a set of columns."""
 
     @property
     def unique(self) -> int:
-        """How many rows are alone."""
+        """How many units are alone."""
         ...
 
     @property
@@ -34,8 +38,13 @@ class Partition(Protocol):
         ...
 
     @property
+    def held(self) -> int:
+        """How many pairs of a unit and a combination that it has there are."""
+        ...
+
+    @property
     def pairs(self) -> int:
-        """How many pairs of rows aren't told apart."""
+        """How many pairs of units aren't told apart."""
         ...
 
     def refined(self, column: int) -> Partition:
@@ -43,7 +52,7 @@ class Partition(Protocol):
         ...
 
     def unique_with_rest(self, start: int) -> int:
-        """How many rows would be alone if divided by all columns from `start` on, too."""
+        """How many units would be alone if divided by all columns from `start` on, too."""
         ...
 
 
@@ -71,11 +80,11 @@ class Cuts:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Divided:
-    """A partition that knows only the rows that aren't alone yet: whoever is alone stays so.
+    """A partition that knows only the units that aren't alone yet: whoever is alone stays so.
 
     Args:
         cuts: what it can be divided by.
-        unique: how many rows are alone already.
+        unique: how many units are alone already.
         rows: the kept rows that aren't.
         of_row: the group of each of them.
         groups: how many groups they form.
@@ -93,8 +102,13 @@ class Divided:
         return self.unique + self.groups
 
     @property
+    def held(self) -> int:
+        """How many units there are: each is in one group."""
+        return int(self.cuts.weights.sum())
+
+    @property
     def pairs(self) -> int:
-        """How many pairs of rows aren't told apart."""
+        """How many pairs of units aren't told apart."""
         held = np.bincount(self.of_row, weights=self.cuts.weights[self.rows], minlength=self.groups).astype(np.int64)
         return int((held * (held - 1)).sum()) // 2
 
@@ -128,11 +142,11 @@ def divided(classes: Classes) -> Divided:
     """The whole table, not divided yet.
 
     Args:
-        classes: its equivalence classes on all columns, in the order in which `refined` counts them.
+        classes: its equivalence classes on all columns, in the order in which `refined` counts them; no unit is in two.
     """
-    copies = np.minimum(classes.rows, 2)
+    copies = np.minimum(classes.units, 2)
     tuples = np.repeat(classes.tuples, copies, axis=0)
-    weights = np.repeat(classes.rows - copies + 1, copies)
+    weights = np.repeat(classes.units - copies + 1, copies)
     second = np.cumsum(copies)[copies == 2] - 1  # noqa: PLR2004 — the second of two stands for itself alone
     weights[second] = 1
     sizes = [max(column.size, 1) for column in classes.columns]
@@ -151,8 +165,11 @@ def divided(classes: Classes) -> Divided:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Wild:
-    """The same where missing values are wildcards: rows that agree fall into no groups, so each set is counted anew.
+class Recounted:
+    """The same where groups overlap, so that each set is counted anew.
+
+    They do where missing values are wildcards, as rows that agree fall into no groups; and where a unit's rows differ,
+    so that it is in several groups, and alone if it is in one of them.
 
     Args:
         records: the table, its columns in the order in which `refined` counts them.
@@ -164,11 +181,10 @@ class Wild:
 
     @property
     def unique(self) -> int:
-        """How many rows agree with no other."""
+        """How many units agree with no other by one of their rows."""
         if not self.chosen:
-            return int(self.records.rows == 1)
-        found = classes_of(self.records, self.chosen)
-        return class_sizes(found.rows, found.sizes).unique
+            return int(self.records.counted == 1)
+        return sizes_of(classes_of(self.records, self.chosen)).unique
 
     @property
     def values(self) -> int:
@@ -176,18 +192,22 @@ class Wild:
         return classes_of(self.records, self.chosen).number
 
     @property
-    def pairs(self) -> int:
-        """How many pairs of rows agree."""
-        found = classes_of(self.records, self.chosen)
-        return class_sizes(found.rows, found.sizes).pairs()
+    def held(self) -> int:
+        """How many pairs of a unit and a combination that it has there are."""
+        return int(classes_of(self.records, self.chosen).units.sum())
 
-    def refined(self, column: int) -> Wild:
+    @property
+    def pairs(self) -> int:
+        """How many pairs of units agree, added up over what they agree in."""
+        return classes_of(self.records, self.chosen).alike
+
+    def refined(self, column: int) -> Recounted:
         """Divided by one more column."""
-        return Wild(records=self.records, chosen=(*self.chosen, self.records.names[column]))
+        return Recounted(records=self.records, chosen=(*self.chosen, self.records.names[column]))
 
     def unique_with_rest(self, start: int) -> int:
         """How many rows would be alone if divided by all columns from `start` on, too."""
-        return Wild(records=self.records, chosen=(*self.chosen, *self.records.names[start:])).unique
+        return Recounted(records=self.records, chosen=(*self.chosen, *self.records.names[start:])).unique
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -204,7 +224,7 @@ class Start:
 
 
 def start(records: Records, names: Sequence[str], classes: Classes | None = None) -> Start:
-    """All rows of a table together, to be divided by some of its columns.
+    """All units of a table together, to be divided by some of its columns.
 
     Args:
         records: the table.
@@ -214,13 +234,35 @@ def start(records: Records, names: Sequence[str], classes: Classes | None = None
     ordered = sorted(names, key=lambda name: -records.column(name).size)
     part = records.only(ordered)
     if records.missing is Missing.WILDCARD and any(column.has_missing for column in part.columns.values()):
-        return Start(names=part.names, whole=Wild(records=part, chosen=()))
-    if classes is None:
-        return Start(names=part.names, whole=divided(classes_of(part, ordered)))
-    place = [classes.names.index(name) for name in ordered]
-    columns = tuple(classes.columns[each] for each in place)
-    found = Classes(columns=columns, tuples=classes.tuples[:, place], rows=classes.rows, sizes=classes.sizes)
+        return Start(names=part.names, whole=Recounted(records=part, chosen=()))
+    found = classes_of(part, ordered) if classes is None else _reordered(classes, ordered)
+    if found.members is not None and found.members.apart:
+        return Start(names=part.names, whole=Recounted(records=_once(found, part), chosen=()))
     return Start(names=part.names, whole=divided(found))
+
+
+def _reordered(classes: Classes, names: Sequence[str]) -> Classes:
+    """The same classes, with their columns in another order."""
+    place = [classes.names.index(name) for name in names]
+    columns = tuple(classes.columns[each] for each in place)
+    return replace(classes, columns=columns, tuples=classes.tuples[:, place])
+
+
+def _once(classes: Classes, records: Records) -> Records:
+    """A table with each unit once in each of its classes: what is counted again and again."""
+    members = classes.members
+    assert members is not None and records.units is not None  # noqa: S101, PT018 — units are in several classes
+    columns = {
+        column.name: Coded(
+            name=column.name,
+            codes=np.ascontiguousarray(classes.tuples[members.classes, place]),
+            values=column.values,
+            has_missing=column.has_missing,
+        )
+        for place, column in enumerate(classes.columns)
+    }
+    units = replace(records.units, codes=members.units)
+    return Records(columns=columns, rows=len(members.units), missing=records.missing, units=units)
 
 
 def _rests(

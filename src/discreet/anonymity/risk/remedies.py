@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from discreet.anonymity.classes import Classes
-from discreet.anonymity.classes.wildcard import hiding_places
-from discreet.anonymity.records.column import Coded, Codes, Whole
-from discreet.anonymity.records.grouping import group
+from discreet.anonymity.classes.classes import regrouped
+from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.risk.columns import ColumnRisk
-from discreet.anonymity.risk.sizes import class_sizes
+from discreet.anonymity.risk.sizes import sizes_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 BANDS = 10
 """Into so many bands a column is coarsened to see what that would save."""
 TOLERATED = 0.05
-"""A plan goes on until at most this share of the rows is in classes that are too small: those can be suppressed."""
+"""A plan goes on until at most this share of the units is in classes that are too small: those can be suppressed."""
 _TRIED = 3
 """So many columns, those that add most, are tried one by one."""
 
@@ -36,8 +35,8 @@ class Remedy:
         column: its name.
         before: how many values it has.
         after: how many are left; 0 if it is left out.
-        unique: how many rows are then singled out.
-        exposed: how many rows are then in classes that are too small.
+        unique: how many units are then singled out.
+        exposed: how many units are then in classes that are too small.
     """
 
     action: Literal["leave out", "coarsen"]
@@ -97,7 +96,7 @@ def plan_of(classes: Classes, columns: Sequence[ColumnRisk], missing: Missing, *
     steps: list[Remedy] = []
     left = classes
     for risk in columns:
-        exposed = int(left.rows[left.sizes < safe].sum())
+        exposed = left.within(left.sizes < safe)
         if exposed <= TOLERATED * classes.total:
             break
         column = left.columns[left.names.index(risk.name)]
@@ -138,7 +137,7 @@ def coarsened(column: Coded) -> Coded:
 def _without(classes: Classes, name: str, missing: Missing) -> Classes:
     """The classes once a column is left out."""
     kept = [place for place, column in enumerate(classes.columns) if column.name != name]
-    return _regrouped([classes.columns[place] for place in kept], classes.tuples[:, kept], classes.rows, missing)
+    return regrouped(classes, [classes.columns[place] for place in kept], classes.tuples[:, kept], missing)
 
 
 def _banded(classes: Classes, banded: Coded, missing: Missing) -> Classes:
@@ -147,28 +146,12 @@ def _banded(classes: Classes, banded: Coded, missing: Missing) -> Classes:
     tuples = classes.tuples.copy()
     tuples[:, place] = banded.codes[tuples[:, place]]
     columns = [banded if number == place else column for number, column in enumerate(classes.columns)]
-    return _regrouped(columns, tuples, classes.rows, missing)
-
-
-def _regrouped(columns: Sequence[Coded], tuples: Codes, rows: Whole, missing: Missing) -> Classes:
-    """The classes of some tuples, which may occur more than once.
-
-    The columns' codes aren't those of rows any more; their sizes and missing values are what counts.
-    """
-    found = group(
-        [np.ascontiguousarray(tuples[:, place]) for place in range(len(columns))],
-        [column.size for column in columns],
-        rows,
-    )
-    left, sizes = found.tuples(), found.counts
-    if missing is Missing.WILDCARD:
-        sizes = hiding_places(columns, left, found.counts)
-    return Classes(columns=tuple(columns), tuples=left, rows=found.counts, sizes=sizes)
+    return regrouped(classes, columns, tuples, missing)
 
 
 def _remedy(column: Coded, after: int, left: Classes, safe: int) -> Remedy:
     """What is left after a change."""
-    sizes = class_sizes(left.rows, left.sizes)
+    sizes = sizes_of(left)
     return Remedy(
         action="coarsen" if after else "leave out",
         column=column.name,

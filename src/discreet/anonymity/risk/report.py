@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from discreet.anonymity.attributes import Attributes, confirm, guess_attributes
+from discreet.anonymity.attributes import Attributes, Repeated, confirm, guess_attributes, repeated
 from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.models import Model
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.read import Unit, read
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.risk.advice import advise
 from discreet.anonymity.risk.columns import ColumnRisk, column_risks
@@ -18,7 +18,7 @@ from discreet.anonymity.risk.exposure import Checked, Exposure, checked, exposur
 from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
 from discreet.anonymity.risk.lookalikes import lookalikes_of
 from discreet.anonymity.risk.partition import Start, start
-from discreet.anonymity.risk.population.population import PopulationUniqueness, estimated
+from discreet.anonymity.risk.population.population import PopulationUniqueness, estimated, sample_of
 from discreet.anonymity.risk.reidentification import (
     THRESHOLD,
     Reidentification,
@@ -27,7 +27,6 @@ from discreet.anonymity.risk.reidentification import (
     smallest_safe,
 )
 from discreet.anonymity.risk.remedies import Remedy, plan_of, remedies_of
-from discreet.anonymity.risk.sizes import class_sizes
 from discreet.anonymity.risk.text import written
 from discreet.anonymity.risk.uniqueness import Uniqueness, uniqueness_of
 from discreet.errors import InvalidArgument
@@ -48,6 +47,10 @@ class RiskReport:
 
     Args:
         rows: of the table.
+        units: how many units are counted: rows, or the people or households that rows belong to.
+        unit: the columns that say whose a row is; none if each row is a unit of its own.
+        repeated: columns that identify and repeat though no unit is named. Then rows were counted and perhaps not
+            people, so that there is no verdict: neither k nor advice is given.
         missing: what a missing value was taken to be.
         attributes: of each column what it was guessed to be, and why; None if the user said it.
         identifying: columns that name people by themselves; not looked into, as they must go.
@@ -66,6 +69,9 @@ class RiskReport:
     """
 
     rows: int
+    units: int
+    unit: tuple[str, ...]
+    repeated: tuple[Repeated, ...]
     missing: Missing
     attributes: Attributes | None
     identifying: tuple[str, ...]
@@ -83,9 +89,9 @@ class RiskReport:
     plan: tuple[Remedy, ...]
 
     @property
-    def k(self) -> int:
-        """The k of k-anonymity that the table has; 0 if it has no rows."""
-        return self.uniqueness.sizes.smallest
+    def k(self) -> int | None:
+        """The k of k-anonymity that the table has; 0 if it has no rows, None if rows were counted and not people."""
+        return None if self.repeated else self.uniqueness.sizes.smallest
 
     @property
     def advice(self) -> tuple[str, ...]:
@@ -102,6 +108,9 @@ class RiskReport:
         guesses = () if self.attributes is None else self.attributes.guesses
         return {
             "rows": self.rows,
+            "unit": list(self.unit),
+            "units": self.units,
+            "repeated": [each.to_dict() for each in self.repeated],
             "missing": str(self.missing),
             "guessed": {each.column: {"kind": str(each.kind), "reason": each.reason} for each in guesses},
             "identifying": list(self.identifying),
@@ -150,6 +159,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifying: Sequence[str] | None = None,
+    unit: Unit = None,
     models: Sequence[Model] = (),
     sampling_fraction: Rationalizable | None = None,
     population: object | None = None,
@@ -168,16 +178,20 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
             here is guessed, cautiously; the report says so.
         sensitive: the columns that others must not learn; none if left out beside quasi-identifiers.
         identifying: the columns that name people by themselves; they are only named, since they must go.
+        unit: the column, or columns, that say whose a row is: a person's or a household's number. Rows of one unit are
+            counted as one; `()` says that each row is a unit of its own. If it is left out and a column that identifies
+            repeats, the report says so, and gives no verdict.
         models: promises to check, such as `KAnonymity(5)`; one with a sensitive attribute needs it to be named.
-        sampling_fraction: the share of the population that the rows are, drawn evenly; for estimates of it.
+        sampling_fraction: the share of the population that the units are, drawn evenly; for estimates of it.
         population: a table of everybody whom the rows were drawn from, with the same quasi-identifiers.
-        threshold: above this risk a row is at risk; in (0, 1].
-        share: a set of columns identifies if it singles out more than this share of the rows; in [0, 1).
+        threshold: above this risk a unit is at risk; in (0, 1].
+        share: a set of columns identifies if it singles out more than this share of the units; in [0, 1).
         missing: what a missing value is taken to be; as in `read`.
 
     Raises:
         InvalidArgument: no column is quasi-identifying, one has two roles, a number is out of range, or the population
-            has fewer rows than the table.
+            has fewer units than the table; a row doesn't say whose it is; or `sampling_fraction` is given, and a unit's
+            rows differ in their quasi-identifiers.
         SchemaMismatch: a table lacks a column.
 
     Examples:
@@ -188,7 +202,14 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         >>> print(report.advice[0])
         5 of 5 rows (100 %) hide among fewer than 5, and all of them are unique.
     """
-    everything, roles = _read(table, quasi_identifiers, sensitive, identifying, missing)
+    everything, roles = _read(
+        table,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        identifying=identifying,
+        unit=unit,
+        missing=missing,
+    )
     records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
     tables = _tables(records, roles, register_of(population, roles.quasi_identifiers, records))
     first = tables[0]
@@ -200,16 +221,19 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     safe = smallest_safe(risk.threshold)
     estimate = None
     if sampling_fraction is not None:
-        estimate = estimated(class_sizes(first.rows, first.rows), sampling_fraction)
+        estimate = estimated(sample_of(first.classes), sampling_fraction)
     return RiskReport(
         rows=records.rows,
+        units=records.counted,
+        unit=() if records.units is None else records.units.names,
+        repeated=() if unit is not None else repeated(everything, roles.identifying),
         missing=records.missing,
         attributes=roles.attributes,
         identifying=roles.identifying,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
         lookalikes=lookalikes_of(everything),
-        uniqueness=uniqueness_of(first.classes),
+        uniqueness=uniqueness_of(records, first.classes),
         reidentification=risk,
         exposures=tuple(exposure_of(each) for each in tables if each.sensitive is not None),
         checked=_checked(models, tables),
@@ -221,11 +245,13 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     )
 
 
-def _read(
+def _read(  # noqa: PLR0913 — a table, and the roles of its columns
     table: object,
+    *,
     quasi_identifiers: Sequence[str] | None,
     sensitive: Sequence[str] | None,
     identifying: Sequence[str] | None,
+    unit: Unit,
     missing: Missing | str | None,
 ) -> tuple[Records, _Roles]:
     """The table, with all columns that matter, and what they are.
@@ -237,8 +263,8 @@ def _read(
     for names in (quasi_identifiers, sensitive, identifying):
         if isinstance(names, str):
             raise InvalidArgument("columns are a list of names", hint=f"[{names!r}]")
+    records = read(table, unit=unit, missing=missing)
     if quasi_identifiers is None:
-        records = read(table, missing=missing)
         settled = confirm(guess_attributes(records), identifying=identifying or (), sensitive=sensitive or ())
         if not settled.quasi_identifying:
             rows = "the table has no rows, so nothing can be told of its columns"
@@ -261,7 +287,7 @@ def _read(
     if len(set(named)) < len(named):
         twice = next(name for place, name in enumerate(named) if name in named[:place])
         raise InvalidArgument(f"the column {twice!r} is named twice")
-    return read(table, columns=[*roles.quasi_identifiers, *roles.sensitive], missing=missing), roles
+    return records, roles
 
 
 def _tables(records: Records, roles: _Roles, population: Records | None) -> list[Frequencies]:

@@ -1,7 +1,7 @@
 """The search for minimal sets of columns that identify: depth first, with both borders remembered.
 
 Sets of columns are visited by their first column, then their second, and so on; each divides what the set before left
-undivided. Two facts spare most of them, both because more columns never single out fewer rows:
+undivided. Two facts spare most of them, both because more columns never single out fewer units:
 
 - A set that contains one that identifies isn't minimal, nor is any that continues it.
 - If a set with all columns that may still follow doesn't identify, then nothing that continues the set does.
@@ -20,14 +20,16 @@ class Found:
 
     Args:
         columns: their places.
-        unique: how many rows are alone.
+        unique: how many units are alone.
         values: how many different combinations of values occur.
-        pairs: how many pairs of rows aren't told apart.
+        held: how many pairs of a unit and a combination that it has there are: the units, if each has one.
+        pairs: how many pairs of units aren't told apart.
     """
 
     columns: frozenset[int]
     unique: int
     values: int
+    held: int
     pairs: int
 
 
@@ -50,7 +52,7 @@ class _Search:
 
     Args:
         columns: how many columns there are.
-        least: a set identifies from so many single rows on.
+        least: a set identifies from so many single units on.
         at_most: sets have no more columns.
         identifying: sets that identify, none of which was known to contain another when it was found.
         harmless: sets that don't identify, and so neither does any subset.
@@ -102,7 +104,7 @@ class _Search:
 
 
 def search(whole: Partition, columns: int, *, least: int, at_most: int) -> Searched:
-    """All minimal sets of columns by which at least so many rows are alone.
+    """All minimal sets of columns by which at least so many units are alone.
 
     Every minimal set M is found: what is skipped either contains a set that identifies, and isn't minimal unless it is
     that set; or is part of a set that doesn't identify, and M isn't. A set that was found before one of its subsets
@@ -134,7 +136,7 @@ def figures(chosen: int, part: Partition) -> Found:
         chosen: the set's columns as bits.
         part: the table divided by it.
     """
-    return Found(columns=_places(chosen), unique=part.unique, values=part.values, pairs=part.pairs)
+    return Found(columns=_places(chosen), unique=part.unique, values=part.values, held=part.held, pairs=part.pairs)
 
 
 def _places(chosen: int) -> frozenset[int]:

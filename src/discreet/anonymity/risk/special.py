@@ -1,4 +1,4 @@
-"""Special uniques: how few columns it takes to single each row out, and which columns do it."""
+"""Special uniques: how few columns it takes to single each unit out, and which columns do it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from itertools import combinations
 import numpy as np
 
 from discreet.anonymity.classes import Classes, classes_of
-from discreet.anonymity.classes.wildcard import hiding_places
+from discreet.anonymity.classes.classes import regrouped
 from discreet.anonymity.records.column import Mask
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.read import Unit, read
 from discreet.errors import InvalidArgument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecialUniques:
-    """How small the sets of columns are that single rows out.
+    """How small the sets of columns are that single units out: rows, or whom rows belong to.
 
-    A row is singled out by a set minimally if it is alone by the set and by none of its subsets.
+    A unit is singled out by a set minimally if it is alone by the set and by none of its subsets.
 
     Args:
         columns: of which sets were tried.
-        rows: how many rows there are.
+        units: how many units there are.
         at_most: sets had no more columns.
-        smallest: of 1, 2, … columns: how many rows have a smallest set of that size.
-        uses: of each column: in how many of all rows' minimal sets it is.
-        sets: how many minimal sets all rows have together.
+        smallest: of 1, 2, … columns: how many units have a smallest set of that size.
+        uses: of each column: in how many of all units' minimal sets it is.
+        sets: how many minimal sets all units have together.
     """
 
     columns: tuple[str, ...]
-    rows: int
+    units: int
     at_most: int
     smallest: tuple[int, ...]
     uses: tuple[int, ...]
@@ -41,14 +41,14 @@ class SpecialUniques:
 
     @property
     def never(self) -> int:
-        """How many rows no set of so few columns singles out."""
-        return self.rows - sum(self.smallest)
+        """How many units no set of so few columns singles out."""
+        return self.units - sum(self.smallest)
 
     def to_dict(self) -> dict[str, object]:
         """The figures as JSON-ready data."""
         return {
             "columns": list(self.columns),
-            "rows": self.rows,
+            "units": self.units,
             "at_most": self.at_most,
             "smallest": list(self.smallest),
             "never": self.never,
@@ -61,17 +61,19 @@ def special_uniques(
     table: object,
     columns: Sequence[str] | None = None,
     *,
+    unit: Unit = None,
     at_most: int = 3,
     missing: Missing | str | None = None,
 ) -> SpecialUniques:
-    """By how few columns each row is singled out.
+    """By how few columns each unit is singled out.
 
-    A row that is unique by two columns stays so in most releases; one that takes eight may not be unique in the
-    population at all. All sets of up to `at_most` columns are counted.
+    Who is unique by two columns stays so in most releases; who takes eight may not be unique in the population at all.
+    All sets of up to `at_most` columns are counted.
 
     Args:
         table: a path, a pandas, Polars or Arrow table, or `Records`.
         columns: which columns to consider; all if left out.
+        unit: the column, or columns, that say whose a row is; as in `read`. If left out, each row is a unit of its own.
         at_most: of how many columns sets are at the most; 1 or more.
         missing: what a missing value is taken to be; as in `read`.
 
@@ -90,10 +92,10 @@ def special_uniques(
     """
     if at_most < 1:
         raise InvalidArgument(f"at_most must be 1 or more, not {at_most}")
-    records = read(table, columns=None if isinstance(columns, str) else columns, missing=missing)
+    records = read(table, columns=None if isinstance(columns, str) else columns, unit=unit, missing=missing)
     classes = classes_of(records, records.names if columns is None else columns)
     number, most = len(classes.columns), min(at_most, len(classes.columns))
-    done = np.zeros(classes.number, dtype=np.bool_)
+    done: Mask | None = None
     smallest, uses, sets = [0] * at_most, [0] * number, 0
     below: dict[tuple[int, ...], Mask] = {}
     for size in range(1, most + 1):
@@ -104,17 +106,17 @@ def special_uniques(
             already = np.zeros_like(alone)
             for subset in combinations(chosen, size - 1):
                 already |= below.get(subset, False)
-            minimal = int(classes.rows[alone & ~already].sum())
+            minimal = _number(classes, alone & ~already)
             sets += minimal
             for column in chosen:
                 uses[column] += minimal
         found = np.logical_or.reduce(list(level.values()))
-        smallest[size - 1] = int(classes.rows[found & ~done].sum())
-        done |= found
+        smallest[size - 1] = _number(classes, found if done is None else found & ~done)
+        done = found if done is None else found | done
         below = level
     return SpecialUniques(
         columns=classes.names,
-        rows=classes.total,
+        units=classes.total,
         at_most=at_most,
         smallest=tuple(smallest),
         uses=tuple(uses),
@@ -123,14 +125,16 @@ def special_uniques(
 
 
 def _alone(classes: Classes, chosen: tuple[int, ...], missing: Missing) -> Mask:
-    """Of each class, whether its row is alone by some of the columns."""
+    """Who is alone by some of the columns: of each class, or where units have several rows, of each unit."""
     columns = [classes.columns[place] for place in chosen]
-    found = group(
-        [np.ascontiguousarray(classes.tuples[:, place]) for place in chosen],
-        [column.size for column in columns],
-        classes.rows,
-    )
-    of_row, sizes = found.of_row(), found.counts
-    if missing is Missing.WILDCARD:
-        sizes = hiding_places(columns, found.tuples(), found.counts)
-    return np.asarray((sizes == 1)[of_row], dtype=np.bool_)
+    codes = classes.tuples[:, list(chosen)]
+    left = regrouped(classes, columns, codes, missing)
+    if left.members is not None:
+        return np.asarray(left.members.smallest(left.sizes) == 1)
+    of_class = group([np.ascontiguousarray(column) for column in codes.T], [column.size for column in columns]).of_row()
+    return np.asarray((left.sizes == 1)[of_class], dtype=np.bool_)
+
+
+def _number(classes: Classes, alone: Mask) -> int:
+    """How many units are meant by what `_alone` says."""
+    return int(classes.units[alone].sum() if classes.members is None else np.count_nonzero(alone))

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
+from discreet.anonymity.attributes import rows_counted
 from discreet.anonymity.risk.sizes import ClassSizes
-from discreet.anonymity.risk.words import percent, rows, taken_as
+from discreet.anonymity.risk.words import Noun, percent, taken_as
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk.exposure import Exposure
@@ -34,33 +35,38 @@ def written(report: RiskReport, width: int = WIDTH) -> str:
         report: with all figures.
         width: letters of a line; fewer than 60 are taken for 60, more than 100 for 100.
     """
-    width = min(max(width, _NARROWEST), WIDTH)
+    width, noun = min(max(width, _NARROWEST), WIDTH), Noun.of(report.unit)
     sections = {
         "What to do": _numbered(report.advice),
-        "Risks": _risks(report),
-        "Class sizes": _histogram(report.uniqueness.sizes),
+        "Risks of rows, not of people" if report.repeated else "Risks": _risks(report),
+        "Class sizes": _histogram(report.uniqueness.sizes, noun),
         "Quasi-identifiers, the one that adds most first": _columns(report, width),
         _sets_title(report): _sets(report),
-        **{f"What classes say of {each.sensitive}": _exposure(each) for each in report.exposures},
+        **{f"What classes say of {each.sensitive}": _exposure(each, noun) for each in report.exposures},
         "Promises": _promises(report),
         "In the population": [] if report.population is None else _population(report.population),
         "Guessed": _guessed(report),
     }
-    parts = [_head(report, width), *(_section(title, lines, width) for title, lines in sections.items() if lines)]
+    first = "" if not report.repeated else "\n".join(_folded(rows_counted(report.repeated), width, 0)) + "\n\n"
+    parts = [
+        first + _head(report, width),
+        *(_section(title, lines, width) for title, lines in sections.items() if lines),
+    ]
     return "\n\n".join([*parts, "\n".join(wrap(report.caveat, width))])
 
 
 def _head(report: RiskReport, width: int) -> str:
     """What the report is about."""
-    found = report.uniqueness
+    found, noun = report.uniqueness, Noun.of(report.unit)
     lines = [
         ("rows", f"{report.rows:,}"),
+        *([("units", f"{report.units:,}, by {', '.join(report.unit)}")] if report.unit else []),
         ("quasi-identifiers", ", ".join(report.quasi_identifiers)),
         ("sensitive", ", ".join(report.sensitive) or "none named"),
         ("identifying", ", ".join(report.identifying) or "none named"),
         ("missing values", f"taken as {taken_as(report.missing)}"),
-        ("k", f"{report.k:,}"),
-        ("unique", f"{rows(found.unique)} ({percent(found.unique_share)})"),
+        ("k", "withheld, see above" if report.k is None else f"{report.k:,}"),
+        ("unique", f"{noun.counted(found.unique)} ({percent(found.unique_share)})"),
     ]
     return "\n".join(line for label, text in lines for line in _folded(f"{label:<{_LABEL}}{text}", width, _LABEL))
 
@@ -90,42 +96,42 @@ def _numbered(sentences: Iterable[str]) -> list[_Line]:
 
 def _risks(report: RiskReport) -> list[_Line]:
     """The three attackers."""
-    found = report.reidentification
+    found, noun = report.reidentification, Noun.of(report.unit)
     seen = "looks in the population" if found.population else "at most: no population given"
     return [
-        _risk("prosecutor", found.prosecutor, "knows who is in the table"),
-        _risk("journalist", found.journalist, seen),
-        (f"{'marketer':<12}links {percent(found.marketer)} of the rows rightly, on average", 12),
+        _risk("prosecutor", found.prosecutor, "knows who is in the table", noun),
+        _risk("journalist", found.journalist, seen, noun),
+        (f"{'marketer':<12}links {percent(found.marketer)} of the {noun.many} rightly, on average", 12),
         (f"{'':<12}at risk: above {percent(float(found.threshold))}", 12),
     ]
 
 
-def _risk(name: str, risk: Risk, note: str) -> _Line:
+def _risk(name: str, risk: Risk, note: str, noun: Noun) -> _Line:
     """One attacker."""
     return (
         f"{name:<12}highest {percent(risk.highest)}, average {percent(risk.average)}, "
-        f"{percent(risk.at_risk)} of rows at risk ({note})"
+        f"{percent(risk.at_risk)} of {noun.many} at risk ({note})"
     ), 12
 
 
-def _histogram(sizes: ClassSizes) -> list[_Line]:
-    """How many classes and rows there are, by size."""
+def _histogram(sizes: ClassSizes, noun: Noun) -> list[_Line]:
+    """How many classes and units there are, by size."""
     total = sizes.total
     lines = []
     for low, high in zip(_STEPS, (*_STEPS[1:], None), strict=True):
         chosen = (sizes.sizes >= low) & (True if high is None else sizes.sizes < high)
         if chosen.any():
-            held = int(sizes.rows[chosen].sum())
+            held = int(sizes.units[chosen].sum())
             span = f"{low:,} or more" if high is None else f"{low}" if high == low + 1 else f"{low} to {high - 1}"
             classes = int(sizes.classes[chosen].sum())
-            kind, what = "class" if classes == 1 else "classes", "row" if held == 1 else "rows"
-            lines.append(f"{span:<12}{classes:>10,} {kind:<7} {held:>12,} {what:<4} {percent(held / total):>9}")
+            kind, what = "class" if classes == 1 else "classes", noun.one if held == 1 else noun.many
+            lines.append(f"{span:<12}{classes:>10,} {kind:<7} {held:>12,} {what:<5}{percent(held / total):>9}")
     return _plain(lines)
 
 
 def _columns(report: RiskReport, width: int) -> list[_Line]:
     """What each quasi-identifier adds."""
-    total = max(report.rows, 1)
+    total = max(report.units, 1)
     longest = max((len(each.name) for each in report.columns), default=0)
     names = min(max(longest, len("column")) + 2, width - 2 - 44)
     lines = [
@@ -141,7 +147,9 @@ def _sets_title(report: RiskReport) -> str:
     found = report.identifiers
     limit = "" if found.at_most is None else f" of {found.at_most} or fewer columns"
     share = percent(float(found.share))
-    return f"Minimal sets{limit} that single out over {share} of the rows: {len(found.minimal):,}"
+    return (
+        f"Minimal sets{limit} that single out over {share} of the {Noun.of(report.unit).many}: {len(found.minimal):,}"
+    )
 
 
 def _sets(report: RiskReport) -> list[_Line]:
@@ -152,21 +160,26 @@ def _sets(report: RiskReport) -> list[_Line]:
     return [*lines, *_plain([f"and {more:,} more"] if more > 0 else [])] or _plain(["none"])
 
 
-def _exposure(found: Exposure) -> list[_Line]:
+def _exposure(found: Exposure, noun: Noun) -> list[_Line]:
     """What is reached of every model."""
-    guess = f"a guess from the class is right for {percent(found.guessed)} of the rows"
+    guess = f"a guess from the class is right for {percent(found.guessed)} of the {noun.many}"
+    certain = f"{noun.counted(found.homogeneous)} in classes with one value"
     return [
         *((f"{each.name:<28}{_number(each.value):>10}  {each.says}", 40) for each in found.measures),
-        (f"{rows(found.homogeneous)} in classes with one value; {guess}, and {percent(found.baseline)} without it", 0),
+        (
+            f"{certain}; {guess}, and {percent(found.baseline)} without it",
+            0,
+        ),
     ]
 
 
 def _promises(report: RiskReport) -> list[_Line]:
     """The models that were asked for."""
+    noun = Noun.of(report.unit)
     return [
         (
             f"{'kept' if each.met else 'broken':<8}{each.promise} (reached {_number(each.reached)}"
-            + (")" if each.met else f"; {rows(each.failing)} in classes that break it)"),
+            + (")" if each.met else f"; {noun.counted(each.failing)} in classes that break it)"),
             8,
         )
         for each in report.checked
@@ -183,7 +196,7 @@ def _population(found: PopulationUniqueness) -> list[_Line]:
     ]
     return _plain(
         [
-            f"sample of {percent(found.fraction)}: {found.rows:,} of about {found.people:,} people",
+            f"sample of {percent(found.fraction)}: {found.units:,} of about {found.people:,} people",
             *lines,
             f"by the decision rule ({found.chosen}): {chosen}",
         ]

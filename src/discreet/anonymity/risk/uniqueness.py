@@ -9,58 +9,72 @@ from math import exp, lgamma, log, log1p
 
 from discreet.anonymity.classes import Classes, classes_of
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
-from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
-from discreet.anonymity.risk.words import percent, rows
+from discreet.anonymity.records.read import Unit, read
+from discreet.anonymity.records.records import Records
+from discreet.anonymity.risk.sizes import ClassSizes, sizes_of
+from discreet.anonymity.risk.words import Noun, percent
 from discreet.errors import InvalidArgument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Uniqueness:
-    """How well some columns tell rows apart.
+    """How well some columns tell units apart: rows, or the people or households that rows belong to.
+
+    A unit with several rows may have several values. It is unique if it is alone with one of them: whoever knows that
+    one has found it.
 
     Args:
         columns: the columns, together one value per row.
+        unit: the columns that say whose a row is; none if each row is a unit of its own.
         rows: how many rows there are.
+        units: how many units there are.
         values: how many different values occur.
-        sizes: how many rows share a value with how many.
+        held: how many pairs of a unit and a value of it there are: the units, if each has one value.
+        alike: how many pairs of these have one value.
+        sizes: how many units share a value with how many; of several values, that with the fewest.
     """
 
     columns: tuple[str, ...]
+    unit: tuple[str, ...]
     rows: int
+    units: int
     values: int
+    held: int
+    alike: int
     sizes: ClassSizes
 
     @property
     def unique(self) -> int:
-        """How many rows share their value with nobody."""
+        """How many units share a value with nobody."""
         return self.sizes.unique
 
     @property
     def unique_share(self) -> float:
-        """The same as a share of the rows; 0 if there are none."""
-        return self.unique / self.rows if self.rows else 0.0
+        """The same as a share of the units; 0 if there are none."""
+        return self.unique / self.units if self.units else 0.0
 
     @property
     def distinction(self) -> float:
-        """Different values per row; 0 if there are no rows."""
-        return self.values / self.rows if self.rows else 0.0
+        """Different values per unit, or rather per value that a unit has; 0 if there are no rows."""
+        return self.values / self.held if self.held else 0.0
 
     @property
     def separation(self) -> float:
-        """The share of pairs of rows that are told apart; 1 if there are no two rows."""
-        pairs = self.rows * (self.rows - 1) // 2
-        return float(1 - Fraction(self.sizes.pairs(), pairs)) if pairs else 1.0
+        """The share of pairs of units that are told apart, by each value that they have; 1 if there is no pair."""
+        pairs = self.held * (self.held - 1) // 2
+        return float(1 - Fraction(self.alike, pairs)) if pairs else 1.0
 
     def shared_by(self, size: int) -> int:
-        """How many rows have a value that exactly so many rows share."""
+        """How many units have a value that exactly so many units share, and none that fewer share."""
         return self.sizes.of(size)
 
     def to_dict(self) -> dict[str, object]:
         """The figures as JSON-ready data."""
         return {
             "columns": list(self.columns),
+            "unit": list(self.unit),
             "rows": self.rows,
+            "units": self.units,
             "values": self.values,
             "unique": self.unique,
             "unique_share": self.unique_share,
@@ -71,28 +85,35 @@ class Uniqueness:
 
     def __str__(self) -> str:
         """The figures, for people."""
+        noun = Noun.of(self.unit)
         lines = {
             "columns": ", ".join(self.columns),
+            **({"unit": f"{', '.join(self.unit)}: {self.units:,} units"} if self.unit else {}),
             "rows": f"{self.rows:,}, with {self.values:,} different values",
-            "unique": f"{rows(self.unique)} whose value nobody shares ({percent(self.unique_share)})",
-            "in pairs": rows(self.shared_by(2)),
-            "told apart": f"{percent(self.separation)} of the pairs of rows",
+            "unique": f"{noun.counted(self.unique)} whose value nobody shares ({percent(self.unique_share)})",
+            "in pairs": noun.counted(self.shared_by(2)),
+            "told apart": f"{percent(self.separation)} of the pairs of {noun.many}",
         }
         return "\n".join(f"{name:<11} {text}" for name, text in lines.items())
 
 
 def uniqueness(
-    table: object, columns: Sequence[str] | None = None, *, missing: Missing | str | None = None
+    table: object,
+    columns: Sequence[str] | None = None,
+    *,
+    unit: Unit = None,
+    missing: Missing | str | None = None,
 ) -> Uniqueness:
-    """How many rows some columns single out.
+    """How many units some columns single out: rows, or the people or households that rows belong to.
 
     Args:
         table: a path, a pandas, Polars or Arrow table, or `Records`.
         columns: which, taken together; all of the table's if left out.
+        unit: the column, or columns, that say whose a row is; as in `read`.
         missing: what a missing value is taken to be; as in `read`.
 
     Raises:
-        InvalidArgument: no column is named, or one twice.
+        InvalidArgument: no column is named, or one twice; or a row doesn't say whose it is.
         SchemaMismatch: the table lacks one.
 
     Source: Motwani, Xu (2007), "Efficient algorithms for masking and finding quasi-identifiers", the definitions of
@@ -102,18 +123,25 @@ def uniqueness(
         >>> found = uniqueness({"zip": ["1", "1", "2", "3"]}, ["zip"])
         >>> found.unique, found.shared_by(2), found.distinction, round(found.separation, 4)
         (2, 2, 0.75, 0.8333)
+        >>> visits = {"patient": [1, 1, 2, 3], "zip": ["1", "1", "2", "2"]}
+        >>> uniqueness(visits, ["zip"], unit="patient").unique  # nobody else has been seen in 1
+        1
     """
-    records = read(table, columns=None if isinstance(columns, str) else columns, missing=missing)
-    return uniqueness_of(classes_of(records, records.names if columns is None else columns))
+    records = read(table, columns=None if isinstance(columns, str) else columns, unit=unit, missing=missing)
+    return uniqueness_of(records, classes_of(records, records.names if columns is None else columns))
 
 
-def uniqueness_of(classes: Classes) -> Uniqueness:
-    """The same of equivalence classes."""
+def uniqueness_of(records: Records, classes: Classes) -> Uniqueness:
+    """The same of a table's equivalence classes."""
     return Uniqueness(
         columns=classes.names,
-        rows=classes.total,
+        unit=() if records.units is None else records.units.names,
+        rows=records.rows,
+        units=classes.total,
         values=classes.number,
-        sizes=class_sizes(classes.rows, classes.sizes),
+        held=int(classes.units.sum()),
+        alike=classes.alike,
+        sizes=sizes_of(classes),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from discreet.anonymity.records.missing import Missing
 
@@ -33,13 +34,34 @@ def number_of(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def rows(count: int) -> str:
-    """A number of rows."""
-    return number_of(count, "row", "rows")
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """What is counted, in words.
+
+    Args:
+        one: a single one.
+        many: several.
+
+    Examples:
+        >>> Noun.of(()).counted(2), Noun.of(("patient",)).counted(1)
+        ('2 rows', '1 unit')
+    """
+
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, unit: Sequence[str]) -> Noun:
+        """Rows, unless columns say whose a row is."""
+        return cls("unit", "units") if unit else cls("row", "rows")
+
+    def counted(self, count: int) -> str:
+        """So many of them."""
+        return number_of(count, self.one, self.many)
 
 
 def hide(count: int) -> str:
-    """The verb for so many rows.
+    """The verb for so many rows or units.
 
     Examples:
         >>> hide(1), hide(2)

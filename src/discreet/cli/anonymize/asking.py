@@ -72,13 +72,14 @@ def _ask_roles(roles: Roles) -> Roles:
 
 def _ask_choices(table: Records, choices: Choices, roles: Roles) -> Choices:
     """What to promise, of what the table can keep."""
-    k = _ask("How many rows must look alike, at the least (k)?", str(choices.k), partial(_count, most=table.rows))
+    noun = "rows" if table.units is None else "units"
+    k = _ask(f"How many {noun} must look alike, at the least (k)?", str(choices.k), partial(_count, most=table.counted))
     diversity = choices.diversity
     if roles.sensitive:
         text = f"How many values of {', '.join(roles.sensitive)} must they have (l)? 1 asks for nothing"
         fewest = min(table.column(name).size for name in roles.sensitive)
         diversity = _ask(text, str(diversity or 1), partial(_count, most=fewest))
-    share = _ask("Which share of the rows may be left out?", f"{float(100 * choices.suppression):g}%", _share)
+    share = _ask(f"Which share of the {noun} may be left out?", f"{float(100 * choices.suppression):g}%", _share)
     return replace(choices, k=k, diversity=None if diversity == 1 else diversity, suppression=share)
 
 

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     from discreet.anonymity.records import Records
 
 
-def read_table(file: Path, missing: str, delimiter: str | None, null: Sequence[str] | None) -> Records:
-    """Read the table.
+def read_table(
+    file: Path, unit: Sequence[str] | None, missing: str, delimiter: str | None, null: Sequence[str] | None
+) -> Records:
+    """Read the table, and whose each row is.
 
     Raises:
         SourceError: it can't be read.
-        InvalidArgument: a value is missing, and mustn't.
+        InvalidArgument: a value is missing, and mustn't; or a row doesn't say whose it is.
     """
     from discreet.anonymity.records import read
 
-    return read(file, missing=missing, delimiter=delimiter, null_texts=null)
+    return read(file, unit=unit, missing=missing, delimiter=delimiter, null_texts=null)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,11 +173,12 @@ class Choices:
         """Refuse what no table of so many rows and values can keep, however coarse its columns become.
 
         Raises:
-            InvalidArgument: k exceeds the rows, or l the values of a sensitive column.
+            InvalidArgument: k exceeds the units, or l the values of a sensitive column.
         """
-        if 0 < table.rows < self.k:
+        if 0 < table.counted < self.k:
+            noun = "rows" if table.units is None else "units"
             raise InvalidArgument(
-                f"--k {self.k} exceeds the number of rows: only {table.rows:,} could look alike",
+                f"--k {self.k} exceeds the number of {noun}: only {table.counted:,} could look alike",
                 hint="ask for a smaller --k",
             )
         for name in sensitive:

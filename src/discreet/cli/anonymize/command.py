@@ -22,6 +22,8 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     sensitive: columns.Sensitive = None,
     identifying: columns.Identifying = None,
     keep: own.Keep = None,
+    unit: columns.UnitOption = None,
+    rows_are_people: columns.RowsArePeople = False,
     hierarchy: own.HierarchyOption = None,
     k: own.K = 5,
     diversity: own.Diversity = None,
@@ -52,11 +54,12 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
         algorithm=algorithm.value.replace("-", " "), local_recoding=local_recoding, nodes=nodes, hierarchies=hierarchy,
     )  # fmt: skip
     check([file, *choices.hierarchies.values()], output, report, force=force)
+    whose = columns.unit_of(unit, rows_are_people=rows_are_people)
     with working("reading"):
-        table = read_table(file, missing.policy, delimiter, null)
+        table = read_table(file, whose, missing.policy, delimiter, null)
     said = [columns.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
     options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
-    columns.check(dict(zip(options_of, said, strict=True)), table.names)
+    columns.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*table.names, *(whose or ())])
     roles = Roles.of(table, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask
@@ -65,7 +68,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     roles.require_known(table.rows)
     choices.require_possible(table, roles.sensitive)
     with working("searching"):
-        outcome = made(table, roles, choices)
+        outcome = made(table, roles, choices, whose)
     with working("writing"):
         save(outcome, output, report, name=file.name)
     if format_ is options.TextFormat.JSON:

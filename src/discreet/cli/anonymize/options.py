@@ -57,7 +57,10 @@ HierarchyOption: TypeAlias = Annotated[
     ),
 ]
 K: TypeAlias = Annotated[
-    int, typer.Option("--k", metavar="COUNT", min=1, help="How many rows must look alike, at the least.")
+    int,
+    typer.Option(
+        "--k", metavar="COUNT", min=1, help="How many units must look alike, at the least: rows, or what --unit says."
+    ),
 ]
 Diversity: TypeAlias = Annotated[
     int | None,
@@ -65,10 +68,14 @@ Diversity: TypeAlias = Annotated[
 ]
 ClosenessOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--t", metavar="NUMBER", help="How far their sensitive values may be from the whole table's, 0 to 1."),
+    typer.Option(
+        "--t",
+        metavar="NUMBER",
+        help="How far their sensitive values may be from those of all that is released, 0 to 1.",
+    ),
 ]
 Suppression: TypeAlias = Annotated[
-    str, typer.Option(metavar="SHARE", help="How many rows may be left out: 5% or 1/20.")
+    str, typer.Option(metavar="SHARE", help="Of how many units rows may be left out: 5% or 1/20.")
 ]
 LossOption: TypeAlias = Annotated[
     LossChoice,

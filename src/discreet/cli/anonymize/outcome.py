@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.cli.anonymize.choices import Choices, Roles
+from discreet.cli.anonymize.threats import Threat, attacked
 
 if TYPE_CHECKING:
     from discreet.anonymity.hierarchies import Hierarchy
@@ -35,21 +36,6 @@ class Shown:
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Threat:
-    """Something that an attacker can do: with the table as it was, and with the release.
-
-    Args:
-        what: in words.
-        before: as a share, or as a number of rows.
-        after: the same with the release.
-    """
-
-    what: str
-    before: float | int
-    after: float | int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
     """A release and what there is to say of it.
@@ -60,6 +46,7 @@ class Outcome:
         choices: how it was made.
         shown: how each quasi-identifier is shown.
         threats: what attackers can do.
+        at_risk: what is still at risk in the release, the gravest first; in sentences.
         formulas: how many cells a spreadsheet would take for formulas.
     """
 
@@ -68,6 +55,7 @@ class Outcome:
     choices: Choices
     shown: tuple[Shown, ...]
     threats: tuple[Threat, ...]
+    at_risk: tuple[str, ...]
     formulas: int
 
     def to_dict(self) -> dict[str, object]:
@@ -75,6 +63,7 @@ class Outcome:
         found = self.release.to_dict()
         return {
             **found,
+            "at_risk": None if self.release.repeated else list(self.at_risk),
             "identifying": list(self.roles.identifying),
             "kept": list(self.roles.kept),
             "left_out": list(self.roles.left_out),
@@ -93,8 +82,14 @@ class Outcome:
         }
 
 
-def made(table: Records, roles: Roles, choices: Choices) -> Outcome:
+def made(table: Records, roles: Roles, choices: Choices, unit: Sequence[str] | None = None) -> Outcome:
     """Make the release.
+
+    Args:
+        table: that was read.
+        roles: of its columns.
+        choices: how it is to be made.
+        unit: the columns that say whose a row is, as they were named; None if nothing was said of it.
 
     Raises:
         InvalidArgument: the models can't be met, or an argument is wrong.
@@ -119,6 +114,7 @@ def made(table: Records, roles: Roles, choices: Choices) -> Outcome:
         sensitive=roles.sensitive,
         identifying=roles.identifying,
         insensitive=roles.kept,
+        unit=unit,
         hierarchies=hierarchies,
         models=choices.models(table, roles.sensitive),
         suppression=choices.suppression,
@@ -128,12 +124,14 @@ def made(table: Records, roles: Roles, choices: Choices) -> Outcome:
         most_nodes=choices.nodes,
         missing=table.missing,
     )
+    threats, at_risk = attacked(table, release, roles)
     return Outcome(
         release=release,
         roles=roles,
         choices=choices,
         shown=tuple(_shown(table, release, name, origins.get(name, "")) for name in roles.quasi_identifying),
-        threats=_threats(table, release, roles.sensitive),
+        threats=threats,
+        at_risk=at_risk,
         formulas=formulas(release.table),
     )
 
@@ -150,38 +148,3 @@ def _shown(table: Records, release: Anonymized, name: str, origin: str) -> Shown
         height=None if search is None or local else search.heights[name],
         origin=origin,
     )
-
-
-def _threats(table: Records, release: Anonymized, sensitive: Sequence[str]) -> tuple[Threat, ...]:
-    """What attackers can do, before and after; counted on the tables themselves."""
-    from discreet.anonymity.classes import frequencies_of
-    from discreet.anonymity.risk.exposure import exposure_of
-    from discreet.anonymity.risk.reidentification import reidentification_of
-    from discreet.anonymity.risk.words import percent
-
-    names: Sequence[str | None] = sensitive or (None,)
-    both = [
-        [frequencies_of(each, release.quasi_identifiers, name) for name in names] for each in (table, release.records)
-    ]
-    risks = [reidentification_of(each[0]) for each in both]
-    unique = [int(each[0].rows[each[0].sizes == 1].sum()) for each in both]
-    whole = [risk.prosecutor for risk in risks]
-    threats = [
-        Threat(what="rows that are unique", before=unique[0], after=unique[1]),
-        Threat(what="highest risk of a row", before=whole[0].highest, after=whole[1].highest),
-        Threat(what="average risk of a row", before=whole[0].average, after=whole[1].average),
-        Threat(
-            what=f"rows above {percent(float(risks[0].threshold))}", before=whole[0].at_risk, after=whole[1].at_risk
-        ),
-    ]
-    for place, name in enumerate(sensitive):
-        before, after = (exposure_of(each[place]) for each in both)
-        threats += [
-            Threat(
-                what=f"right guesses of {name} ({percent(before.baseline)} without it)",
-                before=before.guessed,
-                after=after.guessed,
-            ),
-            Threat(what=f"rows whose {name} is certain", before=before.homogeneous, after=after.homogeneous),
-        ]
-    return tuple(threats)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from discreet.cli.anonymize.outcome import Outcome
-from discreet.cli.anonymize.showing import facts, figures, shown, warning
+from discreet.cli.anonymize.showing import facts, figures, of_rows, shown, still_at_risk, warning
 from discreet.cli.common import pages
 from discreet.cli.risk.page import REMEDY
 
@@ -17,18 +17,21 @@ def page(outcome: Outcome, name: str) -> str:
         outcome: with all figures.
         name: what the original is called.
     """
+    from discreet.anonymity.attributes import rows_counted
+
     release = outcome.release
-    promised = ", ".join(str(model) for model in release.models)
+    promised = ", ".join(str(model) for model in release.models) + of_rows(outcome)
     released = f"{release.rows - release.suppressed:,} of {release.rows:,} rows are released, with {promised}."
+    key = [rows_counted(release.repeated)] if release.repeated else []
     beware = [f'<p class="note">{escape(warning(outcome.formulas).capitalize())}.</p>'] if outcome.formulas else []
     return pages.page(
         f"What became of {name}",
         [
-            f'<p class="key">{escape(released)}</p>',
+            *(f'<p class="key">{escape(each)}</p>' for each in [*key, still_at_risk(outcome), released]),
             *pages.section(
                 "What attackers can do",
                 pages.table(
-                    ("who knows the coarser columns", "before", "after"),
+                    ("who knows the columns that become coarser", "before", "after"),
                     [(each.what, *figures(each)) for each in outcome.threats],
                     numbers=2,
                 ),
@@ -58,5 +61,5 @@ def _drawn(outcome: Outcome) -> list[str]:
         return []
     from discreet import plot
 
-    rows = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.rows.tolist(), strict=True))
+    rows = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.units.tolist(), strict=True))
     return pages.figures([lambda: plot.class_sizes(rows, columns=outcome.release.quasi_identifiers)])

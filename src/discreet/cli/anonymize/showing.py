@@ -9,7 +9,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
+from discreet.cli.anonymize.outcome import Outcome, Shown
+from discreet.cli.anonymize.threats import Threat
 from discreet.cli.common.screen import console, printable, say, say_folded
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ _LABEL, _FIGURE = 12, 9
 
 def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     """Print what was chosen, what that cost, what proves it, and what attackers can still do."""
+    if outcome.release.repeated:
+        from discreet.anonymity.attributes import rows_counted
+
+        say_folded(printable(rows_counted(outcome.release.repeated)), 0)
+        say()
+    _fact("at risk", still_at_risk(outcome))
     for label, text in facts(outcome).items():
         _fact(label, text)
     say("\nHow columns are shown")
@@ -36,6 +43,19 @@ def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
         _fact("beware", warning(outcome.formulas))
     written = " and ".join(str(path) for path in (output, report) if path is not None)
     _fact("written", written or "nothing; --output FILE.csv or FILE.parquet writes the table, --report FILE.html this")
+
+
+def still_at_risk(outcome: Outcome) -> str:
+    """What is still at risk, in one sentence."""
+    if outcome.release.repeated:
+        return "Not told, as rows were counted and not people."
+    found = "; ".join(outcome.at_risk) or "nothing is released"
+    return f"{found[:1].upper()}{found[1:]}."
+
+
+def of_rows(outcome: Outcome) -> str:
+    """A remark where rows were counted and perhaps not people."""
+    return " of rows, not of people" if outcome.release.repeated else ""
 
 
 def _threats(threats: Sequence[Threat]) -> None:
@@ -63,15 +83,24 @@ def facts(outcome: Outcome) -> dict[str, str]:
 
     release = outcome.release
     share = release.suppressed / release.rows if release.rows else 0.0
+    allowed = f"{percent(float(outcome.choices.suppression))} may be"
+    by_unit = {}
+    if release.unit:
+        touched = release.touched / release.units if release.units else 0.0
+        by_unit["units"] = (
+            f"{release.units:,}, by {', '.join(release.unit)}; of {release.touched:,} rows are left out "
+            f"({percent(touched)}, {allowed})"
+        )
     roles = outcome.roles
     lines = {
-        "promised": ", ".join(str(model) for model in release.models) + _nothing(release.models),
+        "promised": ", ".join(str(model) for model in release.models) + of_rows(outcome) + _nothing(release.models),
         "reached": ", ".join(f"{_number(value)} in {name}" for name, value in release.reached.items()),
         "rows": f"{release.rows - release.suppressed:,} of {release.rows:,}; {release.suppressed:,} left out "
-        f"({percent(share)}, {percent(float(outcome.choices.suppression))} may be)",
+        f"({percent(share)}" + (")" if release.unit else f", {allowed})"),
+        **by_unit,
         "coarser": ", ".join(roles.quasi_identifying),
         "as they are": ", ".join([*roles.sensitive, *roles.kept]) or "none",
-        "left out": ", ".join(roles.left_out) or "no column",
+        "left out": ", ".join([*release.unit, *roles.left_out]) or "no column",
         "losses": ", ".join(f"{name} {_number(value)}" for name, value in release.losses.items()),
         "found by": release.algorithm,
     }

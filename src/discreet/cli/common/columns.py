@@ -29,6 +29,19 @@ Sensitive: TypeAlias = Annotated[
 Identifying: TypeAlias = Annotated[
     Names, typer.Option("--identifying", "-i", metavar="COLUMNS", help="What names people by itself, by commas.")
 ]
+UnitOption: TypeAlias = Annotated[
+    Names,
+    typer.Option(
+        "--unit",
+        "-u",
+        metavar="COLUMNS",
+        help="What says whose a row is, a person's or a household's number, by commas. Their rows are counted as one.",
+    ),
+]
+RowsArePeople: TypeAlias = Annotated[
+    bool,
+    typer.Option("--rows-are-people", help="Every row is somebody else's, though a column that identifies repeats."),
+]
 Delimiter: TypeAlias = Annotated[
     str | None, typer.Option(metavar="SIGN", help="Between the cells of a CSV file. Found out if left out.")
 ]
@@ -77,6 +90,22 @@ def names(given: Sequence[str] | None) -> list[str] | None:
     except Error:
         raise InvalidArgument("names of columns are written on one line, with commas between them") from None
     return [name.strip() for line in lines for name in line if name.strip()]
+
+
+def unit_of(named: Sequence[str] | None, *, rows_are_people: bool) -> tuple[str, ...] | None:
+    """The columns that say whose a row is; none of them where each row is somebody else's; None if nothing is said.
+
+    Raises:
+        InvalidArgument: both are said.
+
+    Examples:
+        >>> unit_of(["patient_id"], rows_are_people=False), unit_of(None, rows_are_people=True)
+        (('patient_id',), ())
+    """
+    found = names(named)
+    if found and rows_are_people:
+        raise InvalidArgument("rows have units, or are people: not both", hint="leave out --unit or --rows-are-people")
+    return () if rows_are_people else None if found is None else tuple(found)
 
 
 def check(said: Mapping[str, Sequence[str] | None], table: Sequence[str]) -> None:

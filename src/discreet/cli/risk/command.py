@@ -31,6 +31,8 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     quasi_identifying: columns.QuasiIdentifying = None,
     sensitive: columns.Sensitive = None,
     identifying: columns.Identifying = None,
+    unit: columns.UnitOption = None,
+    rows_are_people: columns.RowsArePeople = False,
     population: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A table of everybody whom the rows were drawn from.")
     ] = None,
@@ -57,7 +59,10 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         read = [file] if population is None else [file, population]
         refuse_to_replace(html, force=force, read=read, endings=_PAGES)
     with working("counting"):
-        report = _report(file, quasi_identifying, sensitive, identifying, population, sampled, missing, delimiter, null)
+        whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+        report = _report(
+            file, quasi_identifying, sensitive, identifying, whose, population, sampled, missing, delimiter, null
+        )
     if html is not None:
         from discreet.cli.risk.page import page
 
@@ -79,15 +84,18 @@ def _show_next(
 ) -> None:
     """What to do next, each a command that can be pasted, with what was said of the columns."""
     name = quote(str(file))
+    whose = f"--unit {quote(columns.written(report.unit))} " if report.unit else ""
     known = f"{quote(columns.written(quasi_identifying))} " if quasi_identifying else ""
     sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
     attacked = (known and f"--on {known}") + (sought and f"--sensitive {quote((sensitive or [''])[0])} ")
     reduced = (known and f"--quasi-identifying {known}") + (sought and f"--sensitive {sought}")
-    attack = [("See it done", f"attack linkage {attacked}{name}")] if report.sensitive else []  # else nothing is sought
+    attack = (
+        [("See it done", f"attack linkage {whose}{attacked}{name}")] if report.sensitive else []
+    )  # else nothing is sought
     say("Next")
     for why, command in (
         *attack,
-        ("See what safer rows would cost", f"anonymize {reduced}{name}"),
+        ("See what safer rows would cost", f"anonymize {whose}{reduced}{name}"),
         ("Or give no rows away: answer questions, with a guarantee that composes", f"init {name}"),
     ):
         say_folded(f"  {why}:", 4)
@@ -99,6 +107,7 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
     quasi_identifying: list[str] | None,
     sensitive: list[str] | None,
     identifying: list[str] | None,
+    unit: tuple[str, ...] | None,
     population: Path | None,
     sampled: str | None,
     missing: columns.MissingChoice,
@@ -115,14 +124,16 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
     from discreet.anonymity.risk import assess
 
     fraction = _fraction(sampled)
-    table = read(file, missing=missing.policy, delimiter=delimiter, null_texts=null)
+    table = read(file, unit=unit, missing=missing.policy, delimiter=delimiter, null_texts=null)
     known, hidden, naming = (columns.names(each) for each in (quasi_identifying, sensitive, identifying))
-    columns.check({"--quasi-identifying": known, "--sensitive": hidden, "--identifying": naming}, table.names)
+    said = {"--unit": unit, "--quasi-identifying": known, "--sensitive": hidden, "--identifying": naming}
+    columns.check(said, [*table.names, *(unit or ())])
     return assess(
         table,
         quasi_identifiers=known,
         sensitive=hidden,
         identifying=naming,
+        unit=unit,
         population=population,
         sampling_fraction=fraction,
         missing=table.missing,

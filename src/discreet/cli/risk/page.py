@@ -10,6 +10,7 @@ from discreet.cli.common import pages
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport
+    from discreet.anonymity.risk.words import Noun
 
 _SETS = 25
 """So many identifying sets are listed; `--format json` has all."""
@@ -50,14 +51,19 @@ def page(report: RiskReport, name: str) -> str:
 
 def _key(report: RiskReport) -> str:
     """The finding, in two sentences."""
-    from discreet.anonymity.risk.words import listed
+    from discreet.anonymity.attributes import rows_counted
+    from discreet.anonymity.risk.words import Noun, listed
 
     if not report.rows:
         return '<p class="key">The table has no rows.</p>'
-    unique = report.uniqueness
+    if report.repeated:
+        return f'<p class="key">{escape(rows_counted(report.repeated))}</p>'
+    unique, noun = report.uniqueness, Noun.of(report.unit)
+    units = f" A unit is whoever shares {escape(listed(report.unit))}." if report.unit else ""
+    known = escape(listed(report.quasi_identifiers))
     return (
-        f'<p class="key">{unique.unique:,} of {report.rows:,} rows ({_percent(unique.unique_share)}) are the only ones '
-        f"with their {escape(listed(report.quasi_identifiers))}. The table is {report.k:,}-anonymous.</p>"
+        f'<p class="key">{unique.unique:,} of {noun.counted(report.units)} ({_percent(unique.unique_share)}) are the '
+        f"only ones with their {known}. The table is {report.k:,}-anonymous.{units}</p>"
     )
 
 
@@ -66,13 +72,13 @@ def _drawn(report: RiskReport) -> list[str]:
     from discreet import plot
 
     sizes = report.uniqueness.sizes
-    rows = dict(zip(sizes.sizes.tolist(), sizes.rows.tolist(), strict=True))
+    rows = dict(zip(sizes.sizes.tolist(), sizes.units.tolist(), strict=True))
     if not rows:
         return []
     return pages.figures(
         [
             lambda: plot.class_sizes(rows, columns=report.quasi_identifiers),
-            lambda: plot.column_risks(report.columns, rows=report.rows, unique=report.uniqueness.unique),
+            lambda: plot.column_risks(report.columns, rows=report.units, unique=report.uniqueness.unique),
         ]
     )
 
@@ -88,20 +94,21 @@ def _risks(report: RiskReport) -> list[str]:
             ("journalist", f"seeks anybody of the population, {whom}", found.journalist),
         )
     ]
-    body.append(("marketer", "links all rows at once", "", _percent(found.marketer), ""))
+    body.append(("marketer", "links all of them at once", "", _percent(found.marketer), ""))
     head = (
         "attacker",
         "who",
         "highest risk",
         "average",
-        f"rows above {_percent(float(found.threshold))}".replace(" %", "\u00a0%"),
+        f"{_noun(report).many} above {_percent(float(found.threshold))}".replace(" %", "\u00a0%"),
     )
-    return pages.section("Risks", pages.table(head, body, numbers=3))
+    title = "Risks of rows, not of people" if report.repeated else "Risks"
+    return pages.section(title, pages.table(head, body, numbers=3))
 
 
 def _columns(report: RiskReport) -> list[str]:
     """What each quasi-identifier adds."""
-    total = max(report.rows, 1)
+    total = max(report.units, 1)
     body = [
         (each.name, f"{each.values:,}", _percent(each.alone / total), _percent(each.without / total))
         for each in report.columns
@@ -117,21 +124,22 @@ def _sets(report: RiskReport) -> list[str]:
     body = [(", ".join(each.columns), _percent(each.unique_share)) for each in found.minimal[:_SETS]]
     more = len(found.minimal) - _SETS
     return pages.section(
-        f"Smallest sets of columns that single out more than {_percent(float(found.share))} of the rows{limit}",
-        pages.table(("columns", "unique rows"), body, numbers=1) if body else "<p>None does.</p>",
+        f"Smallest sets of columns that single out more than {_percent(float(found.share))} of the "
+        f"{_noun(report).many}{limit}",
+        pages.table(("columns", f"unique {_noun(report).many}"), body, numbers=1) if body else "<p>None does.</p>",
         *([f'<p class="note">And {more:,} more.</p>'] if more > 0 else []),
     )
 
 
 def _exposures(report: RiskReport) -> list[str]:
     """What classes say of sensitive columns."""
-    parts = []
+    parts, many = [], _noun(report).many
     for each in report.exposures:
         body = [(one.name, one.says, _number(one.value)) for one in each.measures]
         parts += pages.section(
             f"What classes say of {each.sensitive}",
-            f"<p>{each.homogeneous:,} rows are in classes with a single value. A guess from the class is right for "
-            f"{_percent(each.guessed)} of the rows, and for {_percent(each.baseline)} without it.</p>",
+            f"<p>{each.homogeneous:,} {many} are in classes with a single value. A guess from the class is right for "
+            f"{_percent(each.guessed)} of the {many}, and for {_percent(each.baseline)} without it.</p>",
             pages.table(("model", "what it says", "reached"), body, numbers=1),
         )
     return parts
@@ -143,7 +151,7 @@ def _promises(report: RiskReport) -> list[str]:
         ("kept" if each.met else "broken", each.promise, _number(each.reached), f"{each.failing:,}")
         for each in report.checked
     ]
-    head = ("", "promise", "reached", "rows that break it")
+    head = ("", "promise", "reached", f"{_noun(report).many} that break it")
     return pages.section("Promises", pages.table(head, body, numbers=2)) if body else []
 
 
@@ -168,6 +176,13 @@ def _guesses(report: RiskReport) -> list[str]:
         return []
     body = [(each.column, str(each.kind), each.reason) for each in report.attributes.guesses]
     return pages.section("What the columns were taken for", pages.table(("column", "kind", "why"), body, numbers=0))
+
+
+def _noun(report: RiskReport) -> Noun:
+    """What is counted."""
+    from discreet.anonymity.risk.words import Noun
+
+    return Noun.of(report.unit)
 
 
 def _percent(share: float) -> str:

@@ -24,9 +24,9 @@ class Keys:
 
     Args:
         levels: the node.
-        fields: of the quasi-identifiers, and of the sensitive value if there is one.
+        fields: of the quasi-identifiers, and behind them of what is never generalised: the sensitive value, the unit.
         words: the keys, word by word.
-        weights: of each key, how many rows have it; behind that, how many of a population, if there is one.
+        weights: of each key, how many rows have it; behind that what else is counted, as `Counted` says.
     """
 
     levels: Levels
@@ -40,8 +40,8 @@ class Keys:
         return len(self.words[0])
 
     def codes(self, place: int, which: Whole | slice) -> Codes:
-        """Of some keys, the group of quasi-identifier number `place`, or the sensitive value, which is number −1."""
-        within = place % (len(self.levels) + 1)
+        """Of some keys, the group of quasi-identifier number `place`; what is never generalised has higher numbers."""
+        within = place
         field = self.fields[0]
         for field in self.fields:
             if within < len(field.sizes):
@@ -49,19 +49,30 @@ class Keys:
             within -= len(field.sizes)
         return field.column(within, [word[which] for word in self.words])
 
+    def firsts(self, ignored: int) -> Whole:
+        """Where a new key begins if the last fields don't count.
+
+        Args:
+            ignored: how many fields.
+        """
+        shifts = [0] * len(self.words)
+        for field in self.fields[len(self.fields) - ignored :]:
+            shifts[field.word] = max(shifts[field.word], field.shift + field.bits)
+        return np.flatnonzero(begins([word >> shift for word, shift in zip(self.words, shifts, strict=True)]))
+
 
 class Roller:
     """Makes keys, and rolls them up.
 
     Args:
         ladders: of the quasi-identifiers.
-        last: how many sensitive values there are; 0 if keys hold none.
+        last: of each thing that keys hold and that is never generalised, how many there are.
     """
 
-    def __init__(self, ladders: Sequence[Ladder], last: int = 0) -> None:
+    def __init__(self, ladders: Sequence[Ladder], last: Sequence[int] = ()) -> None:
         """Keep them; maps between levels are made when they are first needed."""
         self._ladders = tuple(ladders)
-        self._last = (last,) if last else ()
+        self._last = tuple(last)
         self._blocks = blocks_of([ladder.groups(0) for ladder in ladders])
         self._maps: dict[tuple[int, int, int], Whole] = {}
 
@@ -69,7 +80,7 @@ class Roller:
         """The keys of tuples.
 
         Args:
-            codes: of the quasi-identifiers, and of the sensitive value if keys hold one; tuples may repeat.
+            codes: of the quasi-identifiers, and of whatever else keys hold; tuples may repeat.
             weights: of each tuple.
         """
         levels = (0,) * len(self._ladders)
@@ -125,11 +136,20 @@ def _merged(levels: Levels, fields: tuple[Field, ...], words: Sequence[Whole], w
     if len(words) == 1 and len(weights) == 1 and bits + int(weights[0].sum()).bit_length() <= WORD:
         key, total = _sorted(words[0], weights[0])
         return Keys(levels=levels, fields=fields, words=(key,), weights=(total,))
-    order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(tuple(reversed(words)))
-    ordered = [word[order] for word in words]
+    order, ordered = _order(words, bits)
     first = np.flatnonzero(begins(ordered))
     sums = tuple(np.add.reduceat(weight[order], first) if len(first) else weight for weight in weights)
     return Keys(levels=levels, fields=fields, words=tuple(word[first] for word in ordered), weights=sums)
+
+
+def _order(words: Sequence[Whole], bits: int) -> tuple[Whole, list[Whole]]:
+    """The order of keys of so many bits, and the keys in it; key and place are sorted as one number if that fits."""
+    places = max(len(words[0]) - 1, 1).bit_length()
+    if len(words) == 1 and bits + places <= WORD:
+        both = np.sort(words[0] << places | np.arange(len(words[0])))
+        return both & ((1 << places) - 1), [both >> places]
+    order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(tuple(reversed(words)))
+    return order, [word[order] for word in words]
 
 
 def begins(ordered: Sequence[Whole]) -> Mask:

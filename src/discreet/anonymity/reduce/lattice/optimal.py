@@ -55,14 +55,15 @@ def optimum(  # noqa: PLR0913 — the table, what is promised, what is minimised
 ) -> Optimum:
     """The full-domain generalisation that loses least among all that meet the models.
 
-    Each quasi-identifier is generalised to one level. Classes that miss a model are left out, as long as they have no
-    more rows together than the limit.
+    Each quasi-identifier is generalised to one level. Classes that miss a model are left out, as long as no more units
+    have rows in them than the limit says. What a model compares classes with is what is left; see `Problem.left_out`.
 
     Args:
         records: the table; a missing value is a value of its own.
         hierarchies: of the quasi-identifiers, one or more.
-        models: one or more; every class of the release meets all of them, with the totals of the whole table.
-        suppression: the share of rows that may be left out, in [0, 1].
+        models: one or more; every class of the release meets all of them, with the totals of the release.
+        suppression: the share of units of which rows may be left out, in [0, 1]; of rows, if they aren't counted by
+            unit.
         loss: what is minimised; NCP if left out.
         population: everybody whom the rows were drawn from, for models about a population.
         most_nodes: after evaluating so many generalisations the best so far is returned; None to prove the optimum.
@@ -83,7 +84,7 @@ def optimum(  # noqa: PLR0913 — the table, what is promised, what is minimised
     share = real(suppression, "suppression", most=1)
     chosen = NCP() if loss is None else loss
     table = table_of(records, hierarchies, models, population)
-    problem = table.problem(models, chosen, floor(share * table.rows))
+    problem = table.problem(models, chosen, floor(share * table.units))
     found = search(problem, names=list(hierarchies), loss_name=chosen.name, most_nodes=most_nodes)
     kept = outcome_of(problem, found.levels).kept([column.stored for column in table.columns])
     columns = {}

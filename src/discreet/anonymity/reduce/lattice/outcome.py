@@ -103,7 +103,7 @@ class Outcome:
 def outcome_of(problem: Problem, levels: Levels) -> Outcome:
     """What becomes of the classes of a node."""
     node = problem.at(levels)
-    missed = problem.unmet(node, problem.models)
+    missed = problem.left_out(node)
     groups = [node.codes(place, missed) for place in range(len(levels))]
     return Outcome(levels=levels, ladders=problem.ladders, left_out=np.stack(groups, axis=1))
 

@@ -107,22 +107,22 @@ def _turns(frontier: Frontier, problem: Problem) -> Iterator[Levels]:
 def _nothing(problem: Problem, frontier: Frontier) -> InvalidArgument:
     """Why there is no solution, and what would make one."""
     top = problem.at(problem.heights)
-    missed = problem.unmet(top, problem.models)
-    out = int(top.rows[missed].sum())
+    out = top.within(problem.left_out(top))
+    noun = "units" if problem.counted.by_unit else "rows"
     reached = ", ".join(
         f"{model} would be {model.reached(top.frequencies(model.sensitive)):.4g}"
         for model in problem.models
         if not model.met(top.frequencies(model.sensitive)).all()
     )
-    limit = f"{problem.most:,} of {problem.rows:,} rows"
+    limit = f"{problem.most:,} of {problem.units:,} {noun}"
     if frontier.lowest() is not None:
         return InvalidArgument(
             f"the {frontier.evaluated:,} generalisations that were tried don't meet the models with {limit} left out",
             hint="allow more nodes",
         )
-    fewer = f", allow suppression of {out:,} rows or more" if out < problem.rows else ""  # else no row would be left
+    fewer = f", allow suppression of {out:,} {noun} or more" if out < problem.units else ""  # else none would be left
     return InvalidArgument(
-        f"no generalisation meets the models with at most {limit} left out; at the highest levels {out:,} rows would "
+        f"no generalisation meets the models with at most {limit} left out; at the highest levels {out:,} {noun} would "
         f"have to be" + (f" (without that, {reached})" if reached else ""),
         hint=f"ask for less{fewer}, or give a hierarchy a level that is one group",
     )

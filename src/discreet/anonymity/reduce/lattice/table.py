@@ -14,34 +14,13 @@ from discreet.anonymity.loss.loss import Loss
 from discreet.anonymity.models.alpha_k import AlphaK
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
+from discreet.anonymity.records.column import Coded, Codes, Mask
 from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.grouping import group, grouped
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.lattice.keys import Roller
+from discreet.anonymity.reduce.lattice.counted import Counted, Side, Tuples, tuples_of
 from discreet.anonymity.reduce.lattice.problem import Problem
 from discreet.errors import InvalidArgument
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Tuples:
-    """Distinct tuples with how often they occur.
-
-    Args:
-        codes: column by column: the quasi-identifiers, and behind them the sensitive attribute if there is one.
-        weights: of each tuple, its rows; behind that, those of the population, if there is one.
-    """
-
-    codes: tuple[Codes, ...]
-    weights: tuple[Whole, ...]
-
-    def only(self, which: Mask) -> Tuples:
-        """Some of them."""
-        return Tuples(
-            codes=tuple(column[which] for column in self.codes),
-            weights=tuple(weight[which] for weight in self.weights),
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -54,39 +33,37 @@ class Table:
         ladders: of each.
         sensitive: the attributes that models are about, of the whole table.
         tuples: sensitive attribute → tuples that hold it; under None, which is first, those without one, if there is a
-            population or there are no attributes.
+            population, rows are counted by unit, or there are no attributes.
+        counted: what their weights count.
     """
 
     columns: tuple[Coded, ...]
     ladders: tuple[Ladder, ...]
     sensitive: Mapping[str, Coded]
     tuples: Mapping[str | None, Tuples]
+    counted: Counted
 
     @property
-    def rows(self) -> int:
-        """How many rows the table, or the part of it, has."""
-        return int(next(iter(self.tuples.values())).weights[0].sum())
+    def units(self) -> int:
+        """How many units the table, or the part of it, has: rows, if they aren't counted by unit."""
+        first = next(iter(self.tuples.values()))
+        return self.counted.distinct(first.weights, first.codes[-1] if self.counted.codes else None)
 
     def problem(self, models: Sequence[Model], loss: Loss, most: int) -> Problem:
-        """What to search for: the least loss with at most so many rows left out."""
+        """What to search for: the least loss with at most so many units left out."""
         first = next(iter(self.tuples.values()))
         counts = [
             np.bincount(codes, first.weights[0], minlength=column.size).astype(np.int64)
             for codes, column in zip(first.codes, self.columns, strict=False)
         ]
-        keys = {
-            name: Roller(self.ladders, 0 if name is None else max(self.sensitive[name].size, 1)).bottom(
-                tuples.codes, tuples.weights
-            )
-            for name, tuples in self.tuples.items()
-        }
         return Problem(
-            keys=keys,
+            tuples=self.tuples,
             ladders=self.ladders,
             sensitive=dict(self.sensitive),
+            counted=self.counted,
             models=models,
             meter=loss.meter(self.columns, self.ladders, counts, asked_size(models)),
-            rows=self.rows,
+            units=self.units,
             most=most,
         )
 
@@ -124,33 +101,15 @@ def table_of(
     else:
         both = [_together(column, population.column(column.name)) for column in own]
         columns, others = tuple(mine for mine, _ in both), tuple(theirs for _, theirs in both)
-    tuples: dict[str | None, Tuples] = {}
-    if others is not None or not names:
-        tuples[None] = _counted(columns, others)
-    for name in names:
-        tuples[name] = _counted((*columns, sensitive[name]), None)
     ladders = tuple(hierarchies[column.name].ladder(column) for column in columns)
-    return Table(columns=columns, ladders=ladders, sensitive=sensitive, tuples=tuples)
+    people = None if population is None or others is None else Side(columns=others, units=population.units)
+    tuples, counted = tuples_of(Side(columns=columns, units=records.units), people, sensitive)
+    return Table(columns=columns, ladders=ladders, sensitive=sensitive, tuples=tuples, counted=counted)
 
 
 def asked_size(models: Sequence[Model]) -> int:
     """The largest class size that models ask for; 1 if none does."""
     return max((model.k for model in models if isinstance(model, (KAnonymity, AlphaK))), default=1)
-
-
-def _counted(columns: Sequence[Coded], others: Sequence[Coded] | None) -> Tuples:
-    """The tuples of some columns, with those of a population."""
-    if others is None:
-        found = grouped(columns)
-        weights: tuple[Whole, ...] = (found.counts,)
-    else:
-        both = [np.concatenate((mine.codes, theirs.codes)) for mine, theirs in zip(columns, others, strict=True)]
-        found = group(both, [column.size for column in columns])
-        rows, of_row = columns[0].rows, found.of_row()
-        mine = np.bincount(of_row[:rows], minlength=found.number).astype(np.int64)
-        weights = (mine, found.counts - mine)
-    codes = found.tuples()
-    return Tuples(codes=tuple(np.ascontiguousarray(codes[:, place]) for place in range(len(columns))), weights=weights)
 
 
 def _together(column: Coded, other: Coded) -> tuple[Coded, Coded]:

@@ -86,9 +86,9 @@ def microaggregate(
             times are rounded to the unit that the column has.
 
     Raises:
-        InvalidArgument: a quasi-identifier holds other things than finite numbers or times, or misses one; there are
-            fewer than k rows, but not none; no model is k-anonymity; another model isn't met by the result; an argument
-            is out of range.
+        InvalidArgument: units have several rows; a quasi-identifier holds other things than finite numbers or times, or
+            misses one; there are fewer than k rows, but not none; no model is k-anonymity; another model isn't met by
+            the result; an argument is out of range.
         SchemaMismatch: the table lacks a column.
 
     Source: Domingo-Ferrer, Mateo-Sanz (2002), "Practical data-oriented microaggregation for statistical disclosure
@@ -134,6 +134,10 @@ def _check(records: Records, models: Sequence[Model], average: str, decimals: in
         raise InvalidArgument(f"the average is {' or '.join(get_args(_Average))}, not {average!r}")
     if type(decimals) is not int or not 0 <= decimals <= _MOST_DECIMALS:
         raise InvalidArgument(f"decimals are a whole number from 0 to {_MOST_DECIMALS}, not {decimals!r}")
+    if records.counted < records.rows:
+        raise InvalidArgument(
+            "groups are made of rows, so they can't be counted by unit", hint="Mondrian and the optimal search can"
+        )
     asked = [model.k for model in models if isinstance(model, KAnonymity)]
     if not asked:
         raise InvalidArgument("microaggregation makes groups of k rows, so it needs k-anonymity among its models")

@@ -116,6 +116,12 @@ def front_of(members: Members, points: Points, tried: Mask) -> Front:
     return Front(members=members, low=low, high=high, tried=tried)
 
 
+def everything(points: Points) -> Members:
+    """All points as one class."""
+    starts = np.array([0, points.number], dtype=np.int64)
+    return Members(points=np.arange(points.number), rows=points.rows, starts=starts)
+
+
 def summed(counts: Whole, starts: Whole) -> Whole:
     """The sums of the stretches that begin at `starts` and end before the next; none is empty."""
     return np.add.reduceat(counts, starts[:-1]) if len(starts) > 1 else np.zeros(0, dtype=np.int64)

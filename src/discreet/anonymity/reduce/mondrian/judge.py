@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequencies import summed as summed_by
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.records.column import Coded, Mask
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.reduce.mondrian.front import Members, summed
+from discreet.anonymity.records.column import Coded, Mask, Whole
+from discreet.anonymity.records.grouping import Grouping, group
+from discreet.anonymity.reduce.mondrian.front import Members, everything, summed
 from discreet.anonymity.reduce.mondrian.points import Points
 
 
@@ -29,6 +30,7 @@ class Judge:
     points: Points
     models: Sequence[Model]
     columns: dict[str, Coded]
+    _totals: dict[str, tuple[Whole, int]] = field(default_factory=dict)
 
     @property
     def fewest(self) -> int:
@@ -37,13 +39,13 @@ class Judge:
 
     @property
     def only_counts(self) -> bool:
-        """Whether nothing but the number of rows matters."""
+        """Whether nothing but the number of units matters."""
         return all(isinstance(model, KAnonymity) for model in self.models)
 
     def met(self, members: Members) -> Mask:
         """Which classes meet all models."""
-        met = members.totals >= self.fewest
-        if self.only_counts or not met.any():
+        met = members.totals >= self.fewest  # no class has more units than rows
+        if (self.only_counts and self.points.units is None) or not met.any():
             return met
         met[met] = np.logical_and.reduce([model.met(table) for model, table in self._tables(members.only(met))])
         return met
@@ -60,25 +62,68 @@ class Judge:
     def _frequencies(self, members: Members, sensitive: str | None) -> Frequencies:
         """The frequency table of classes × a sensitive attribute."""
         rows, people = members.totals, self.points.population
+        units = self._units(members)
         population = None if people is None else summed(people[members.points], members.starts)
         if sensitive is None:
             none = np.zeros(0, dtype=np.int64)
             starts = np.zeros(members.number + 1, dtype=np.int64)
             values = np.zeros(0, dtype=np.int32)
             return Frequencies(
-                rows=rows, sizes=rows, starts=starts, values=values, counts=none, totals=none, population=population
+                rows=rows,
+                units=units,
+                sizes=units,
+                starts=starts,
+                values=values,
+                counts=none,
+                totals=none,
+                whole=int(units.sum()),
+                population=population,
             )
-        column, real = self.columns[sensitive], members.rows > 0
-        owners, values = members.owners()[real], self.points.sensitive[sensitive][members.points[real]]
-        pairs = group([owners.astype(np.int32), values], [members.number, column.size], members.rows[real])
+        column, pairs = self.columns[sensitive], self._pairs(members, sensitive)
         tuples = pairs.tuples()
+        totals, whole = self._whole(sensitive)
         return Frequencies(
             rows=rows,
-            sizes=rows,
+            units=units,
+            sizes=units,
             starts=np.searchsorted(tuples[:, 0], np.arange(members.number + 1)),
             values=tuples[:, 1].copy(),
             counts=pairs.counts,
-            totals=column.counts(),
+            totals=totals,
+            whole=whole,
             sensitive=column,
             population=population,
         )
+
+    def _units(self, members: Members) -> Whole:
+        """Of each class, how many units have a row in it."""
+        of_point = self.points.units
+        if of_point is None:
+            return members.totals
+        real = members.rows > 0
+        owners, units = members.owners()[real].astype(np.int32), of_point[members.points[real]]
+        once = group([owners, units], [members.number, int(of_point.max(initial=0)) + 1]).tuples()
+        return np.bincount(once[:, 0], minlength=members.number)
+
+    def _pairs(self, members: Members, sensitive: str) -> Grouping:
+        """The values that occur in each class, and how many of its units have them."""
+        size, real = self.columns[sensitive].size, members.rows > 0
+        owners, values = members.owners()[real].astype(np.int32), self.points.sensitive[sensitive][members.points[real]]
+        of_point = self.points.units
+        if of_point is None:
+            return group([owners, values], [members.number, size], members.rows[real])
+        units = of_point[members.points[real]]
+        once = group([owners, values, units], [members.number, size, int(of_point.max(initial=0)) + 1]).tuples()
+        return group([np.ascontiguousarray(codes) for codes in once[:, :2].T], [members.number, size])
+
+    def _whole(self, sensitive: str) -> tuple[Whole, int]:
+        """How many units have each value, and how many there are."""
+        if sensitive not in self._totals:
+            column, of_point = self.columns[sensitive], self.points.units
+            totals, whole = column.counts(), column.rows
+            if of_point is not None:
+                pairs = self._pairs(everything(self.points), sensitive)
+                totals = summed_by(pairs.tuples()[:, 1], pairs.counts, column.size)
+                whole = int(of_point.max(initial=-1)) + 1
+            self._totals[sensitive] = totals, whole
+        return self._totals[sensitive]

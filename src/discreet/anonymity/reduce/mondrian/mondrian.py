@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import chosen
+from discreet.anonymity.classes.classes import chosen, classes_of
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.models.presence import DeltaPresence
@@ -18,9 +18,9 @@ from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.cells import Cells
 from discreet.anonymity.reduce.mondrian.axes import Axis, axes_of
 from discreet.anonymity.reduce.mondrian.dealing import classes_of_rows
-from discreet.anonymity.reduce.mondrian.front import Members
+from discreet.anonymity.reduce.mondrian.front import Members, everything
 from discreet.anonymity.reduce.mondrian.judge import Judge
-from discreet.anonymity.reduce.mondrian.partition import everything, partition
+from discreet.anonymity.reduce.mondrian.partition import partition
 from discreet.anonymity.reduce.mondrian.points import Points, points_of
 from discreet.anonymity.reduce.mondrian.showing import shown
 from discreet.anonymity.reduce.recoding import Recoded, Recoding, recoding_of_nothing
@@ -140,6 +140,7 @@ def _cut(
         names = [axis.column.name for axis in axes]
         return Beside(recoding=recoding_of_nothing(names), population=records.only(names))
     points = points_of(records, axes, sensitive, population)
+    _check_units(records, axes, models, population, relaxed=relaxed)
     if (points.of_person < 0).any():
         _check_below(models)
     judge = Judge(points=points, models=models, columns={name: records.column(name) for name in sensitive})
@@ -176,6 +177,27 @@ def _check_below(models: Sequence[Model]) -> None:
                 f"the lower end of {model} can't be checked: the population has values that the table lacks",
                 hint="take 0 for it, or the optimal search, which knows the population's values",
             )
+
+
+def _check_units(
+    records: Records, axes: Sequence[Axis], models: Sequence[Model], population: Records | None, *, relaxed: bool
+) -> None:
+    """What can't be asked for where rows are counted by unit: cuts part the rows of a unit, which then counts twice.
+
+    Raises:
+        InvalidArgument: a model is about a population; or compares classes with the whole table, though units may be in
+            several classes.
+    """
+    if records.units is None:
+        return
+    hint = "take the optimal search"
+    if population is not None:
+        raise InvalidArgument("ranges of a population can't be counted by unit", hint=hint)
+    members = classes_of(records, [axis.column.name for axis in axes]).members
+    apart = relaxed or (members is not None and members.apart)
+    for model in models:
+        if model.relative and apart:
+            raise InvalidArgument(f"{model} can't be kept by ranges where a unit's rows may be in several", hint=hint)
 
 
 def _people(seen: Sequence[tuple[Cells, Codes]], members: Members, points: Points) -> Records:

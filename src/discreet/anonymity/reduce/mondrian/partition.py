@@ -10,7 +10,7 @@ import numpy as np
 from discreet.anonymity.records.column import Codes, Mask, Whole
 from discreet.anonymity.reduce.mondrian import cutting
 from discreet.anonymity.reduce.mondrian.axes import Axis
-from discreet.anonymity.reduce.mondrian.front import Front, Members, front_of
+from discreet.anonymity.reduce.mondrian.front import Front, Members, everything, front_of
 from discreet.anonymity.reduce.mondrian.judge import Judge
 from discreet.anonymity.reduce.mondrian.points import Points
 
@@ -66,12 +66,6 @@ def partition(points: Points, axes: Sequence[Axis], judge: Judge, *, relaxed: bo
         parts = front_of(halves.only(np.repeat(fine, 2)), points, tried)
         front = _again(front.only(~fine), axis[~fine]).beside(parts)
     return _joined(done)
-
-
-def everything(points: Points) -> Members:
-    """All points as one class."""
-    starts = np.array([0, points.number], dtype=np.int64)
-    return Members(points=np.arange(points.number), rows=points.rows, starts=starts)
 
 
 def _again(front: Front, axis: Whole) -> Front:

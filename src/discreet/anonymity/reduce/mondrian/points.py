@@ -1,7 +1,8 @@
 """What Mondrian cuts: the distinct rows as points, each with the number of rows that lie there.
 
 A cut can't tell rows apart that agree on the quasi-identifiers and on the sensitive attributes of the models, so they
-are one point: the work is that of the distinct rows, however many rows there are.
+are one point: the work is that of the distinct rows, however many rows there are. Where rows are counted by unit, those
+of two units are two points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from discreet.anonymity.classes.classes import chosen
 from discreet.anonymity.records.column import Codes, Mask, Whole
-from discreet.anonymity.records.grouping import Grouping, group, grouped
+from discreet.anonymity.records.grouping import Grouping, group
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.mondrian.axes import Axis
@@ -32,6 +33,7 @@ class Points:
         rows: of each point, how many rows of the table lie there; 0 for a point of the population.
         tuples: of each point, a number that those with the same quasi-identifiers share.
         sensitive: of each sensitive attribute, point → code; of a point of the population, anything.
+        units: of each point, the number of the unit; None if every row is a unit of its own.
         population: of each point, how many rows of the population it stands for; None without one.
         of_row: of each row of the table, its point.
         of_person: of each row of the population, its point; −1 of one that has a value which the table lacks.
@@ -41,6 +43,7 @@ class Points:
     rows: Whole
     tuples: Whole
     sensitive: Mapping[str, Codes]
+    units: Codes | None
     population: Whole | None
     of_row: Whole
     of_person: Whole
@@ -69,7 +72,10 @@ def points_of(records: Records, axes: Sequence[Axis], sensitive: Sequence[str], 
     if both:
         raise InvalidArgument(f"the column {both[0]!r} can't be both quasi-identifying and sensitive")
     every = chosen(records, [*(axis.column.name for axis in axes), *sensitive])
-    own = grouped(every)
+    units = records.units
+    whose = [] if units is None else [units.codes]
+    sizes = [*(column.size for column in every), *([] if units is None else [units.number])]
+    own = group([*(column.stored for column in every), *whose], sizes)
     of_row = own.of_row()  # first: the same sort counts the rows
     tuples, rows = own.tuples(), own.counts
     people, of_person = None, np.zeros(0, dtype=np.int64)
@@ -79,7 +85,7 @@ def points_of(records: Records, axes: Sequence[Axis], sensitive: Sequence[str], 
         of_person[known] = others.of_row() + len(rows)
         people = np.concatenate((np.zeros_like(rows), others.counts))
         rows = np.concatenate((rows, np.zeros_like(others.counts)))
-        more = np.zeros((others.number, len(every)), dtype=np.int32)
+        more = np.zeros((others.number, tuples.shape[1]), dtype=np.int32)
         more[:, : len(axes)] = others.tuples()
         tuples = np.concatenate((tuples, more))
     return Points(
@@ -87,6 +93,7 @@ def points_of(records: Records, axes: Sequence[Axis], sensitive: Sequence[str], 
         rows=rows,
         tuples=_runs(tuples[:, : len(axes)]),
         sensitive={name: tuples[:, len(axes) + i].copy() for i, name in enumerate(sensitive)},
+        units=None if units is None else tuples[:, -1].copy(),
         population=people,
         of_row=of_row,
         of_person=of_person,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from discreet.anonymity.classes import classes_of
+from discreet.anonymity.classes import Classes, classes_of
 from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.read import Unit, read
 from discreet.anonymity.risk.population import pitman, snb, zayatz
 from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
 from discreet.errors import InvalidArgument
@@ -26,8 +26,8 @@ class PopulationUniqueness:
 
     Args:
         fraction: the share of the population that is in the sample.
-        rows: of the sample.
-        unique: rows of the sample that are unique in it.
+        units: of the sample: rows, or the people or households that rows belong to.
+        unique: units of the sample that are unique in it.
         people: of the population.
         zayatz: by the equivalence class model of Zayatz.
         snb: by the slide negative binomial model; None if it didn't converge.
@@ -37,7 +37,7 @@ class PopulationUniqueness:
     """
 
     fraction: float
-    rows: int
+    units: int
     unique: int
     people: int
     zayatz: float
@@ -53,7 +53,7 @@ class PopulationUniqueness:
 
     @property
     def stays(self) -> float:
-        """How probable it is that a unique row of the sample is unique in the population; 0 if there are none.
+        """How probable it is that a unique unit of the sample is unique in the population; 0 if there are none.
 
         A unique person of the population is in the sample with the probability `fraction`, and unique in it.
         """
@@ -63,7 +63,7 @@ class PopulationUniqueness:
         """The figures as JSON-ready data; a model that didn't converge has none."""
         return {
             "fraction": self.fraction,
-            "rows": self.rows,
+            "units": self.units,
             "unique": self.unique,
             "people": self.people,
             "zayatz": self.zayatz,
@@ -81,6 +81,7 @@ def population_uniqueness(
     quasi_identifiers: Sequence[str],
     *,
     fraction: Rationalizable,
+    unit: Unit = None,
     missing: Missing | str | None = None,
 ) -> PopulationUniqueness:
     """How many people are unique in the population that a table was drawn from.
@@ -92,10 +93,12 @@ def population_uniqueness(
         table: the sample: a path, a pandas, Polars or Arrow table, or `Records`.
         quasi_identifiers: the columns that an attacker knows.
         fraction: the share of the population that is in the sample; above 0 and at most 1.
+        unit: the column, or columns, that say whose a row is; as in `read`. If left out, each row is somebody else's.
         missing: what a missing value is taken to be where the table is read.
 
     Raises:
-        InvalidArgument: no column is named, one twice, or the fraction is out of range.
+        InvalidArgument: no column is named, one twice, or the fraction is out of range; or a unit's rows differ in
+            their quasi-identifiers, of which the models know nothing.
         SchemaMismatch: the table lacks a column.
 
     Source: Dankar, El Emam, Neisa, Roffey (2012), "Estimating the re-identification risk of clinical data sets", the
@@ -107,9 +110,24 @@ def population_uniqueness(
         >>> found.unique, found.people, found.snb, found.chosen, round(found.stays, 2)
         (1, 32, None, 'zayatz', 0.17)
     """
-    records = read(table, columns=None if isinstance(quasi_identifiers, str) else quasi_identifiers, missing=missing)
-    found = classes_of(records, quasi_identifiers)
-    return estimated(class_sizes(found.rows, found.rows), fraction)
+    wanted = None if isinstance(quasi_identifiers, str) else quasi_identifiers
+    return estimated(
+        sample_of(classes_of(read(table, columns=wanted, unit=unit, missing=missing), quasi_identifiers)), fraction
+    )
+
+
+def sample_of(classes: Classes) -> ClassSizes:
+    """The class sizes of a sample, in which everybody is in one class; missing values are values of their own.
+
+    Raises:
+        InvalidArgument: a unit's rows differ in their quasi-identifiers.
+    """
+    if classes.members is not None and classes.members.apart:
+        raise InvalidArgument(
+            "samples say something of the population only where a unit's rows agree in the quasi-identifiers",
+            hint="leave out what differs from row to row, or take one row of each unit",
+        )
+    return class_sizes(classes.units, classes.units)
 
 
 def estimated(sizes: ClassSizes, fraction: Rationalizable) -> PopulationUniqueness:
@@ -137,7 +155,7 @@ def estimated(sizes: ClassSizes, fraction: Rationalizable) -> PopulationUniquene
         chosen, estimate = "snb", by_snb
     return PopulationUniqueness(
         fraction=float(share),
-        rows=sizes.total,
+        units=sizes.total,
         unique=sizes.unique,
         people=people,
         zayatz=by_zayatz,
