@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -272,9 +272,9 @@ def _values(rows: Class, number: int) -> int:
     return sum(count for _, count in held(rows).most_common(number))
 
 
-def _share(value: Hashable, classes: list[Class]) -> Fraction:
+def _share(value: str, classes: list[Class]) -> Fraction:
     """The share of the units that have a value, each counted once in each class."""
-    return Fraction(sum(held(rows)[value] for rows in classes), sum(len(people(rows)) for rows in classes))  # type: ignore[index]
+    return Fraction(sum(held(rows)[value] for rows in classes), sum(len(people(rows)) for rows in classes))
 
 
 MODELS: dict[str, Asked] = {
