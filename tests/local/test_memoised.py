@@ -1,4 +1,4 @@
-"""Reports over several days: exact likelihood ratios between all sequences of values, against the loss that is stated."""
+"""Reports over several days: exact likelihood ratios between all sequences of values, against what is stated."""
 
 from __future__ import annotations
 

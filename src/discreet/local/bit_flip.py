@@ -47,11 +47,11 @@ class BitFlip:
     bucket for good; two cases differ in at most two bits. The probability of a wrong bit is rounded up.
 
     **It doesn't hold for values that change**, and no other ε does. A device's case is which of its watched buckets the
-    value is in, or none. Equal cases give equal answers, different ones nearly always different answers: so reports tell
-    on which days the case was the same. Between two people whose cases, on the devices' same watched buckets, are equal
-    on the same days, `loss_if_unchanged` times the number of different cases holds. Buckets that are equal on the same
-    days aren't enough: which of them fall into one case depends on the device. Between people with other patterns some
-    reports are possible from one and impossible from the other, whatever ε.
+    value is in, or none. Equal cases give equal answers, different ones nearly always different answers: so reports
+    tell on which days the case was the same. Between two people whose cases, on the devices' same watched buckets, are
+    equal on the same days, `loss_if_unchanged` times the number of different cases holds. Buckets that are equal on the
+    same days aren't enough: which of them fall into one case depends on the device. Between people with other patterns
+    some reports are possible from one and impossible from the other, whatever ε.
 
     Args:
         size: how many buckets; 2 to 4,096. Values are 0, …, size − 1.

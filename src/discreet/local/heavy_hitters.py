@@ -46,9 +46,10 @@ class Holders(Estimate):
         other: that anybody else's does: at least, and at the most.
 
     Given the sizes of levels, the people on the last one are drawn from all without replacement. So the support's
-    generating function is an elementary symmetric polynomial of 1 − c + cz over everybody's chances c. It has real roots
-    only, which makes the support a sum of independent coins. Beyond one from their mean its tails are below those of the
-    binomial with the same mean, and there Clopper–Pearson's limits are, but for a support of 1 or of all but one.
+    generating function is an elementary symmetric polynomial of 1 − c + cz over everybody's chances c. It has real
+    roots only, which makes the support a sum of independent coins. Beyond one from their mean its tails are below those
+    of the binomial with the same mean, and there Clopper–Pearson's limits are, but for a support of 1 or of all but
+    one.
 
     Source: Borcea, Brändén, Liggett (2009), the definition of strongly Rayleigh measures, for the roots; Pitman (1997),
     the proposition on real zeros, for the coins; Hoeffding (1956), Theorem 4, for the tails; Greenberg, Mohri (2014),
@@ -107,8 +108,8 @@ class HeavyHitters(Pure):
     """The prefix extending method (PEM): finds frequent values of `bits` bits by growing their frequent prefixes.
 
     Each person picks one of the levels at random and in the open, and reports the prefix of that level's length by
-    local hashing, with the whole ε and a hash function of their own. The collector keeps the most frequent prefixes of a level, extends each by all
-    combinations of `step` bits, and looks these up in the reports of the next level.
+    local hashing, with the whole ε and a hash function of their own. The collector keeps the most frequent prefixes of
+    a level, extends each by all combinations of `step` bits, and looks these up in the reports of the next level.
 
     Guarantee: ε-DP for each person against everybody: given the level, which doesn't depend on the value, the report is
     that of local hashing.
@@ -196,9 +197,9 @@ class HeavyHitters(Pure):
         """The values that are frequent enough to be told from noise.
 
         A prefix that nobody holds is supported by each report of its level with the probability `other`, independently:
-        each report has a hash function of its own, and reports of a level have no part in what was kept before. Prefixes
-        go on only with more support than any such one has, on any level, with this confidence. Whoever holds a prefix
-        that is dropped is lost to all longer ones.
+        each report has a hash function of its own, and reports of a level have no part in what was kept before.
+        Prefixes go on only with more support than any such one has, on any level, with this confidence. Whoever holds a
+        prefix that is dropped is lost to all longer ones.
 
         Args:
             reports: rows of numbers, as `randomise_all` makes them.
@@ -228,7 +229,7 @@ class HeavyHitters(Pure):
     def counts(self, supports: NDArray[np.int64], reports: int, users: int) -> Holders:
         """How many of all users hold each value, from its support in the reports of the last level.
 
-        Those on the level are a sample of all, without replacement: of H holders among n people, r of them on the level,
+        Those on the level are a sample of all, without replacement: of H holders among n people, r of them there,
         the holders on it have the mean rH/n and the variance r·H/n·(1 − H/n)·(n − r)/(n − 1).
         """
         own, other = float(self.law.high), 1 / self.hashing.buckets

@@ -41,15 +41,15 @@ class MemoisedOneBit:
     of `step` that the value can be rounded to. From then on it rounds the value x to step·⌊(x + α)/step⌋, whose mean
     over α is x, and reports the answer kept for it. With `flip` each report is flipped afresh with that probability.
 
-    Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the same
-    for good; and, whatever their shifts, between two whose values keep rounding to one point each.
+    Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the
+    same for good; and, whatever their shifts, between two whose values keep rounding to one point each.
 
-    **It doesn't hold for values that round to more than one point.** Equal points give equal answers, so reports tell on
-    which days points were different. Between two people whose points are equal on the same days,
-    `loss_if_unchanged` times the number of different points holds. Between people with other patterns only `flip`
-    protects: `once` for each report, so r reports give away at most r times `once`. Without a flip some reports are
-    possible from one and impossible from the other, whatever ε. A step of a single unit may change the point: a value
-    that moves by d units, fewer than `step`, does so on d of `step` devices.
+    **It doesn't hold for values that round to more than one point.** Equal points give equal answers, so reports tell
+    on which days points were different. Between two people whose points are equal on the same days, `loss_if_unchanged`
+    times the number of different points holds. Between people with other patterns only `flip` protects: `once` for each
+    report, so r reports give away at most r times `once`. Without a flip some reports are possible from one and
+    impossible from the other, whatever ε. A step of a single unit may change the point: a value that moves by d units,
+    fewer than `step`, does so on d of `step` devices.
 
     Args:
         lower: the least value; a whole number.

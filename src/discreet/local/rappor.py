@@ -1,4 +1,4 @@
-"""RAPPOR: noise that stays, and noise on top of it that doesn't, for an unchanging value that is reported again and again."""
+"""RAPPOR: noise that stays, and noise on top of it that doesn't, for a value that doesn't change."""
 
 from __future__ import annotations
 
