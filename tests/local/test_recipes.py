@@ -69,7 +69,7 @@ def test_apples_new_words() -> None:
     words = {"yolooo": 9000, "bruhhh": 7000, "rizzzz": 5000}
     held = [number(word) for word, people in words.items() for _ in range(people)]
     held += [number("".join(map(chr, letters))) for letters in (97 + uniform(26, size=(3000, 6))).tolist()]
-    protocol = HeavyHitters(bits=48, epsilon=4, step=8, keep=16, salt=b"words")
+    protocol = HeavyHitters(bits=48, epsilon=4, step=8, keep=16)
     found = protocol.find(protocol.randomise_all(held), confidence=SURE)
     assert {value.to_bytes(6, "big").decode() for value in found.values.tolist()} == set(words)
 
