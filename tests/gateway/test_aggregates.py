@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -114,19 +115,50 @@ def test_quantiles(people: dp.Protected, column: str, fraction: str, margin: flo
 
 
 def test_an_answer_says_what_its_intervals_leave_out(people: dp.Protected) -> None:
-    """Groups that were selected, and quantiles; nothing more of a count."""
-    counted, of_groups, of_quantiles = (
+    """Groups that were selected or picked by their noise, and quantiles; nothing more of a count."""
+    counted, of_groups, of_quantiles, picked = (
         people.ask(asked, epsilon=2, delta="1e-9").coverage
         for asked in (
             "SELECT COUNT(*) AS n FROM people",
             "SELECT city, COUNT(*) AS n FROM people GROUP BY city",
             "SELECT MAX(age) AS m FROM people",
+            "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY n DESC LIMIT 1",
         )
     )
-    assert "small groups" not in counted
-    assert "more often" not in counted
-    assert of_groups == f"{counted}; nor that small groups are left out"
+    assert "threshold" not in counted
+    assert "often" not in counted
+    assert of_groups == (
+        f"{counted}; groups are shown only if noisy numbers reach a threshold: near it they may hold less often"
+    )
+    assert picked == f"{counted}; rows were picked by noisy values: those may hold less often"
     assert of_quantiles == f"{counted}; a quantile's holds more often than it says"
+
+
+def test_no_interval_that_is_shown_holds_a_group_well_below_the_threshold(people: dp.Protected) -> None:
+    """Why answers and plans say so: a group more than its ± below the threshold is shown with a number out of reach.
+
+    Nothing is drawn: what is shown is the threshold or more, and every ± at 95 % is the plan's.
+    """
+    plan = people.plan("SELECT city, COUNT(*) AS n FROM people GROUP BY city", epsilon=1, delta="1e-9")
+    (draft,) = (level.draft for level in plan.levels)
+    assert draft.threshold is not None
+    (error,) = plan.expected
+    assert error.error is not None
+    assert draft.threshold.value - error.error > 10  # a group of 10 is never within what is shown of it
+    assert "numbers are too high and intervals may hold less often" in plan.explain()
+
+
+@pytest.mark.parametrize(("size", "held"), [(10, 0), (12, 0.632), (14, 0.950)])
+def test_what_the_page_says_of_groups_below_a_threshold(size: int, held: float) -> None:
+    """By the law of the noise at ε = 1: of answers of 15 or more, those whose 95 % interval, ± 3, holds the group."""
+    noise = dp.laplace(0, sensitivity=1, epsilon=1).mechanism
+    radius = noise.radius(Fraction(19, 20))
+    shown = list(range(15 - size, 60))
+    chance = sum(float(noise.mass(off)) for off in shown if abs(off) <= radius) / sum(
+        map(float, map(noise.mass, shown))
+    )
+    assert radius == 3
+    assert chance == pytest.approx(held, abs=1e-3)
 
 
 @pytest.mark.parametrize("fraction", ["0.000000001", "0.999999999", "0", "1"])

@@ -62,7 +62,7 @@ def hashing(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction]]:
     """Local hashing of value 77: how far the reported bucket is from that of the value."""
     protocol = LocalHashing(1000, epsilon)
     reports = protocol.randomise_all(np.full(USERS, 77))
-    away = (reports[:, 1] - protocol.bucket(reports[:, 0], 77)) % protocol.buckets
+    away = (reports[:, 1] - protocol.bucket(reports[:, :1], np.array([77]))) % protocol.buckets
     return counts(away, protocol.buckets), protocol.law.masses(np.arange(protocol.buckets) == 0)
 
 

@@ -173,9 +173,9 @@ def test_rappor_has_the_papers_losses() -> None:
     assert keeps(single, rappor.once.epsilon)
     assert is_tight(single, rappor.once.epsilon)
     kept = [of_bits([1 - rappor.f / 2 if i == value else rappor.f / 2 for i in range(3)]) for value in range(3)]
-    assert keeps(kept, rappor.loss.epsilon)
-    assert is_tight(kept, rappor.loss.epsilon)
-    assert float(rappor.loss.epsilon) == pytest.approx(2 * np.log(3))
+    assert keeps(kept, rappor.loss_if_unchanged.epsilon)
+    assert is_tight(kept, rappor.loss_if_unchanged.epsilon)
+    assert float(rappor.loss_if_unchanged.epsilon) == pytest.approx(2 * np.log(3))
     assert worst_ratio(single) < worst_ratio(kept)
 
 
@@ -199,11 +199,14 @@ def test_events_and_losses_are_those_of_the_parameters() -> None:
         HadamardCountMeanSketch("0.5"),
         OneBitMean(0, 9, "0.5"),
         PiecewiseMean(0, 9, "0.5"),
-        BitFlip(5, 2, "0.5"),
-        MemoisedOneBit(0, 9, 3, "0.5"),
     ):
         assert protocol.loss == PureDP("0.5")
         assert protocol.event == PureEvent(epsilon=Fraction(1, 2))
+    for kept in (BitFlip(5, 2, "0.5"), MemoisedOneBit(0, 9, 3, "0.5")):
+        assert kept.loss_if_unchanged == PureDP("0.5")
+        assert kept.event_if_unchanged == PureEvent(epsilon=Fraction(1, 2))
+        assert not hasattr(kept, "loss")  # another guarantee has another name
+        assert not hasattr(kept, "event")
     noisy = LocalLaplace(-10, 10, "0.5")
     assert noisy.event == LaplaceEvent(scale=Fraction(40), l1=20)
     assert noisy.loss == PureDP("0.5")

@@ -69,7 +69,7 @@ def test_apples_new_words() -> None:
     words = {"yolooo": 9000, "bruhhh": 7000, "rizzzz": 5000}
     held = [number(word) for word, people in words.items() for _ in range(people)]
     held += [number("".join(map(chr, letters))) for letters in (97 + uniform(26, size=(3000, 6))).tolist()]
-    protocol = HeavyHitters(bits=48, epsilon=4, step=8, keep=16, salt=b"words")
+    protocol = HeavyHitters(bits=48, epsilon=4, step=8, keep=16)
     found = protocol.find(protocol.randomise_all(held), confidence=SURE)
     assert {value.to_bytes(6, "big").decode() for value in found.values.tolist()} == set(words)
 
@@ -77,7 +77,8 @@ def test_apples_new_words() -> None:
 def test_microsofts_telemetry() -> None:
     """Minutes an app was used, every six hours of a week: mean by memoised one-bit answers, histogram by dBitFlip.
 
-    A person whose usage stays in one window has told what one answer tells, however many days they report.
+    A person whose usage never changes has told what one answer tells, however many days they report; others may tell
+    on which days theirs did.
     """
     people = 20_000
     usual = uniform(181, size=people)
@@ -91,7 +92,7 @@ def test_microsofts_telemetry() -> None:
         histogram = buckets.estimate(watching.watched, buckets.report_all(watching, today // 30))
         truth = np.bincount(today // 30, minlength=12)
         assert (np.abs(histogram.values - truth) <= histogram.radius(FAR)).all()
-    assert usage.loss == PureDP(1) == buckets.loss
+    assert usage.loss_if_unchanged == PureDP(1) == buckets.loss_if_unchanged
     fresh = OneBitMean(0, 360, 1)
     assert PureDP(28 * fresh.loss.epsilon) == PureDP(28)
 
@@ -108,4 +109,4 @@ def test_googles_rappor() -> None:
         estimate = rappor.estimate(rappor.report_all(memos))
         assert (np.abs(estimate.values - people) <= estimate.radius(FAR)).all()
         assert int(estimate.values.argmax()) == 0
-    assert rappor.once.epsilon < rappor.loss.epsilon < 2.2
+    assert rappor.once.epsilon < rappor.loss_if_unchanged.epsilon < 2.2

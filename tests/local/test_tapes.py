@@ -107,7 +107,7 @@ def test_local_hashing_on_every_tape() -> None:
     decided, undecided = outcomes(report, width=6, depth=2)
     assert undecided == 1 - Fraction(law.total, 2**6)
     for function in range(2**6):
-        home = int(protocol.bucket(np.array([function]), 7)[0])
+        home = int(protocol.bucket(np.array([[function]]), np.array([7]))[0])
         for bucket in range(protocol.buckets):
             mass = law.high if bucket == home else law.low
             assert decided[function, bucket] == Fraction(1, 2**6) * mass * (1 - undecided)

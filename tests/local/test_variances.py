@@ -147,19 +147,18 @@ def test_sketches_err_as_their_reports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_heavy_hitters_err_as_their_reports() -> None:
-    """A person adds L(s − 1/g)/(p − 1/g) where on the level: variances by summing over level and support."""
+    """Of 200 people who were drawn from 500 for the level: the variance by summing over the holders among them."""
     protocol = HeavyHitters(bits=8, epsilon=2, step=4, keep=4)
-    levels, own, other = len(protocol.lengths), float(protocol.law.high), 1 / protocol.hashing.buckets
-    assert levels == 2
-    amounts = levels * (np.array([1.0, 0.0, other]) - other) / (own - other)  # supports, doesn't, is elsewhere
-    holder, stranger = (
-        of_one(amounts, [Fraction(p) / levels, (1 - Fraction(p)) / levels, 1 - Fraction(1, levels)])
-        for p in (own, other)
-    )
-    found = protocol.counts(np.array([200]), 500, 1000)
-    holders = float(found.values[0])
-    assert holders == pytest.approx(levels * (200 - 500 * other) / (own - other))
-    assert float(found.errors[0]) ** 2 == pytest.approx(holders * holder + (1000 - holders) * stranger)
+    own, other = float(protocol.law.high), 1 / protocol.hashing.buckets
+    users, reports, holders = 500, 200, 100
+    here = np.arange(holders + 1)
+    ways = [comb(holders, k) * comb(users - holders, reports - k) / comb(users, reports) for k in here.tolist()]
+    means = here * own + (reports - here) * other
+    mean = float(ways @ means)
+    variance = float(ways @ (here * own * (1 - own) + (reports - here) * other * (1 - other) + (means - mean) ** 2))
+    found = protocol.counts(np.array([mean]), reports, users)
+    assert float(found.values[0]) == pytest.approx(holders)
+    assert float(found.errors[0]) ** 2 == pytest.approx(variance * (users / reports / (own - other)) ** 2)
 
 
 def test_the_doubt_is_shared_by_all_prefixes_that_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,8 +30,9 @@ def ask(  # noqa: PLR0913 — each is an option of the command
 ) -> None:
     """Answer a question privately, with ±, and pay for it.
 
-    The cost is reserved before the data is touched and never comes back. The same question again gives the same
-    answer and costs nothing. EXPLAIN before it shows its plan instead, and costs nothing either.
+    The cost is reserved before rows are read for the answer, and never comes back. The same question again, at the same
+    offer and of the same data, gives the same answer and costs nothing. EXPLAIN before it shows its plan instead, and
+    costs nothing either.
     """
     from discreet.cli.common.answers import show_answer
     from discreet.cli.common.opening import opened

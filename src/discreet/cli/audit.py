@@ -41,9 +41,9 @@ def audit(  # noqa: PLR0913 — each is an option of the command
     config: options.Config = options.CONFIG,
     dialect: options.Dialect = "duckdb",
 ) -> None:
-    """Try to break a mechanism or a question, and print an ε that it is proved to have at the least.
+    """Try to break a mechanism or a question, and print an ε that it has at the least, at a confidence.
 
-    Outputs are drawn for two neighbours and told apart as well as can be. An audit rejects a claim, it never proves
+    Outputs are drawn for two neighbours and told apart as well as it can. An audit rejects a claim, it never proves
     one. A mechanism is audited at the offered ε (1 if nothing is said) and δ (1e-6).
 
     A question is audited on the data, which are the custodian's: units are taken away in turn, and answers are drawn

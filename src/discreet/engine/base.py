@@ -63,7 +63,9 @@ class Engine(Protocol):
         ...
 
     def fingerprint(self, tables: Sequence[Table]) -> str:
-        """A text that changes whenever the data of these tables change, and doesn't depend on where they lie.
+        """A text that changes whenever the data of these tables are seen to change, wherever they lie.
+
+        Of a file, identity, size, time of change and both ends are looked at; of a table in memory, all of it.
 
         It is one for all of them, whatever the order they are named in, and the same that a question about these
         tables gives for the snapshot it reads. It is PRIVATE: it may contain a digest of the data. Hand it to the

@@ -2,9 +2,9 @@
 
 It has two steps, so that no value is computed twice: `read` casts, `kept` enforces what is declared.
 
-Guarantee: no value makes an expression of this file raise. What can't be read as the declared kind is NULL; what
-lies outside declared bounds is moved to the nearer end. Ids and periods are the exception: moving them would make
-one unit of several people, so what lies outside is NULL there, and the row is left out.
+Guarantee: no value that DuckDB can read makes an expression of this file raise. What can't be read as the declared kind
+is NULL; what lies outside declared bounds is moved to the nearer end. Ids and periods are the exception: moving them
+would make one unit of several people, so what lies outside is NULL there, and the row is left out.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class DuckDB:
         return self._look(source, lambda session, opened: peek(session, opened, columns))
 
     def fingerprint(self, tables: Sequence[Table]) -> str:
-        """A text that changes whenever the data of these tables change. Private; see `Engine.fingerprint`."""
+        """A text that changes whenever these tables' data are seen to change. Private; see `Engine.fingerprint`."""
         return joint_fingerprint({table.name: fingerprint_of(table.source, self._frozen) for table in tables})
 
     def run(self, exact: Exact) -> ExactResult:

@@ -103,6 +103,11 @@ class Answer:
     def interval(self, name: str, confidence: float = 0.95) -> list[tuple[End, End] | None]:
         """The interval of each value of a column: it holds the bounded answer with at least this confidence.
 
+        That is over draws of the noise, of a group that is shown whatever its noise is: the only one, or one of public
+        keys without HAVING or LIMIT. A group that was selected privately is shown only if its noise lifted it over the
+        threshold. If it is near that, its values are too high, and its intervals hold less often than they say: those
+        of a group well below the threshold never. Likewise groups that HAVING, or ORDER BY with LIMIT, picked.
+
         Those of counts and sums, of linear combinations of them, of averages and of ratios of sums waste nothing: they
         hold as often as they say. Those of variances and standard deviations are a little wide: a 95 % interval holds
         in 97 % of all cases at the most, where the noise of the group's count is below a hundredth of it. Those of any
@@ -111,9 +116,8 @@ class Answer:
         edges of the cells in which rows are counted around the answer, and so hold more often than they say; of dates,
         their ends are dates. What MODE chooses has none.
 
-        An interval speaks of the noise only. What bounds and limits cut off isn't in it; nor is it that HAVING, ORDER
-        BY with LIMIT, or the selection of private groups show those groups for which the noise was large more often
-        than others. None where a value has no noise, or where the noise may carry it anywhere.
+        An interval speaks of the noise only: what bounds and limits cut off isn't in it. None where a value has no
+        noise, or where the noise may carry it anywhere.
 
         Args:
             name: the column.
@@ -133,7 +137,10 @@ class Answer:
         """What its intervals don't say, or say too cautiously, in words."""
         words = ["for the noise; what bounds and limits cut off isn't in it"]
         if any(level.draft.threshold is not None for level in self.plan.levels):
-            words.append("nor that small groups are left out")
+            words.append("groups are shown only if noisy numbers reach a threshold: near it they may hold less often")
+        question = self.plan.question
+        if question.having is not None or question.limit is not None or question.offset:
+            words.append("rows were picked by noisy values: those may hold less often")
         if any(each.statistic is ir.Statistic.QUANTILE for each in self.plan.question.aggregates):
             words.append("a quantile's holds more often than it says")
         return "; ".join(words)

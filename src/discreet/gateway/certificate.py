@@ -10,7 +10,8 @@ def certificate(plan: Plan, *, version: int, entry: int, analyst: str | None, re
 
     Args:
         plan: how the answer was made: question, unit, adjacency, bounds, limits, mechanisms with exact parameters.
-        version: the number of the data version; it counts up, and says nothing about the data but that they changed.
+        version: the number of the data version; it counts up, and says that the contents of the tables which the
+            question names changed, which is more than nothing where little else did.
         entry: the number of the debit in the ledger.
         analyst: who asked, if they said so.
         release: the software's version.

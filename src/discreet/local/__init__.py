@@ -1,14 +1,15 @@
 """Input perturbation: each person randomises what they hold before they send it, so the collector need not be trusted.
 
 Every protocol is a frozen set of public parameters with a randomiser (`randomise` for one person, `randomise_all` for
-many), an unbiased estimator with ± (`estimate`), and what a report gives away at the most (`loss`, `event`). Between a
-person's value and their report there are only integers.
+many), an unbiased estimator with ± (`estimate`), and what a report gives away at the most (`loss`, `event`). Protocols
+that keep their answers say instead what all reports of a value that never changes give away together
+(`loss_if_unchanged`, `event_if_unchanged`). Between a person's value and their report there are only integers.
 
 * Counts of few values: `RandomisedResponse`; of up to thousands: `UnaryEncoding`, `HadamardResponse`, `LocalHashing`.
 * Counts of anything, from short reports: `CountMeanSketch`, `HadamardCountMeanSketch`, on `fingerprints` of texts.
 * The values that many hold, when nobody can list them all: `HeavyHitters`.
 * Means of bounded numbers: `OneBitMean`, `PiecewiseMean`, `LocalLaplace`.
-* The same value day after day: `Rappor`, `MemoisedOneBit`, `BitFlip`.
+* The same value day after day, if it doesn't change: `Rappor`, `MemoisedOneBit`, `BitFlip`.
 * What it costs not to be trusted: `side_by_side`.
 """
 

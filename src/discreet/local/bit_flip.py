@@ -43,9 +43,15 @@ class BitFlip:
     A device picks `bits` of the buckets once, at random and in the open. Whether the value is in one of them it tells
     by a bit that is right with probability e^(ε/2)/(e^(ε/2) + 1). The bits for each case are drawn once and kept.
 
-    Guarantee: `loss` for any number of reports together of a person whose value stays in one bucket; two cases differ
-    in at most two bits. For two people whose buckets change on the same days, `loss` times the number of buckets they
-    were in. On which days a value moves is not hidden. The probability of a wrong bit is rounded up.
+    Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay in one
+    bucket for good; two cases differ in at most two bits. The probability of a wrong bit is rounded up.
+
+    **It doesn't hold for values that change**, and no other ε does. A device's case is which of its watched buckets the
+    value is in, or none. Equal cases give equal answers, different ones nearly always different answers: so reports
+    tell on which days the case was the same. Between two people whose cases, on the devices' same watched buckets, are
+    equal on the same days, `loss_if_unchanged` times the number of different cases holds. Buckets that are equal on the
+    same days aren't enough: which of them fall into one case depends on the device. Between people with other patterns
+    some reports are possible from one and impossible from the other, whatever ε.
 
     Args:
         size: how many buckets; 2 to 4,096. Values are 0, …, size − 1.
@@ -83,13 +89,13 @@ class BitFlip:
         return flip(self.epsilon / 2)
 
     @property
-    def event(self) -> PureEvent:
-        """What all reports of a value that stays in one bucket do together, for accounting."""
+    def event_if_unchanged(self) -> PureEvent:
+        """What all reports of a value do together that stays in one bucket for good; accounts for no other value."""
         return PureEvent(epsilon=self.epsilon)
 
     @property
-    def loss(self) -> PureDP:
-        """What all reports of a value that stays in one bucket are proved to give away together at the most."""
+    def loss_if_unchanged(self) -> PureDP:
+        """What all reports of a value that stays in one bucket for good are proved to give away at the most."""
         return PureDP(self.epsilon)
 
     def memorise_all(self, users: int) -> BitFlipMemos:

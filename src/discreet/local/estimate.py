@@ -13,7 +13,8 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 
 _SHOWN = 6
-_CONFIDENCE = Fraction(19, 20)
+CONFIDENCE = Fraction(19, 20)
+"""Of an interval, where nothing else is said."""
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +24,9 @@ class Estimate:
     """Unbiased estimates from randomised reports. All of it may be published.
 
     Intervals are ± a normal quantile times the standard error: sums over many independent people are nearly normal.
-    With fewer than about a hundred people they hold the truth less often than stated.
+    That is an approximation, not a bound. With fewer than about a hundred people intervals hold the truth less often
+    than stated, and at confidences near 1 they miss it many times as often as they should, for the error is itself
+    estimated. They speak of a value that was named before there were reports, not of one that was picked by its count.
 
     Args:
         values: the estimates: counts of people, one for each value or candidate; or a mean. A count may come out
@@ -45,7 +48,7 @@ class Estimate:
         """Counts as shares of all who reported."""
         return self.values / self.users
 
-    def radius(self, confidence: Rationalizable = _CONFIDENCE) -> Floats:
+    def radius(self, confidence: Rationalizable = CONFIDENCE) -> Floats:
         """How far each truth is from its estimate, at this confidence for each alone.
 
         Args:
@@ -53,7 +56,7 @@ class Estimate:
         """
         return normal_quantile(confidence) * self.errors
 
-    def interval(self, confidence: Rationalizable = _CONFIDENCE) -> tuple[Floats, Floats]:
+    def interval(self, confidence: Rationalizable = CONFIDENCE) -> tuple[Floats, Floats]:
         """The lower and the upper ends of the intervals, each of this confidence for itself.
 
         Args:

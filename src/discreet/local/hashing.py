@@ -1,13 +1,14 @@
 """Public hash functions for sketches: families with proved independence, never a secret.
 
-All are polynomials over the integers modulo the prime P = 2^31 − 1. One of degree d whose coefficients are uniform
-maps any d + 1 different items to independent uniform numbers (Wegman, Carter 1981), and privacy doesn't
-rest on them: whoever knows a report may know its hash function.
+All compute modulo the prime P = 2^31 − 1. A polynomial of degree d whose coefficients are uniform maps any d + 1
+different items to independent uniform numbers (Wegman, Carter 1981); a linear function of an item's digits does so to
+any two items, of whatever length. Privacy doesn't rest on them: whoever knows a report may know its hash function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from hashlib import blake2b, shake_256
 
 import numpy as np
@@ -17,7 +18,16 @@ from discreet.errors import InvalidArgument
 from discreet.local.values import Values, indices
 
 PRIME = (1 << 31) - 1
-"""Items are numbers below it."""
+"""Items of polynomials are numbers below it, and so are the digits of longer items."""
+
+EXCESS = Fraction(5, 1 << 31)
+"""By how much two items may share one of g buckets oftener than 1/g, at the most, under `hashed_digits`.
+
+At most 2^31/g + 1 of the P values lie in a bucket, so at most P·(2^31/g + 1) of the P² pairs of values share one. A
+coefficient of 31 random bits is 0 modulo P with 2^-30, everything else with 2^-31: a pair of values has 2^-62, but for
+those where one of two coefficients is 0, with 2^-29 in all. That makes 1/g + 2^-31 + 2^-29. Likewise the share is at
+least (1 − 2^-30)/g.
+"""
 
 _BITS = 31
 _THIRDS, _THIRD = 3, 21  # of a number of 63 bits
@@ -72,15 +82,33 @@ def hashed(
     return places
 
 
-def folded(values: NDArray[np.int64], salt: bytes) -> NDArray[np.int64]:
-    """Numbers of up to 62 bits as items, by a public function from the salt; two share one with probability 1/P.
+def digits(items: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+    """Items below `size` as digits below P: themselves where P is enough, else their thirds, of 21 bits each."""
+    if size <= PRIME:
+        return [items]
+    return [items >> _THIRD * third & (1 << _THIRD) - 1 for third in range(_THIRDS)]
 
-    The thirds of a number are the coordinates of a vector, and h = a₂x₂ + a₁x₁ + a₀x₀ + b.
+
+def hashed_digits(
+    coefficients: Sequence[NDArray[np.int64]], item: Sequence[NDArray[np.int64] | int], buckets: int
+) -> NDArray[np.int64]:
+    """The bucket of items with digits x₁, x₂, … under each function a₁x₁ + a₂x₂ + … + b, as NumPy broadcasts them.
+
+    Of two items that differ in a digit, given all other coefficients, that digit's and b give independent values. So
+    they share a bucket with probability 1/buckets, at most `EXCESS` more.
+
+    Args:
+        coefficients: a₁, a₂, … and b, below 2^31; one more than there are digits.
+        item: the digits, as `digits` makes them.
+        buckets: at most 2^31.
+
+    Source: Carter, Wegman (1979), Proposition 7, on a single digit.
     """
-    *factors, value = coefficients(salt, _THIRDS, 1)[:, 0].tolist()
-    for third, factor in enumerate(factors):
-        value = _reduced(factor * (values >> _THIRD * third & (1 << _THIRD) - 1) + value)
-    return np.asarray(value)
+    *factors, value = coefficients
+    for factor, digit in zip(factors, item, strict=True):
+        value = value + factor * digit  # below 2^62: one digit of 31 bits, or three of 21
+    places: NDArray[np.int64] = (_reduced(value) * buckets) >> _BITS
+    return places
 
 
 def checked_salt(salt: bytes) -> bytes:
@@ -94,13 +122,13 @@ def checked_salt(salt: bytes) -> bytes:
     return salt
 
 
-def candidates_of(candidates: Values) -> NDArray[np.int64]:
+def candidates_of(candidates: Values, size: int = PRIME) -> NDArray[np.int64]:
     """Check a public list of items.
 
     Raises:
-        InvalidArgument: one is listed twice, or isn't a number below 2^31 − 1.
+        InvalidArgument: one is listed twice, or isn't a number below `size`.
     """
-    items = indices(candidates, PRIME)
+    items = indices(candidates, size)
     if len(np.unique(items)) < len(items):
         raise InvalidArgument("a candidate is listed twice", hint="or two texts share a fingerprint: change the salt")
     return items

@@ -1,4 +1,4 @@
-"""The one-bit mean day after day: answers are drawn once and kept, for a value that hardly moves."""
+"""The one-bit mean day after day: answers are drawn once and kept, for a value that doesn't change."""
 
 from __future__ import annotations
 
@@ -39,13 +39,17 @@ class MemoisedOneBit:
 
     A device draws once a shift α of its own, uniform in 0, …, step − 1, and an answer of `OneBitMean` for each multiple
     of `step` that the value can be rounded to. From then on it rounds the value x to step·⌊(x + α)/step⌋, whose mean
-    over α is x, and reports the answer kept for it. With `flip` each report is flipped afresh with that probability,
-    which hides the days on which the answer changes.
+    over α is x, and reports the answer kept for it. With `flip` each report is flipped afresh with that probability.
 
-    Guarantee: `loss` for any number of reports together of a person whose values keep rounding to one point, as all
-    values in a window of `step` units do for a good part of devices. For two people whose values change points on the
-    same days, `loss` times the number of points. On which days they change is hidden by `flip` only, at
-    ln((1 − flip)/flip) for each report.
+    Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the
+    same for good; and, whatever their shifts, between two whose values keep rounding to one point each.
+
+    **It doesn't hold for values that round to more than one point.** Equal points give equal answers, so reports tell
+    on which days points were different. Between two people whose points are equal on the same days, `loss_if_unchanged`
+    times the number of different points holds. Between people with other patterns only `flip` protects: `once` for each
+    report, so r reports give away at most r times `once`. Without a flip some reports are possible from one and
+    impossible from the other, whatever ε. A step of a single unit may change the point: a value that moves by d units,
+    fewer than `step`, does so on d of `step` devices.
 
     Args:
         lower: the least value; a whole number.
@@ -96,18 +100,18 @@ class MemoisedOneBit:
         return OneBitMean(0, self.points - 1, self.epsilon)
 
     @property
-    def event(self) -> PureEvent:
-        """What all reports of values that round to one point do together, for accounting."""
+    def event_if_unchanged(self) -> PureEvent:
+        """What all reports of values do together that round to one point for good; accounts for no other values."""
         return PureEvent(epsilon=self.epsilon)
 
     @property
-    def loss(self) -> PureDP:
-        """What all reports of values that round to one point are proved to give away together at the most."""
+    def loss_if_unchanged(self) -> PureDP:
+        """What all reports of values that round to one point for good are proved to give away at the most."""
         return PureDP(self.epsilon)
 
     @property
     def once(self) -> PureDP:
-        """What a single report is proved to give away at the most, whatever other reports there are; rounded up.
+        """What a report is proved to add to those before it at the most, however values change; rounded up.
 
         Raises:
             InvalidArgument: `flip` is 0: a second report shows whether the answer changed.

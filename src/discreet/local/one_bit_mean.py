@@ -57,8 +57,8 @@ class OneBitMean(Pure):
     """Microsoft's one-bit mean: report a 1 with probability 1/(e^ε + 1) + x/span·(e^ε − 1)/(e^ε + 1), else a 0.
 
     Guarantee: ε-DP for each person against everybody, exactly: the chance of either bit is between 1/(e^ε + 1) and
-    e^ε/(e^ε + 1) for every value. Values outside the bounds are clamped. For one question asked again and again use
-    `MemoisedOneBit`: the ε of fresh reports add up.
+    e^ε/(e^ε + 1) for every value. Values outside the bounds are clamped. The ε of fresh reports add up; for one
+    question asked again and again about a value that doesn't change there is `MemoisedOneBit`.
 
     Args:
         lower: the least value; a whole number, of whatever unit.

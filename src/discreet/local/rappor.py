@@ -1,4 +1,4 @@
-"""RAPPOR: noise that stays, and noise on top of it that doesn't, for a value that is reported again and again."""
+"""RAPPOR: noise that stays, and noise on top of it that doesn't, for a value that doesn't change."""
 
 from __future__ import annotations
 
@@ -33,8 +33,13 @@ class Rappor:
     and must be made once per value. The **instantaneous** step reports a bit that is up in the memo as up with
     probability q, one that is down with probability p.
 
-    Guarantee: `loss` for any number of reports together, as long as the person's value stays the same; `once` for a
-    single report by itself. For a person whose value changes v times the loss of v + 1 memos adds up.
+    Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the
+    same for good; `once` for a single report by itself, whoever's it is.
+
+    **It doesn't hold for values that change.** Reports tell on which days the memo was the same, the better the more of
+    them there are. Where a memo is kept for each value, `loss_if_unchanged` times the number of different values holds
+    between two people whose values are equal on the same days, and not between others: for these nothing is stated.
+    With p = 0 or q = 1 some reports are possible from one and impossible from the other, whatever ε.
 
     Args:
         size: how many different values there are; 2 to 2^16. Values are 0, …, size − 1.
@@ -50,7 +55,7 @@ class Rappor:
 
     Examples:
         >>> rappor = Rappor(size=8, f="0.5", p="0.5", q="0.75")
-        >>> print(rappor.loss), print(rappor.once)
+        >>> print(rappor.loss_if_unchanged), print(rappor.once)
         ε = 2.19722
         ε = 0.537143
         (None, None)
@@ -86,13 +91,13 @@ class Rappor:
         return self.p + self.f / 2 * (self.q - self.p)
 
     @property
-    def event(self) -> PureEvent:
-        """What all reports of an unchanged value do together, for accounting."""
-        return PureEvent(epsilon=self.loss.epsilon)
+    def event_if_unchanged(self) -> PureEvent:
+        """What all reports of a value do together that stays the same for good; accounts for no other value."""
+        return PureEvent(epsilon=self.loss_if_unchanged.epsilon)
 
     @property
-    def loss(self) -> PureDP:
-        """What all reports of an unchanged value are proved to give away together at the most; rounded up."""
+    def loss_if_unchanged(self) -> PureDP:
+        """What all reports of a value that stays the same for good are proved to give away at the most; rounded up."""
         return PureDP(2 * log((1 - self.f / 2) / (self.f / 2), round_up=True))
 
     @property

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.attacks.answers import guessing, guessing_each, most_advantage
+from discreet.attacks.answers import guessing, guessing_each, most_advantage, most_often_right
 from discreet.attacks.targets import Answers, Bare, Exact, Reply
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Laplace
@@ -45,6 +45,20 @@ def test_no_rule_exceeds_the_bound(weights: list[float], epsilon: float) -> None
     other /= other.sum()  # its ratio to `one` is between e^(−ε) and e^ε
     advantage = np.maximum(one - other, 0).sum()
     assert advantage <= most_advantage(Fraction(max(abs(np.log(one / other))))) + 1e-12
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=6), st.floats(0.05, 3), st.floats(0, 1))
+def test_nobody_is_right_oftener_than_stated(weights: list[float], epsilon: float, prior: float) -> None:
+    """Any law, any that is within e^±ε of it, and any prior: the best guess after each answer is within the bound.
+
+    Without the prior, e^ε/(e^ε + 1) alone would be exceeded: nine to one is 90 % right by no answer at all.
+    """
+    one = np.array(weights) / sum(weights)
+    other = one * np.exp(epsilon * (np.arange(len(one)) % 2 - 0.5))
+    other /= other.sum()
+    right = np.maximum(prior * one, (1 - prior) * other).sum()
+    assert right <= most_often_right(Fraction(max(abs(np.log(one / other)).max(), 1e-6)), prior) + 1e-12
+    assert most_often_right("0.1", 0.9) == 0.9 > most_often_right("0.1")
 
 
 def says_one(noise: Laplace, truth: int, draws: int) -> int:
@@ -83,7 +97,7 @@ def test_exact_answers_tell() -> None:
 
 
 def test_the_textbooks_question() -> None:
-    """ε = 0.1: the advantage is 5 %, so who guesses is right in 52.5 %."""
+    """ε = 0.1: the advantage is 5 %, so who guesses from even odds is right in 52.5 %."""
     found = guessing(Bare(staff(), epsilon="0.1"), BOB, who="Bob", truth=True)
     assert found.advantage == pytest.approx(0.05, abs=1e-4)
     assert found.guesses[0].confidence == pytest.approx(0.525, abs=1e-3)
@@ -112,9 +126,11 @@ def test_through_the_gateway(tmp_path: Path) -> None:
 
 
 def test_nonsense_is_refused() -> None:
-    """No ε, no bound."""
+    """No ε, no bound; no probability, no prior."""
     with pytest.raises(InvalidArgument):
         most_advantage(0)
+    with pytest.raises(InvalidArgument, match="prior"):
+        most_often_right(1, prior=1.5)
 
 
 def test_a_target_without_epsilon_has_no_bound() -> None:

@@ -6,7 +6,7 @@ found and what that cost.
 
 from discreet.attacks.answers.averaging import AveragingResult, averaging
 from discreet.attacks.answers.differencing import DifferencingResult, differencing
-from discreet.attacks.answers.guessing import GuessingResult, guessing, guessing_each, most_advantage
+from discreet.attacks.answers.guessing import GuessingResult, guessing, guessing_each, most_advantage, most_often_right
 from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.pinning import answers_needed, chance
 from discreet.attacks.answers.query_log import QueryLogResult, query_log
@@ -36,6 +36,7 @@ __all__ = [
     "guessing_each",
     "made_up_tracing",
     "most_advantage",
+    "most_often_right",
     "query_log",
     "reconstruction",
     "sweep",

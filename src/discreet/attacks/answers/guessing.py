@@ -9,7 +9,11 @@ for its complement, 1 − b ≤ e^ε·(1 − a), so e^ε·a − b ≤ e^ε − 1
 
 *It is reached.* With discrete Laplace noise of scale 1/ε, say "1" for answers of 1 or more. Then a = Pr[noise ≥ 0] and
 b = Pr[noise ≥ 1], so a − b = Pr[noise = 0] = (1 − q)/(1 + q) with q = e^(−ε), which is the bound. If both are equally
-likely beforehand, whoever says so is right with probability (1 + tanh(ε/2))/2, whatever the answer was.
+likely beforehand, whoever says so is right with probability (1 + tanh(ε/2))/2 = e^ε/(e^ε + 1), over all answers.
+
+*Other odds.* If 1 has the probability π beforehand, an attacker is right with π·a + (1 − π)·(1 − b). By the same two
+inequalities, which have the corners (0, 0), (1, 1) and (e^ε, 1)/(e^ε + 1), that is at most the largest of π, 1 − π and
+e^ε/(e^ε + 1). So where one side is the likelier by more than e^ε to 1, nobody does better than by ignoring the answer.
 """
 
 from __future__ import annotations
@@ -42,6 +46,27 @@ def most_advantage(epsilon: Rationalizable) -> float:
         (0.05, 0.462, 0.9999)
     """
     return tanh(float(positive(epsilon, "epsilon")) / 2)
+
+
+def most_often_right(epsilon: Rationalizable, prior: float = 0.5) -> float:
+    """How often a guess of yes or no can be right at the most, after an ε-DP answer, by what was known before.
+
+    It is e^ε/(e^ε + 1), or what guessing without the answer comes to, if that is more. Rounded to the nearest float.
+
+    Args:
+        epsilon: above 0; of everything that was answered about the person.
+        prior: how likely "yes" is for the attacker before the answer, in [0, 1].
+
+    Raises:
+        InvalidArgument: ε isn't above 0, or the prior isn't a probability.
+
+    Examples:
+        >>> round(most_often_right("0.1"), 3), most_often_right("0.1", prior=0.9)
+        (0.525, 0.9)
+    """
+    if not 0 <= prior <= 1:
+        raise InvalidArgument("a prior must be from 0 to 1")
+    return max((1 + most_advantage(epsilon)) / 2, prior, 1 - prior)
 
 
 def advantage_of(reply: Reply) -> float | None:
@@ -78,6 +103,9 @@ class GuessingResult(AttackResult):
 def guessing(target: Answering, condition: str, *, who: str, truth: bool | None = None) -> GuessingResult:
     """Ask how many rows meet a condition that at most one person can meet, and say whether they do.
 
+    How sure the guess is holds for an attacker to whom both were equally likely beforehand, over all answers there
+    might have been; `most_often_right` says what others can reach.
+
     Args:
         target: who is asked.
         condition: in SQL, such as `name = 'Karrie Trusslove' AND income > 50000`.
@@ -110,7 +138,7 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
         tried=1,
         success=None if right is None else float(right),
         baseline=0.5,
-        baseline_is="whoever tosses a coin",
+        baseline_is="whoever tosses a coin, both being equally likely beforehand",
         guesses=(Guess(who=who, what=condition if says else f"not {condition}", confidence=sure, right=right),),
         answer=reply.value,
         truth=truth,

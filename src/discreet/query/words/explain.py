@@ -97,7 +97,8 @@ def _groups(draft: Draft) -> str:
     whose = "rows" if draft.unit.is_row else "units"
     return (
         f"groups of {names} aren't public: those with a noisy number of {whose} of at least "
-        f"{_threshold(draft):,} are answered; smaller ones are left out (δ = {float(draft.threshold.delta):.3g})"
+        f"{_threshold(draft):,} are answered (δ = {float(draft.threshold.delta):.3g}); near that, those are seen whose "
+        "noise was high, so numbers are too high and intervals may hold less often than they say"
     )
 
 
