@@ -4,8 +4,8 @@ Pairs of the parts of a composition multiply. That holds for adaptive choices to
 fixed in advance; accounts that analysts draw on as they like need the filters of `discreet.accounting.filters`.
 
 *Gaussian noise* on any vector is μ-GDP, as `discreet.accounting.gaussian` proves: N(μ, 1) against N(0, 1) dominates.
-The squares of several μ add up to that of a single pair. On one count with a small σ the noise's own law is taken
-instead.
+The squares of several μ add up to that of a single pair. For discrete noise on one count with a small σ the noise's own
+law is taken instead.
 
 *Sampled events.* Let (P, Q) dominate an event on datasets with and without a unit. If the unit goes in with probability
 r, the pair (rP + (1−r)Q, Q) dominates, and its flip for neighbours in the other order. Proof. Given who else was drawn,
@@ -29,11 +29,12 @@ from dataclasses import dataclass
 from functools import reduce
 from math import sqrt
 
-from discreet.accounting.gaussian import gaussian_mu
+from discreet.accounting.gaussian import gaussian_loss_of
 from discreet.accounting.pld.gaussian import Gaussian
 from discreet.accounting.pld.laws import Atoms, Law, Symmetric, atoms
 from discreet.accounting.pld.noise import Counted, bounded_range, laplace, response, selection, small_gaussian
 from discreet.errors import LossNotAccepted
+from discreet.exact import to_float
 from discreet.privacy import (
     ApproxEvent,
     ComposedEvent,
@@ -95,9 +96,9 @@ def _parts(leaves: Counter[Event]) -> tuple[Counted, float]:
     squares = 0.0
     for leaf, count in leaves.items():
         if isinstance(leaf, GaussianEvent) and not _exact(leaf):
-            if leaf.sigma < 1:
-                raise LossNotAccepted("Gaussian noise of sigma below 1 has a curve on one count only")
-            squares += count * float(gaussian_mu(leaf.sigma, leaf.l2_squared)) ** 2
+            if not leaf.continuous and leaf.sigma < 1:
+                raise LossNotAccepted("discrete Gaussian noise of sigma below 1 has a curve on one count only")
+            squares += count * to_float(gaussian_loss_of(leaf).mu, round_up=True) ** 2
         else:
             laws.extend((law, n * count) for law, n in _laws(leaf))
     return laws, sqrt(squares) * _ROUNDED
@@ -145,8 +146,8 @@ def _sampled(leaf: SampledEvent) -> Law:
 
 
 def _exact(leaf: GaussianEvent) -> bool:
-    """Whether the event's own law is taken: one count that moves by 1, and noise of few values."""
-    return leaf.l2_squared < _NEXT_MOVE and leaf.sigma < _SMALL
+    """Whether the event's own law is taken: one count that moves by 1, and discrete noise of few values."""
+    return not leaf.continuous and leaf.l2_squared < _NEXT_MOVE and leaf.sigma < _SMALL
 
 
 def _leaves(event: Event, times: int) -> Counter[Event]:
