@@ -89,9 +89,9 @@ def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each ki
       greatest when as few coordinates as possible move, each by ℓ∞: ρ = (ℓ1/ℓ∞) · r(ℓ∞/scale).
     - Gaussian: ρ = ℓ2² / 2σ², in any number of dimensions, discrete or continuous; no finite ε.
     - Selection: δ only.
-    - Exponential: a selection whose options can move against each other by a, times the rate, is a-DP and (a²/8)-zCDP
-      (`bounded_range_to_zcdp`). Selections are independent, or each follows from the ones before it, so both add up.
-      With Σa ≤ ε and each a at most e, the sum of a² is at most e·ε: ρ = e·ε/8.
+    - Exponential: a selection whose options can move against each other by a, times the rate, is a-DP and r(a)-zCDP,
+      with r as in `bounded_range_to_zcdp`. Selections are independent, or each follows from the ones before it, so both
+      add up. As r(a)/a doesn't fall in a, with Σa ≤ ε and each a at most e the sum is at most ρ = (ε/e)·r(e).
     - Pure: as it says; approximate: an (ε, δ)-DP release is ε-DP but for an event of probability δ on either side.
     - Sampled: as if nothing had been sampled, which can't cost less (a mixture of laws that are within ε, or ρ, of each
       other two by two is within as much). Accounts can't check that a sample stayed secret.

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from math import sqrt
 
@@ -56,8 +57,17 @@ _NEXT_MOVE = 2
 _ROUNDED = 1 + 2.0**-40
 """More than a sum of squares and its root can be off by."""
 
+_MOST_SQUARES, _LEAST_MU = 2.0**32, 2.0**-100
+"""No curve is made for a sum of μ² above the first, and any μ below the second counts as it."""
+
 _GREATEST_MU = 25.0
 """No curve is made for a sample with less noise than this: it protects nobody, and its numbers would overflow."""
+
+_GREATEST_REACH = 600.0
+"""The same for its losses together."""
+
+_LEAST_RATE = Fraction(1, 2**100)
+"""Samples at lower rates are counted as if at this one: a sample of a sample gives away no more."""
 
 _MOST_JOINED = 256
 """How many laws of one sample are joined at the most; each costs some milliseconds and a little precision."""
@@ -98,9 +108,11 @@ def _parts(leaves: Counter[Event]) -> tuple[Counted, float]:
         if isinstance(leaf, GaussianEvent) and not _exact(leaf):
             if not leaf.continuous and leaf.sigma < 1:
                 raise LossNotAccepted("discrete Gaussian noise of sigma below 1 has a curve on one count only")
-            squares += count * to_float(gaussian_loss_of(leaf).mu, round_up=True) ** 2
+            squares += count * max(to_float(gaussian_loss_of(leaf).mu, round_up=True), _LEAST_MU) ** 2
         else:
             laws.extend((law, n * count) for law, n in _laws(leaf))
+    if squares > _MOST_SQUARES:
+        raise LossNotAccepted("Gaussian noise with so little of it protects nobody, so it has no curve")
     return laws, sqrt(squares) * _ROUNDED
 
 
@@ -128,9 +140,10 @@ def _laws(leaf: Event) -> Counted:  # noqa: PLR0911 — one case for each kind o
 
 def _sampled(leaf: SampledEvent) -> Law:
     """The pair of a unit that was drawn against one that there isn't; a sample of a sample is a smaller sample."""
-    rate, inner = float(leaf.rate), leaf.event
+    exact, inner = leaf.rate, leaf.event
     while isinstance(inner, SampledEvent) and (inner.size is None) == (leaf.size is None):
-        rate, inner = rate * float(inner.rate), inner.event
+        exact, inner = exact * inner.rate, inner.event
+    rate = to_float(max(exact, _LEAST_RATE), round_up=True)
     leaves = _leaves(inner, 1)
     if any(isinstance(each, SampledEvent) for each in leaves):
         raise LossNotAccepted("a sample of several samples has no curve")
@@ -142,7 +155,10 @@ def _sampled(leaf: SampledEvent) -> Law:
     if sum(n for _, n in laws) > _MOST_JOINED:
         raise LossNotAccepted(f"a sample to which more than {_MOST_JOINED} things are done has no curve")
     joined = [atoms(law) for law, n in laws for _ in range(n)] + ([atoms(Gaussian(mu=mu))] if mu else [])
-    return reduce(Atoms.joined, joined).sampled(rate)
+    whole = reduce(Atoms.joined, joined)
+    if whole.reach > _GREATEST_REACH:
+        raise LossNotAccepted("a sample to which things of so great a loss are done has no curve")
+    return whole.sampled(rate) if rate < 1 else whole
 
 
 def _exact(leaf: GaussianEvent) -> bool:

@@ -57,6 +57,9 @@ from discreet.privacy import GaussianEvent, LaplaceEvent, PureEvent
 GREATEST_ORDER = 1024
 """The sums have as many terms as their order; beyond, it's the event's own log-moment."""
 
+_FAR = 2**30
+"""Beyond this loss, or log-moment, it's also the event's own: no sample makes such an event private."""
+
 _TAIL = 3
 """From this term on the sum of (3) counts three times."""
 
@@ -98,9 +101,9 @@ class Sampling:
     def log_moment(self, alpha: Fraction) -> Fraction:
         """The least bound on the log-moment of the sampled event."""
         bounds = [self.whole.log_moment(alpha)]
-        if self.epsilon is not None:
+        if self.epsilon is not None and self.epsilon <= _FAR:
             bounds.append(self._pure(self.epsilon, alpha))
-        if alpha <= GREATEST_ORDER:
+        if alpha <= GREATEST_ORDER and self.whole.log_moment(Fraction(max(ceil(alpha), 2))) <= _FAR:
             bounds.append(self._chord(alpha))
         return min(bounds)
 
