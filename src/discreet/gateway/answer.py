@@ -117,7 +117,7 @@ class Answer:
 
         Args:
             name: the column.
-            confidence: in (0, 1).
+            confidence: from 2⁻⁵⁰ to 1 − 2⁻⁵⁰.
 
         Raises:
             InvalidArgument: the answer has no such column, or the confidence is out of range.
