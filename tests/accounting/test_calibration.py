@@ -273,3 +273,12 @@ def test_parameters_of_training_are_checked(wrong: dict[str, Any]) -> None:
     """Exactly one is left out, and the others are in range."""
     with pytest.raises(InvalidArgument):
         training(**wrong)
+
+
+@pytest.mark.parametrize(
+    "known", [{"epsilon": 1, "uses": 1}, {"scale": 1000, "uses": 1}, {"scale": 1000, "epsilon": 1}], ids=str
+)
+def test_no_gaussian_noise_is_said_to_be_pure(known: dict[str, Any]) -> None:
+    """Without a δ there is no scale, no ε and no number of uses for it: every ε is exceeded by some outcome."""
+    with pytest.raises(LossNotAccepted, match="pure"):
+        solve(Noise.GAUSSIAN, delta=0, **known)

@@ -29,7 +29,7 @@ positives = st.fractions(min_value=Fraction(1, 2**80), max_value=2**80).filter(l
 laplace_events = st.integers(1, 2**70).flatmap(
     lambda l1: st.builds(LaplaceEvent, scale=positives, l1=st.just(l1), linf=st.one_of(st.none(), st.integers(1, l1)))
 )
-gaussian_events = st.builds(GaussianEvent, sigma=positives, l2_squared=positives)
+gaussian_events = st.builds(GaussianEvent, sigma=positives, l2_squared=positives, continuous=st.booleans())
 selection_events = st.builds(SelectionEvent, delta=st.fractions(0, 1).filter(lambda delta: 0 < delta < 1))
 exponential_events = positives.flatmap(
     lambda epsilon: st.builds(
@@ -70,6 +70,15 @@ def test_an_event_written_before_linf_existed_is_read() -> None:
     old = {"event": "laplace", "scale": "10", "l1": 3}
     assert from_dict(old) == LaplaceEvent(scale=Fraction(10), l1=3)
     assert to_dict(LaplaceEvent(scale=Fraction(10), l1=3)) == old
+
+
+def test_gaussian_noise_that_was_written_before_it_could_be_continuous_is_discrete() -> None:
+    """What a ledger holds keeps its meaning."""
+    old = {"event": "gaussian", "sigma": "10", "l2_squared": "9"}
+    discrete = GaussianEvent(sigma=Fraction(10), l2_squared=Fraction(9))
+    assert from_dict(old) == discrete
+    assert not discrete.continuous
+    assert to_dict(discrete) == old
 
 
 @pytest.mark.parametrize(
@@ -144,6 +153,8 @@ MALFORMED: list[Any] = [
     {"event": "gaussian", "sigma": "inf", "l2_squared": "1"},
     {"event": "gaussian", "sigma": "1"},
     {"event": "gaussian", "sigma": "1", "l2_squared": "1", "rho": "0"},
+    {"event": "gaussian", "sigma": "1", "l2_squared": "1", "continuous": 1},
+    {"event": "gaussian", "sigma": "1", "l2_squared": "1", "continuous": False},
     {"event": "exponential"},
     {"event": "exponential", "epsilon": 1},
     {"event": "exponential", "epsilon": "0"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.dataset import Dataset
-from discreet.errors import AccuracyUnreachable, InvalidArgument, UnknownColumn, Unsupported
+from discreet.errors import AccuracyUnreachable, DiscreetError, InvalidArgument, UnknownColumn, Unsupported
 from discreet.privacy import ADD_REMOVE, Budget, Limits
 from discreet.query.draft import Draft
 from discreet.query.plan import Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.rules.noise import _with_noise
 from discreet.query.sharing.expected import expected_errors
+from discreet.query.sharing.split import split
 from discreet.query.sql import question
 from discreet.query.wishes import Wish, wishes
 from support.asked import TABLES
@@ -282,3 +284,36 @@ def test_a_plan_shows_who_gets_what() -> None:
     alone = plan("SELECT COUNT(*) AS n FROM people", epsilon=1)
     assert "of the cost" not in alone.explain()
     assert alone.expected[0].share == 1
+
+
+EXTREMES = ["1e-999", "1e-320", "1e-300", "1e-90", "1e90", "1e300", "1e999"]
+
+
+@pytest.mark.parametrize("extreme", EXTREMES)
+@pytest.mark.parametrize("column", ["COUNT(*)", "SUM(income)", "AVG(age)", "COVAR_POP(age, income)", "MEDIAN(age)"])
+def test_numbers_beyond_all_bounds_are_planned_or_refused_in_words(column: str, extreme: str) -> None:
+    """Widths, parts, floors, weights, offers and confidences: a plan, or a typed error, and never an overflow."""
+    near = "0." + "9" * 300
+    offers: list[dict[str, Any]] = [
+        {"within": extreme},
+        {"within": extreme, "rho": 1},
+        {"within": (f"{extreme}%", 1)},
+        {"within": ("5%", extreme)},
+        {"epsilon": 1, "weights": {"*": extreme}},
+        {"epsilon": extreme},
+        {"rho": extreme},
+        {"within": 50, "confidence": near},
+        {"within": 50, "confidence": "1e-300"},
+        {"epsilon": 1, "confidence": near},
+    ]
+    for offer in offers:
+        with suppress(DiscreetError):
+            plan(f"SELECT {column} AS n FROM people", **offer)
+
+
+def test_a_split_is_the_same_in_any_unit() -> None:
+    """Errors are compared with each other only, so their unit mustn't matter, however small or large."""
+    columns = [{"n": 1.0}, {"n": 0.5, "s": 1.0}]
+    for unit in (1e-300, 1e-9, 1e9, 1e300):
+        scaled = [{name: size * unit for name, size in column.items()} for column in columns]
+        assert split(scaled, power=2) == split(columns, power=2)

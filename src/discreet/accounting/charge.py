@@ -87,11 +87,11 @@ def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each ki
     - Laplace: ε = ℓ1 / scale. A coordinate that moves by v is (v/scale)-DP, so r(v/scale)-zCDP, with r as in
       `pure_to_zcdp`; coordinates have independent noise, so their ρ add up. As r(x)/x increases in x, the sum is
       greatest when as few coordinates as possible move, each by ℓ∞: ρ = (ℓ1/ℓ∞) · r(ℓ∞/scale).
-    - Gaussian: ρ = ℓ2² / 2σ², in any number of dimensions; no finite ε.
+    - Gaussian: ρ = ℓ2² / 2σ², in any number of dimensions, discrete or continuous; no finite ε.
     - Selection: δ only.
-    - Exponential: a selection whose options can move against each other by a, times the rate, is a-DP and (a²/8)-zCDP
-      (`bounded_range_to_zcdp`). Selections are independent, or each follows from the ones before it, so both add up.
-      With Σa ≤ ε and each a at most e, the sum of a² is at most e·ε: ρ = e·ε/8.
+    - Exponential: a selection whose options can move against each other by a, times the rate, is a-DP and r(a)-zCDP,
+      with r as in `bounded_range_to_zcdp`. Selections are independent, or each follows from the ones before it, so both
+      add up. As r(a)/a doesn't fall in a, with Σa ≤ ε and each a at most e the sum is at most ρ = (ε/e)·r(e).
     - Pure: as it says; approximate: an (ε, δ)-DP release is ε-DP but for an event of probability δ on either side.
     - Sampled: as if nothing had been sampled, which can't cost less (a mixture of laws that are within ε, or ρ, of each
       other two by two is within as much). Accounts can't check that a sample stayed secret.
@@ -102,7 +102,7 @@ def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each ki
 
     Source: Dwork, McSherry, Nissim, Smith (2006), Proposition 1, whose proof holds for the discrete distribution word
     for word; McSherry, Talwar (2007), Theorem 6; Canonne, Kamath, Steinke (2020), Theorem 14; Bun, Steinke (2016),
-    Lemma 8.2.
+    Proposition 1.6 and Lemma 8.2.
 
     Examples:
         >>> charge_of(GaussianEvent(sigma=Fraction(10), l2_squared=Fraction(1))).rho

@@ -42,10 +42,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt, nextafter
+from math import nextafter
 
 from discreet.accounting.charge import Charge
 from discreet.accounting.conversions import rho_for
+from discreet.exact import sqrt, to_float
+from discreet.exact.digits import shorten, shown
 from discreet.privacy import ZCDP, ApproxDP, Budget, Loss, PureDP
 
 _CONVERTED = Fraction(1, 2)
@@ -54,13 +56,16 @@ _CONVERTED = Fraction(1, 2)
 ρ* depends on it only through its logarithm: at ε = 3, δ = 10⁻⁶, all of δ instead of half would raise ρ* by 5 %.
 """
 
+_BITS = 64
+"""To so many binary digits roots are rounded down."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
     """What a next question may cost: each amount is the greatest on its own, if the question costs nothing else.
 
     Args:
-        epsilon: of a question with Laplace noise.
+        epsilon: of a question with Laplace noise on one number.
         rho: of a question with Gaussian noise.
         delta: of a selection of groups; its noise comes on top.
     """
@@ -75,9 +80,9 @@ class Remaining:
 
     def __str__(self) -> str:
         """The amounts in symbols."""
-        amounts = [f"ε = {float(self.epsilon):.4g}"]
-        amounts += [f"ρ = {float(self.rho):.4g}"] if self.rho else []
-        return " or ".join(amounts) + (f", with δ = {float(self.delta):.3g} for groups" if self.delta else "")
+        amounts = [f"ε = {shown(self.epsilon, 4)}"]
+        amounts += [f"ρ = {shown(self.rho, 4)}"] if self.rho else []
+        return " or ".join(amounts) + (f", with δ = {shown(self.delta, 3)} for groups" if self.delta else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,9 +173,10 @@ def _greatest_rho(limit: Charge, spent: Charge) -> Fraction:
 
 
 def _greatest_epsilon(limit: Charge, spent: Charge) -> Fraction:
-    """The greatest ε that Laplace noise may cost under one limit; rounded down to 15 places where it's a root.
+    """The greatest ε that Laplace noise on a single number may cost under one limit; rounded down where it's a root.
 
-    Under a limit r on ρ it solves pure_to_zcdp(ε) = r, which is quadratic in E = ε²: E² + (60 − 12r)E − 120r = 0.
+    Under a limit r on ρ it solves `pure_to_zcdp`(ε) = r. Either ε = r, or it is a root: with E = ε² it solves
+    E² + (60 − 12r)E − 120r = 0, so E = 120r/(h + √(h² + 120r)), h = 30 − 6r. The greater of both is the greatest.
     """
     if limit.epsilon is not None:
         return limit.epsilon - spent.epsilon if spent.epsilon is not None else Fraction(0)
@@ -178,15 +184,11 @@ def _greatest_epsilon(limit: Charge, spent: Charge) -> Fraction:
         return Fraction(0)
     left = limit.rho - spent.rho
     half = 30 - 6 * left
-    return _root(_root(half**2 + 120 * left, places=60) - half, places=15)
-
-
-def _root(square: Fraction, *, places: int) -> Fraction:
-    """The square root of a rational, rounded down to so many decimal places."""
-    return Fraction(isqrt(square.numerator * 100**places // square.denominator), 10**places)
+    square = 120 * left / (half + sqrt(half**2 + 120 * left, round_up=True, bits=_BITS))
+    return max(left, shorten(sqrt(square, round_up=False, bits=_BITS), bits=_BITS, round_up=False))
 
 
 def _readable(amount: Fraction) -> float:
     """The amount as a float that isn't above it when read back by its decimal digits."""
-    number = float(amount)
+    number = to_float(amount, round_up=False)
     return number if Fraction(repr(number)) <= amount else nextafter(number, 0)

@@ -36,7 +36,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.accounting.conversions.pure_gaussian import pure_to_gaussian
-from discreet.accounting.sums import root, total
+from discreet.accounting.sums import root, rounded_up, total
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import (
@@ -81,7 +81,7 @@ def gaussian_mu(sigma: Rationalizable, l2_squared: Rationalizable = 1) -> Fracti
 def gaussian_loss_of(event: Event) -> GaussianDP:
     """The μ-GDP of an event; rounded up.
 
-    - Gaussian: by the theorem above.
+    - Gaussian: by the theorem above if it is discrete; ℓ2/σ if it is continuous.
     - Pure: by `pure_to_gaussian`, p for short.
     - Laplace: a coordinate that moves by v is (v/scale)-DP. The sum of p(v/scale)² over coordinates is greatest when as
       few as possible move, as p(x)²/x increases: (ℓ1/ℓ∞)·p(ℓ∞/scale)². *Proof.* With t = p/2, x = ln(Φ(t)/Φ(−t)), and
@@ -106,8 +106,8 @@ def gaussian_loss_of(event: Event) -> GaussianDP:
 def _squared(event: Event) -> Fraction:
     """μ², rounded up."""
     match event:
-        case GaussianEvent(sigma=sigma, l2_squared=l2_squared):
-            return gaussian_mu(sigma, l2_squared) ** 2
+        case GaussianEvent(sigma=sigma, l2_squared=l2_squared, continuous=continuous):
+            return rounded_up(l2_squared / sigma**2) if continuous else gaussian_mu(sigma, l2_squared) ** 2
         case LaplaceEvent(scale=scale, l1=l1, linf=linf):
             return Fraction(l1, linf or l1) * pure_to_gaussian((linf or l1) / scale) ** 2
         case ExponentialEvent(epsilon=epsilon, each=each):

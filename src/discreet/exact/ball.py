@@ -64,9 +64,12 @@ def fraction(point: arb) -> Fraction:
     """The rational that is the midpoint of `point`, exactly.
 
     Raises:
-        ArithmeticError: it has millions of digits; flint would end the process rather than write them out.
+        ArithmeticError: it has millions of digits, and flint would end the process rather than write them out; or it
+            isn't a number.
     """
     middle = point.mid()
+    if not middle.is_finite():
+        raise ArithmeticError("what isn't a number is no fraction")
     if abs(int(middle.man_exp()[1])) > _LONGEST:
         raise ArithmeticError("a number of this size has no use as a fraction")
     exact = middle.fmpq()

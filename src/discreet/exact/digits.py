@@ -1,7 +1,8 @@
-"""Fewer digits, rounded to a side that is named: exact numbers that stay short."""
+"""Fewer digits: exact numbers that stay short, rounded to a side that is named, or that are shown."""
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from fractions import Fraction
 
 
@@ -21,3 +22,22 @@ def shorten(number: Fraction, *, bits: int, round_up: bool) -> Fraction:
     leading = magnitude if number >= Fraction(2) ** magnitude else magnitude - 1
     step = Fraction(2) ** (leading - bits + 1)
     return (-(-number // step) if round_up else number // step) * step
+
+
+def shown(number: Fraction, digits: int = 6) -> str:
+    """The number for people to read, rounded to the nearest; also where no float holds it.
+
+    Examples:
+        >>> shown(Fraction(1, 3)), shown(Fraction(1, 10**6)), shown(Fraction(3 * 10**400))
+        ('0.333333', '1e-06', '3e+400')
+    """
+    try:
+        near = float(number)
+    except OverflowError:
+        near = 0.0
+    if near or not number:
+        return f"{near:.{digits}g}"
+    exact = Context(prec=digits, Emax=10**9, Emin=-(10**9)).divide(
+        Decimal(number.numerator), Decimal(number.denominator)
+    )
+    return f"{exact.normalize():.{digits}g}"

@@ -15,6 +15,9 @@ _EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
 _LONGEST_EXPONENT = 3
 """Numbers are read as far as floats reach. "1e99999999" would be a hundred million digits, and minutes of work."""
 
+_MODERATE = 10**100
+_DOUBT = Fraction(1, 2**50)
+
 Rationalizable: TypeAlias = int | float | str | Decimal | Fraction
 """What a parameter such as ε may be given as."""
 
@@ -84,6 +87,38 @@ def probability(value: Rationalizable, name: str) -> Fraction:
     number = rational(value, name)
     if not 0 < number < 1:
         raise InvalidArgument(f"{name} must be strictly between 0 and 1, not {_shown(value)}")
+    return number
+
+
+def moderate(value: Rationalizable, name: str) -> Fraction:
+    """Read `value` as an exact rational from 10⁻¹⁰⁰ to 10¹⁰⁰: floats that weigh such numbers hold their squares.
+
+    Raises:
+        InvalidArgument: it isn't a finite number, or is out of range.
+
+    Examples:
+        >>> moderate("1e-9", "within")
+        Fraction(1, 1000000000)
+    """
+    number = positive(value, name)
+    if not 1 <= number * _MODERATE <= _MODERATE**2:
+        raise InvalidArgument(f"{name} must lie between 1e-100 and 1e+100, not {_shown(value)}")
+    return number
+
+
+def confidence(value: Rationalizable) -> Fraction:
+    """Read a confidence as an exact rational that floats tell from 0 and from 1: from 2⁻⁵⁰ to 1 − 2⁻⁵⁰.
+
+    Raises:
+        InvalidArgument: it isn't a number, or is out of range.
+
+    Examples:
+        >>> confidence(0.95)
+        Fraction(19, 20)
+    """
+    number = probability(value, "confidence")
+    if not _DOUBT <= number <= 1 - _DOUBT:
+        raise InvalidArgument(f"confidence must lie between 1e-15 and 1 − 1e-15, not {_shown(value)}")
     return number
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from discreet.accounting import loss_of
 from discreet.dataset import Kind
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import probability
+from discreet.exact.rational import confidence as read_confidence
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.query import ir
 from discreet.query.consistency import consistent
@@ -121,12 +121,12 @@ class Answer:
 
         Args:
             name: the column.
-            confidence: in (0, 1).
+            confidence: from 2⁻⁵⁰ to 1 − 2⁻⁵⁰.
 
         Raises:
             InvalidArgument: the answer has no such column, or the confidence is out of range.
         """
-        level = float(probability(confidence, "confidence"))
+        level = float(read_confidence(confidence))
         expr = self._output(name)
         drafts = [each.draft for each in self.plan.levels]
         found = [interval(drafts[group.level], expr, group.noisy, level) for group, _ in self._rows]

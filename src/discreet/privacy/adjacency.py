@@ -8,8 +8,9 @@ from enum import StrEnum
 class Adjacency(StrEnum):
     """How two neighbouring tables differ.
 
-    A guarantee under substitution follows from one under add-remove, at twice the ε or four times the ρ, and not the
-    reverse, so certificates always name the relation.
+    A guarantee under substitution follows from one under add-remove, at twice the ε or four times the ρ if it has no δ,
+    and not the reverse, so certificates always name the relation. Of (ε, δ)-DP it is (2ε, (1 + e^ε)·δ); see
+    `discreet.accounting.group`.
 
     Examples:
         >>> Adjacency("add_remove") is ADD_REMOVE

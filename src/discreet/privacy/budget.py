@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import InvalidArgument
+from discreet.exact.digits import shown
 from discreet.exact.rational import Rationalizable, positive, rational
 
 
@@ -59,5 +60,5 @@ class Budget:
 
     def __str__(self) -> str:
         """The budget in symbols."""
-        main = f"ε = {float(self.epsilon):.6g}" if self.epsilon is not None else f"ρ = {float(self.rho or 0):.6g}"
-        return main + ("" if self.is_pure else f", δ = {float(self.delta):.3g}")
+        main = f"ε = {shown(self.epsilon)}" if self.epsilon is not None else f"ρ = {shown(self.rho or Fraction(0))}"
+        return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")

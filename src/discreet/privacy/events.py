@@ -8,9 +8,10 @@ adjacency named in the entry that holds the event.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
 
@@ -44,11 +45,13 @@ class LaplaceEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianEvent:
-    """Discrete Gaussian noise, Pr[n] ∝ exp(−n²/2σ²), was added to each coordinate of an integer vector.
+    """Gaussian noise was added to each coordinate of a vector: discrete, Pr[n] ∝ exp(−n²/2σ²), if it is of integers.
 
     Args:
-        sigma: of the noise, in steps of the grid; above 0.
-        l2_squared: square of the vector's ℓ2 sensitivity, in steps squared; above 0.
+        sigma: of the noise, in steps of the grid, or in the unit of the vector if there is no grid; above 0.
+        l2_squared: square of the vector's ℓ2 sensitivity, in the same unit squared; above 0.
+        continuous: whether the vector is of real numbers, and the noise has the density of N(0, σ²). On a
+            single count, discrete noise of the same σ gives away less, as it has fewer outcomes to tell by.
 
     Raises:
         InvalidArgument: a parameter is out of range; it might be charged as a refund.
@@ -56,11 +59,12 @@ class GaussianEvent:
 
     sigma: Fraction
     l2_squared: Fraction
+    continuous: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what would make the charge zero or negative."""
-        if self.sigma <= 0 or self.l2_squared <= 0:
-            raise InvalidArgument("a Gaussian event needs sigma > 0 and l2_squared > 0")
+        if self.sigma <= 0 or self.l2_squared <= 0 or type(self.continuous) is not bool:
+            raise InvalidArgument("a Gaussian event needs sigma > 0, l2_squared > 0 and continuous true or false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,8 +211,9 @@ def to_dict(event: Event) -> dict[str, object]:  # noqa: PLR0911 — one case fo
         case LaplaceEvent(scale=scale, l1=l1, linf=linf):
             movement = {} if linf is None else {"linf": linf}
             return {"event": "laplace", "scale": str(scale), "l1": l1, **movement}
-        case GaussianEvent(sigma=sigma, l2_squared=l2_squared):
-            return {"event": "gaussian", "sigma": str(sigma), "l2_squared": str(l2_squared)}
+        case GaussianEvent(sigma=sigma, l2_squared=l2_squared, continuous=continuous):
+            real = {"continuous": True} if continuous else {}
+            return {"event": "gaussian", "sigma": str(sigma), "l2_squared": str(l2_squared), **real}
         case SelectionEvent(delta=delta):
             return {"event": "selection", "delta": str(delta)}
         case ExponentialEvent(epsilon=epsilon, each=each):
@@ -240,8 +245,8 @@ def from_dict(data: object) -> Event:  # noqa: PLR0911 — one case for each kin
             case {"event": "laplace", "scale": scale, "l1": l1, **rest} if not rest.keys() - {"linf"}:
                 linf = rest.get("linf")
                 return LaplaceEvent(scale=_rational(scale), l1=_whole(l1), linf=None if linf is None else _whole(linf))
-            case {"event": "gaussian", "sigma": sigma, "l2_squared": l2_squared, **rest} if not rest:
-                return GaussianEvent(sigma=_rational(sigma), l2_squared=_rational(l2_squared))
+            case {"event": "gaussian", "sigma": sigma, "l2_squared": l2_squared, **rest} if _real(rest):
+                return GaussianEvent(sigma=_rational(sigma), l2_squared=_rational(l2_squared), continuous=bool(rest))
             case {"event": "selection", "delta": delta, **rest} if not rest:
                 return SelectionEvent(delta=_rational(delta))
             case {"event": "exponential", "epsilon": epsilon, **rest} if not rest.keys() - {"each"}:
@@ -273,6 +278,11 @@ def _rational(text: object) -> Fraction:
     if str(number) != text:
         raise ValueError
     return number
+
+
+def _real(rest: Mapping[Any, object]) -> bool:
+    """Whether nothing stands beside the numbers of Gaussian noise, but that it is continuous."""
+    return not rest or (rest.keys() == {"continuous"} and rest["continuous"] is True)
 
 
 def _whole(number: object) -> int:

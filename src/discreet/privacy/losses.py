@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.errors import InvalidArgument
+from discreet.exact.digits import shown
 from discreet.exact.rational import Rationalizable, positive, rational
 
 
@@ -40,7 +41,7 @@ class PureDP:
 
     def __str__(self) -> str:
         """The loss in symbols."""
-        return f"ε = {float(self.epsilon):.6g}"
+        return f"ε = {shown(self.epsilon)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class ApproxDP:
 
     def __str__(self) -> str:
         """The loss in symbols."""
-        return f"ε = {float(self.epsilon):.6g}, δ = {float(self.delta):.3g}"
+        return f"ε = {shown(self.epsilon)}, δ = {shown(self.delta, 3)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class ZCDP:
 
     def __str__(self) -> str:
         """The loss in symbols."""
-        return f"ρ = {float(self.rho):.6g}" + (f", δ = {float(self.delta):.3g}" if self.delta else "")
+        return f"ρ = {shown(self.rho)}" + (f", δ = {shown(self.delta, 3)}" if self.delta else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class RenyiDP:
 
     def __str__(self) -> str:
         """The loss in symbols."""
-        return f"ε = {float(self.epsilon):.6g} of order {float(self.alpha):.6g}"
+        return f"ε = {shown(self.epsilon)} of order {shown(self.alpha)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class GaussianDP:
 
     def __str__(self) -> str:
         """The loss in symbols."""
-        return f"μ = {float(self.mu):.6g}"
+        return f"μ = {shown(self.mu)}"
 
 
 Loss: TypeAlias = PureDP | ApproxDP | ZCDP

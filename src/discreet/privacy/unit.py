@@ -20,7 +20,7 @@ class Unit:
     Args:
         column: the id column; None means that each row is a unit of its own.
         per: a period, for units such as a person-day. A person present on 365 days is then 365 units, and the
-            guarantee for the whole person is 365 times weaker.
+            guarantee for the whole person is weaker: 365 times the ε, or 365² times the ρ.
         at: the date or timestamp column that says in which period a row lies; goes with `per`.
 
     Raises:

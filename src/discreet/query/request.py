@@ -9,7 +9,8 @@ from typing import Literal, Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
-from discreet.exact.rational import positive, probability
+from discreet.exact.rational import confidence as read_confidence
+from discreet.exact.rational import moderate, probability
 from discreet.privacy import Bounds, Limits
 from discreet.query.wishes import Wish, Within, wishes
 
@@ -136,12 +137,12 @@ class Request:
                 "'auto' and cut_off take a share of an offer, and within makes none", hint="epsilon=0.5"
             )
         return cls(
-            epsilon=None if epsilon is None else positive(epsilon, "epsilon"),
-            rho=None if rho is None else positive(rho, "rho"),
+            epsilon=None if epsilon is None else moderate(epsilon, "epsilon"),
+            rho=None if rho is None else moderate(rho, "rho"),
             within=wishes(within),
             delta=None if delta is None else probability(delta, "delta"),
-            weights=tuple((name, positive(weight, "a weight")) for name, weight in (weights or {}).items()),
-            confidence=probability(confidence, "confidence"),
+            weights=tuple((name, moderate(weight, "a weight")) for name, weight in (weights or {}).items()),
+            confidence=read_confidence(confidence),
             limits=limits,
             bounds=tuple(sorted(wanted.items())),
             consistent=consistent,

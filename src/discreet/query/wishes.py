@@ -9,7 +9,7 @@ from typing import Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
-from discreet.exact.rational import positive
+from discreet.exact.rational import moderate
 
 _FORMS = '50 for ± 50, "5%@1000" or ("5%", 1000) for ± 5 % of every value of at least 1,000'
 
@@ -44,7 +44,7 @@ class Wish:
         """Read a wish exactly.
 
         Raises:
-            InvalidArgument: it is neither a number nor a percentage, or not above 0.
+            InvalidArgument: it is neither a number nor a percentage, not above 0, or beyond what anybody means.
 
         Examples:
             >>> Wish.of(50).width, Wish.of("5%@1000") == Wish.of(("5%", 1000))
@@ -53,13 +53,13 @@ class Wish:
         if isinstance(wish, tuple):
             if len(wish) != _PAIR or not _is_percentage(wish[0]):
                 raise InvalidArgument("a wish in two parts is a percentage and the least value it is of", hint=_FORMS)
-            return cls(part=_part(str(wish[0])), floor=positive(wish[1], "the floor of within"))
+            return cls(part=_part(str(wish[0])), floor=moderate(wish[1], "the floor of within"))
         if isinstance(wish, str) and "@" in wish:
             part, _, floor = wish.partition("@")
             return cls.of((part.strip(), floor.strip()))
         if _is_percentage(wish):
             return cls(part=_part(str(wish)))
-        return cls(width=positive(wish, "within"))
+        return cls(width=moderate(wish, "within"))
 
     def half_width(self, least: Fraction) -> Fraction | None:
         """The half width in the column's units; None if that isn't known.
@@ -102,4 +102,4 @@ def _is_percentage(wish: object) -> bool:
 
 def _part(text: str) -> Fraction:
     """A percentage as a part of 1."""
-    return positive(text.strip().removesuffix("%").strip(), "within") / 100
+    return moderate(text.strip().removesuffix("%").strip(), "within") / 100

@@ -43,7 +43,7 @@ def radius_of(noise: Noise, scale: Rationalizable, confidence: Rationalizable) -
 
 
 def scale_within(noise: Noise, radius: int, confidence: Rationalizable) -> Fraction:
-    """The greatest scale found at which noise stays within the radius at the confidence; rounded down to 30 digits.
+    """The greatest scale found at which noise stays within the radius at the confidence; rounded down, to 30 bits.
 
     Raises:
         AccuracyUnreachable: no scale from 2⁻¹⁰ on does.

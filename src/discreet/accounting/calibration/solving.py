@@ -9,7 +9,7 @@ from fractions import Fraction
 from discreet.accounting.calibration.accuracy import Noise, radius_of, scale_within
 from discreet.accounting.conversions.search import least
 from discreet.accounting.guarantee import Accountant, Guarantee, best_of
-from discreet.errors import AccuracyUnreachable, InvalidArgument
+from discreet.errors import AccuracyUnreachable, InvalidArgument, LossNotAccepted
 from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, positive, probability, rational
 from discreet.privacy import Event, GaussianEvent, LaplaceEvent
@@ -77,6 +77,7 @@ def solve(  # noqa: PLR0913 — one keyword for each number
 
     Raises:
         InvalidArgument: not exactly one is left out, or one is out of range.
+        LossNotAccepted: δ is 0 for Gaussian noise.
         AccuracyUnreachable: nothing fits: not even one use is within ε and δ, or no noise within the radius.
 
     Examples:
@@ -88,6 +89,8 @@ def solve(  # noqa: PLR0913 — one keyword for each number
     """
     if scale is not None and radius is not None:
         raise InvalidArgument("scale and radius say the same thing twice")
+    if noise is Noise.GAUSSIAN and delta is not None and not _delta(delta):
+        raise LossNotAccepted("no Gaussian noise is pure, however much of it", hint="delta=1e-6, or Laplace noise")
     if sensitivity < 1:
         raise InvalidArgument(f"the sensitivity is 1 step or more, not {sensitivity}")
     size = None if scale is None else positive(scale, "scale")

@@ -37,6 +37,8 @@ def advanced(loss: PureDP | ApproxDP, times: int, slack: Rationalizable) -> Appr
     extra, own = probability(slack, "slack"), loss.delta if isinstance(loss, ApproxDP) else Fraction(0)
     many = _count(times)
     epsilon = loss.epsilon
+    if epsilon >= 1:  # e^ε − 1 is above 1, so the plain sum is less
+        return ApproxDP(many * epsilon, many * own + extra)
     high = enclose(
         lambda: (-2 * many * ball(extra).log()).sqrt() * ball(epsilon) + many * ball(epsilon) * ball(epsilon).expm1(),
         bits=64,

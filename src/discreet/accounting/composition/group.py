@@ -6,6 +6,7 @@ from typing import cast
 
 from discreet.accounting.composition.sequential import LossT
 from discreet.errors import InvalidArgument, LossNotAccepted
+from discreet.exact import log
 from discreet.exact.digits import shorten
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP
 
@@ -70,9 +71,17 @@ def _approximate(loss: ApproxDP, size: int) -> ApproxDP:
 
     if not loss.delta:
         return ApproxDP(size * loss.epsilon, 0)
+    if (size - 1) * loss.epsilon > log(1 / loss.delta, round_up=True):  # the factor is e^((k − 1)ε) or more
+        raise _says_nothing(size)
     high = enclose(lambda: ball(size * loss.epsilon).expm1() / ball(loss.epsilon).expm1() * ball(loss.delta), bits=64)[
         1
     ]
-    if high >= 1:
-        raise LossNotAccepted(f"for a group of {size} the δ of this loss says nothing any more")
-    return ApproxDP(size * loss.epsilon, shorten(high, bits=53, round_up=True))
+    delta = shorten(high, bits=53, round_up=True)
+    if delta >= 1:
+        raise _says_nothing(size)
+    return ApproxDP(size * loss.epsilon, delta)
+
+
+def _says_nothing(size: int) -> LossNotAccepted:
+    """The refusal of a δ of 1 or more."""
+    return LossNotAccepted(f"for a group of {size} the δ of this loss says nothing any more")

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from flint import arb
 
 _BITS = 256
+_FAR = 2**30
+"""Of releases at a greater ε than this no more is stated than their plain sum."""
+
 MOST = 100_000
 """How many releases are composed exactly; a sum of so many terms takes a second."""
 
@@ -81,11 +84,13 @@ def _epsilon(loss: PureDP | ApproxDP, times: int, delta: Fraction) -> Fraction:
         left = (ball(delta) - _rare(loss, times)) / (1 - _rare(loss, times))
         if not left > 0:
             raise InvalidArgument(f"delta must be above that of all {times} releases, not {float(delta):.3g}")
+        if loss.epsilon > _FAR:
+            return times * loss.epsilon
         ratio, one, other = ball(0), ball(0), ball(0)
         for here, there in _terms(loss.epsilon, times):
             one, other = one + here, other + there
             ratio = ratio.max((one - left) / other)
-        least = fraction(ratio.log().upper()) if not ratio <= 1 else LEAST_EPSILON
+        least = fraction(ratio.upper().max(ball(1)).log().upper())
         return shorten(max(least, LEAST_EPSILON), bits=53, round_up=True)
 
 
@@ -94,6 +99,8 @@ def _delta(loss: PureDP | ApproxDP, times: int, epsilon: Fraction) -> Fraction:
     """`optimal_delta` of exact arguments."""
     from discreet.exact.ball import ball, fraction, precision
 
+    if loss.epsilon > _FAR and epsilon < times * loss.epsilon:
+        return Fraction(1)
     with precision(_BITS):
         odds, found = ball(epsilon).exp(), ball(0)
         for lies, (here, there) in enumerate(_terms(loss.epsilon, times)):
@@ -108,9 +115,9 @@ def _terms(epsilon: Fraction, times: int) -> Iterator[tuple[arb, arb]]:
     """The probabilities of 0, 1, 2, … lies among k answers, if lies are rare and if truths are."""
     from discreet.exact.ball import ball
 
-    truth = 1 / (1 + ball(-epsilon).exp())
     odds = ball(-epsilon).exp()
-    one, other = truth**times, (1 - truth) ** times
+    truth = 1 / (1 + odds)
+    one, other = truth**times, (odds * truth) ** times
     for lies in range(times + 1):
         yield one, other
         ways = ball(Fraction(times - lies, lies + 1))

@@ -49,7 +49,8 @@ def minimise(value: Callable[[float], float], around: float) -> Fraction:
     What it returns needn't be the minimum: callers are sound at any h > 0.
     """
     golden = (sqrt(5) - 1) / 2
-    low, high = log(around) - 20, log(around) + 20
+    middle = log(min(max(around, 1e-280), 1e280))
+    low, high = middle - 20, middle + 20
     for _ in range(80):
         left, right = high - golden * (high - low), low + golden * (high - low)
         if value(exp(left)) < value(exp(right)):

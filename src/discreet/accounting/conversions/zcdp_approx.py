@@ -108,7 +108,7 @@ def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """`rho_for` of exact arguments."""
     from discreet.exact.ball import ball, fraction, precision
 
-    e, surprise = float(epsilon), -log_of(delta)
+    e, surprise = float(epsilon), max(-log_of(delta), 2.0**-64)
     guess = e / (sqrt(e + surprise) + sqrt(surprise))
     excess = minimise(
         lambda h: -(e + (log1p(h) - surprise) / h + log1p(1 / h)) / (1 + h), around=sqrt(surprise) / guess

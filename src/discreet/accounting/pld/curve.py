@@ -22,8 +22,8 @@ class LossCurve:
     ε = `epsilon(δ)`; about neighbours under the adjacency that the event's sensitivities refer to. All errors, of the
     grid, of what is cut off, of the FFT and of floats, are bounded and go upward. `optimistic` is a lower bound on the
     δ of the same dominating pairs: together they enclose it. Where pairs are tight (pure and approximate events,
-    selections, Laplace noise where ℓ1 is 4096 steps or less, Gaussian noise of σ < 32 on one count, and Poisson samples
-    of these) that is what the worst neighbours give away.
+    selections, Laplace noise where ℓ1 is 4096 steps or less, discrete Gaussian noise of σ < 32 on one count, continuous
+    Gaussian noise, and Poisson samples of one of these) that is what the worst neighbours give away.
 
     Grids and transforms are made when they are first asked for, and kept.
     """
@@ -96,7 +96,7 @@ def curve_of(event: Event, times: int = 1) -> LossCurve:
         >>> count = GaussianEvent(sigma=Fraction(50), l2_squared=Fraction(1))
         >>> round(curve_of(count, times=1000).epsilon(1e-6), 2)
         2.92
-        >>> noise = GaussianEvent(sigma=Fraction(2**10), l2_squared=Fraction(2**20))
+        >>> noise = GaussianEvent(sigma=Fraction(1), l2_squared=Fraction(1), continuous=True)
         >>> curve = curve_of(SampledEvent(event=noise, rate=Fraction(1, 100)), times=10_000)
         >>> round(curve.epsilon(1e-6), 2), round(curve.optimistic.epsilon(1e-6), 2)
         (6.91, 6.9)

@@ -25,6 +25,9 @@ _MOST_LOSSES = 4096
 _GREATEST = 500
 """No curve is made for an event with losses above this: it protects nobody, and its numbers would overflow."""
 
+_LEAST = Fraction(1, 2**100)
+"""Losses below this count as it."""
+
 _REACH = 13.5
 """Discrete Gaussian noise is cut off beyond so many σ, where less than 10⁻³⁸ of it lies."""
 
@@ -35,14 +38,14 @@ def response(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Counted:
     Source: Kairouz, Oh, Viswanath (2015), Theorem 2 and, with δ, Section 3.
     """
     loss, plain = _moderate(epsilon), to_float(delta, round_up=True)
-    chances = (1 - plain) / (1 + np.exp([-loss, loss]))
+    chances = _rest(plain) / (1 + np.exp([-loss, loss]))
     return [(Atoms(losses=np.array([loss, -loss]), chances=chances, infinity=plain, never=plain, spacings=(loss,)), 1)]
 
 
 def selection(delta: Fraction) -> Counted:
     """A group that one neighbour lacks gives its unit away when it is released; else nothing is learned."""
     plain = to_float(delta, round_up=True)
-    return [(Atoms(losses=np.zeros(1), chances=np.array([1 - plain]), infinity=plain, never=plain), 1)]
+    return [(Atoms(losses=np.zeros(1), chances=np.array([_rest(plain)]), infinity=plain, never=plain), 1)]
 
 
 def bounded_range(event: ExponentialEvent) -> Counted:
@@ -97,13 +100,13 @@ def laplace(event: LaplaceEvent) -> Counted:
 
 def small_gaussian(event: GaussianEvent) -> Counted:
     """Discrete Gaussian noise on integers of which one moves, by 1: losses (1 − 2n)/2σ², n the noise. Tight."""
+    reach = floor(Fraction(_REACH) * event.sigma) + 1
+    if 2 * reach + 1 > 2 * _GREATEST * event.sigma**2:
+        raise _too_great()
     sigma = float(event.sigma)
-    reach = floor(_REACH * sigma) + 1
     n = np.arange(-reach, reach + 2)
     weights = np.exp(-((n / sigma) ** 2) / 2)
     losses = (1 - 2 * n) / (2 * sigma**2)
-    if losses[0] > _GREATEST:
-        raise _too_great()
     spacing = 1 / (2 * sigma**2)
     return [(Atoms(losses=losses, chances=weights / weights.sum(), cut=1e-38, spacings=(spacing,)), 1)]
 
@@ -133,11 +136,16 @@ def _envelope(epsilon: float) -> Atoms:
     return Atoms(losses=losses, chances=chances, spacings=(epsilon,))
 
 
+def _rest(plain: float) -> float:
+    """1 − δ; something of it is left even if δ is rounded up to 1, so that there is a law. It errs upward."""
+    return max(1 - plain, 2.0**-60)
+
+
 def _moderate(epsilon: Fraction) -> float:
-    """ε as a float."""
+    """ε as a float, rounded up; nothing below 2⁻¹⁰⁰."""
     if epsilon > _GREATEST:
         raise _too_great()
-    return float(epsilon)
+    return to_float(max(epsilon, _LEAST), round_up=True)
 
 
 def _too_great() -> LossNotAccepted:

@@ -4,8 +4,8 @@ Pairs of the parts of a composition multiply. That holds for adaptive choices to
 fixed in advance; accounts that analysts draw on as they like need the filters of `discreet.accounting.filters`.
 
 *Gaussian noise* on any vector is μ-GDP, as `discreet.accounting.gaussian` proves: N(μ, 1) against N(0, 1) dominates.
-The squares of several μ add up to that of a single pair. On one count with a small σ the noise's own law is taken
-instead.
+The squares of several μ add up to that of a single pair. For discrete noise on one count with a small σ the noise's own
+law is taken instead.
 
 *Sampled events.* Let (P, Q) dominate an event on datasets with and without a unit. If the unit goes in with probability
 r, the pair (rP + (1−r)Q, Q) dominates, and its flip for neighbours in the other order. Proof. Given who else was drawn,
@@ -26,14 +26,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from math import sqrt
 
-from discreet.accounting.gaussian import gaussian_mu
+from discreet.accounting.gaussian import gaussian_loss_of
 from discreet.accounting.pld.gaussian import Gaussian
 from discreet.accounting.pld.laws import Atoms, Law, Symmetric, atoms
 from discreet.accounting.pld.noise import Counted, bounded_range, laplace, response, selection, small_gaussian
 from discreet.errors import LossNotAccepted
+from discreet.exact import to_float
 from discreet.privacy import (
     ApproxEvent,
     ComposedEvent,
@@ -55,8 +57,17 @@ _NEXT_MOVE = 2
 _ROUNDED = 1 + 2.0**-40
 """More than a sum of squares and its root can be off by."""
 
+_MOST_SQUARES, _LEAST_MU = 2.0**32, 2.0**-100
+"""No curve is made for a sum of μ² above the first, and any μ below the second counts as it."""
+
 _GREATEST_MU = 25.0
 """No curve is made for a sample with less noise than this: it protects nobody, and its numbers would overflow."""
+
+_GREATEST_REACH = 600.0
+"""The same for its losses together."""
+
+_LEAST_RATE = Fraction(1, 2**100)
+"""Samples at lower rates are counted as if at this one: a sample of a sample gives away no more."""
 
 _MOST_JOINED = 256
 """How many laws of one sample are joined at the most; each costs some milliseconds and a little precision."""
@@ -95,11 +106,13 @@ def _parts(leaves: Counter[Event]) -> tuple[Counted, float]:
     squares = 0.0
     for leaf, count in leaves.items():
         if isinstance(leaf, GaussianEvent) and not _exact(leaf):
-            if leaf.sigma < 1:
-                raise LossNotAccepted("Gaussian noise of sigma below 1 has a curve on one count only")
-            squares += count * float(gaussian_mu(leaf.sigma, leaf.l2_squared)) ** 2
+            if not leaf.continuous and leaf.sigma < 1:
+                raise LossNotAccepted("discrete Gaussian noise of sigma below 1 has a curve on one count only")
+            squares += count * max(to_float(gaussian_loss_of(leaf).mu, round_up=True), _LEAST_MU) ** 2
         else:
             laws.extend((law, n * count) for law, n in _laws(leaf))
+    if squares > _MOST_SQUARES:
+        raise LossNotAccepted("Gaussian noise with so little of it protects nobody, so it has no curve")
     return laws, sqrt(squares) * _ROUNDED
 
 
@@ -127,9 +140,10 @@ def _laws(leaf: Event) -> Counted:  # noqa: PLR0911 — one case for each kind o
 
 def _sampled(leaf: SampledEvent) -> Law:
     """The pair of a unit that was drawn against one that there isn't; a sample of a sample is a smaller sample."""
-    rate, inner = float(leaf.rate), leaf.event
+    exact, inner = leaf.rate, leaf.event
     while isinstance(inner, SampledEvent) and (inner.size is None) == (leaf.size is None):
-        rate, inner = rate * float(inner.rate), inner.event
+        exact, inner = exact * inner.rate, inner.event
+    rate = to_float(max(exact, _LEAST_RATE), round_up=True)
     leaves = _leaves(inner, 1)
     if any(isinstance(each, SampledEvent) for each in leaves):
         raise LossNotAccepted("a sample of several samples has no curve")
@@ -141,12 +155,15 @@ def _sampled(leaf: SampledEvent) -> Law:
     if sum(n for _, n in laws) > _MOST_JOINED:
         raise LossNotAccepted(f"a sample to which more than {_MOST_JOINED} things are done has no curve")
     joined = [atoms(law) for law, n in laws for _ in range(n)] + ([atoms(Gaussian(mu=mu))] if mu else [])
-    return reduce(Atoms.joined, joined).sampled(rate)
+    whole = reduce(Atoms.joined, joined)
+    if whole.reach > _GREATEST_REACH:
+        raise LossNotAccepted("a sample to which things of so great a loss are done has no curve")
+    return whole.sampled(rate) if rate < 1 else whole
 
 
 def _exact(leaf: GaussianEvent) -> bool:
-    """Whether the event's own law is taken: one count that moves by 1, and noise of few values."""
-    return leaf.l2_squared < _NEXT_MOVE and leaf.sigma < _SMALL
+    """Whether the event's own law is taken: one count that moves by 1, and discrete noise of few values."""
+    return not leaf.continuous and leaf.l2_squared < _NEXT_MOVE and leaf.sigma < _SMALL
 
 
 def _leaves(event: Event, times: int) -> Counter[Event]:

@@ -33,6 +33,9 @@ _LOSS = 2.0**-44
 _MOST_BINS = 2**21
 """About how many points all laws have together at the most."""
 
+_FAR = 64.0
+"""Further out than this a normal law has less than that: e^(−2048)."""
+
 _LEAST = 5e-324
 """The least δ that is stated, but for 0: what is smaller isn't seen by floats."""
 
@@ -59,6 +62,8 @@ class ClosedForm:
 
     def delta(self, epsilon: float) -> float:
         """See `Side`."""
+        if epsilon / self.mu - self.mu / 2 > _FAR:
+            return _LEAST if self.round_up else 0.0
         with precision(160):
             x, mu, root = ball(Fraction(epsilon)), ball(Fraction(self.mu)), ball(2).sqrt()
             near, far = (x / mu - mu / 2) / root, (x / mu + mu / 2) / root

@@ -134,8 +134,8 @@ class RenyiCurve:
         return min(renyi_to_delta(RenyiDP(order, self.divergence(order)), allowed) + self.rare, Fraction(1))
 
     def _quadratic(self) -> float:
-        """Roughly the ρ of the zCDP that this is near small orders; never 0."""
-        return max(to_float(self.log_moment(Fraction(2)), round_up=True) / 2, 1e-300)
+        """Roughly the ρ of the zCDP that this is near small orders; neither 0 nor infinite."""
+        return min(max(to_float(self.log_moment(Fraction(2)), round_up=True) / 2, 1e-300), 1e300)
 
     def _steer(self, h: float) -> float:
         """The divergence of order 1 + h in floats."""

@@ -3,7 +3,8 @@
 In this form, the *log-moment*, divergences of independent releases add up, and so do those of releases chosen one after
 the other, each bounded whatever came before. Rounded up to 64 bits. How each is found:
 
-- *Gaussian*: α(α−1)·ℓ2²/2σ², exactly so for whole α (Canonne, Kamath, Steinke 2020, Proposition 5).
+- *Gaussian*: α(α−1)·ℓ2²/2σ², exactly so for whole α if the noise is discrete (Canonne, Kamath, Steinke 2020,
+  Proposition 5), and for every α if it is continuous (Mironov 2017, Proposition 7).
 - *Laplace*, on one integer that moves by v: with p = e^(−1/scale), adding up the geometric series on either side and in
   between gives ln(A·e^((α−1)v/scale) + B·e^(−αv/scale)), A = (1 − p^(2α)) / ((1 + p)(1 − p^(2α−1))), B = 1 − A ≥ 0.
   That is convex in v and 0 at 0, so among all ways to share out ℓ1, at most ℓ∞ each, the worst is to move as few

@@ -10,8 +10,8 @@ divergences are quasi-convex in the pair, so it is enough to bound that of one s
    *Proof.* Let r = P/Q, u = 1 − q + qr, w = 1 − q + q/r. By symmetry Σ Q f(r) = ½ Σ Q·(f(r) + r·f(1/r)), so it's enough
    that u^α + r·w^α ≥ u^(1−α) + r·w^(1−α) for r ≥ 1. With c = α − ½ that says √u·sinh(c·ln u) ≥ r√w·sinh(c·ln(1/w)). At
    c = ½ both sides are q(r−1)/2. As uw = (1−q)² + q² + q(1−q)(r + 1/r) ≥ 1, ln u ≥ ln(1/w) ≥ 0, so the left side
-   grows faster with c, since x·coth x increases. ∎ It holds for Gaussian and Laplace noise on integers (reflect each
-   coordinate about the middle of its move), and for randomised response. For whole n the moment is then
+   grows faster with c, since x·coth x increases. ∎ It holds for Gaussian noise, and for Laplace noise on integers
+   (reflect each coordinate about the middle of its move), and for randomised response. For whole n the moment is then
 
        Σ_k C(n,k) (1−q)^(n−k) q^k e^(m(k)),  m(k) the log-moment of the event itself, m(0) = m(1) = 0.
 
@@ -57,6 +57,9 @@ from discreet.privacy import GaussianEvent, LaplaceEvent, PureEvent
 GREATEST_ORDER = 1024
 """The sums have as many terms as their order; beyond, it's the event's own log-moment."""
 
+_FAR = 2**30
+"""Beyond this loss, or log-moment, it's also the event's own: no sample makes such an event private."""
+
 _TAIL = 3
 """From this term on the sum of (3) counts three times."""
 
@@ -98,9 +101,9 @@ class Sampling:
     def log_moment(self, alpha: Fraction) -> Fraction:
         """The least bound on the log-moment of the sampled event."""
         bounds = [self.whole.log_moment(alpha)]
-        if self.epsilon is not None:
+        if self.epsilon is not None and self.epsilon <= _FAR:
             bounds.append(self._pure(self.epsilon, alpha))
-        if alpha <= GREATEST_ORDER:
+        if alpha <= GREATEST_ORDER and self.whole.log_moment(Fraction(max(ceil(alpha), 2))) <= _FAR:
             bounds.append(self._chord(alpha))
         return min(bounds)
 

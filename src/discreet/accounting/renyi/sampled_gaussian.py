@@ -1,4 +1,4 @@
-"""Orders between whole ones, for discrete Gaussian noise on a Poisson sample: nearly as low as if it were continuous.
+"""Orders between whole ones, for Gaussian noise on a Poisson sample, discrete or continuous.
 
 Let r be the ratio of probabilities of outcomes with and without the unit, u = 1 − q + qr, and l = 1 − q, the least that
 u can be. The log-moment of order α = n + t, 0 < t < 1, is ln E[u^(n+t)] over outcomes without the unit. Whole orders

@@ -22,7 +22,7 @@ _BITS = 32
 class Gaussian:
     """Adds discrete Gaussian noise, Pr[n] ∝ exp(−n²/2σ²), to each integer of a vector.
 
-    Guarantee: (ℓ2²/2σ²)-zCDP, exactly, in any number of dimensions; `delta_at` gives the (ε, δ) that it amounts to.
+    Guarantee: (ℓ2²/2σ²)-zCDP, exactly, in any number of dimensions; and (ε, δ)-DP for any ε with δ = `delta_at(ε)`.
 
     Args:
         sigma: of the noise, in steps of the grid; from 2⁻¹⁰ to 2⁶⁰.

@@ -44,8 +44,8 @@ class NoisyMax(Pure):
     before because their logarithms are concave, so that this ratio only falls.
 
     The proof takes no more of the noise than that. Two others have names of their own: continuous exponential noise
-    makes it permute-and-flip (`PermuteAndFlip`), which is the best of all; Gumbel noise the exponential mechanism
-    (`Exponential`), which alone has the bounded range that zCDP rewards.
+    makes it permute-and-flip (`PermuteAndFlip`), which in expectation never errs more than the exponential mechanism
+    (`Exponential`), which Gumbel noise makes it, and which has the bounded range that zCDP rewards.
 
     Args:
         rate: one over the noise's scale; per unit of score, from 2⁻⁶⁰ to 2¹⁰.

@@ -60,8 +60,8 @@ def split(columns: Sequence[Mapping[str, float]], power: int) -> dict[str, Fract
         >>> split([{"a": 1.0}, {"b": 2.0}, {"c": 1.0}], power=2)
         {'a': Fraction(1, 4), 'b': Fraction(1, 2), 'c': Fraction(1, 4)}
     """
-    least = _LEAST * max(size for column in columns for size in column.values()) or 1.0
-    squares = [{name: max(size, least) ** 2 for name, size in column.items()} for column in columns if column]
+    greatest = max(size for column in columns for size in column.values()) or 1.0
+    squares = [{n: max(size / greatest, _LEAST) ** 2 for n, size in column.items()} for column in columns if column]
     multipliers = [1 / len(squares)] * len(squares)
     parts, _ = _best_for(squares, multipliers, power)
     step = _STRIDE * (power + 1) / power
