@@ -3,9 +3,11 @@
 VENV ?= .venv
 BIN  := $(VENV)/bin
 ARGS ?=
+OLDEST := .venv-oldest
+ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench soak refresh clean
+.PHONY: help demo test check docs bench soak oldest refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -31,12 +33,17 @@ refresh: $(VENV)/dev.stamp ## rewrite the generated parts of docs/ (help texts)
 bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the same run
 	@for script in bench/*.py; do echo "── $$script"; $(BIN)/python $$script $(ARGS) || exit 1; done
 
-soak: $(VENV)/dev.stamp ## heavy statistical and scale runs, then the long benchmarks; hours
+oldest: $(OLDEST)/dev.stamp ## the tests with the oldest versions that pyproject.toml allows
+	@$(OLDEST)/bin/pytest -q -n 2 --dist worksteal --ignore=tests/project $(ARGS)
+
+soak: $(VENV)/dev.stamp ## property tests 20 times on new examples, heavy runs, long benchmarks; hours
+	@for round in $$(seq $(ROUNDS)); do echo "── property tests, round $$round of $(ROUNDS)"; \
+		$(BIN)/pytest -q -n 2 --dist worksteal -m 'hypothesis and not soak' --hypothesis-profile=forgetful $(ARGS) || exit 1; done
 	@$(BIN)/pytest -q -n 2 --dist worksteal -m soak $(ARGS)
 	@for script in bench/*.py; do echo "── $$script"; DISCREET_BENCH=long $(BIN)/python $$script || exit 1; done
 
 clean: ## remove what the other commands made, the virtual environment too
-	@rm -rf $(VENV) site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) $(OLDEST) site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 # A stamp says that the environment was made from the present pyproject.toml, so that it isn't made again.
 $(VENV)/base.stamp: pyproject.toml
@@ -46,3 +53,9 @@ $(VENV)/base.stamp: pyproject.toml
 $(VENV)/dev.stamp: pyproject.toml
 	@.ci/venv $(VENV) '[dev]'
 	@touch $@ $(VENV)/base.stamp
+
+$(OLDEST)/dev.stamp: pyproject.toml .ci/oldest | $(VENV)/base.stamp
+	@$(BIN)/python .ci/oldest > $(VENV)/oldest.txt
+	@rm -rf $(OLDEST)
+	@PIP_CONSTRAINT=$(VENV)/oldest.txt .ci/venv $(OLDEST) '[dev]'
+	@touch $@

@@ -8,6 +8,7 @@
     │   ├── SourceMissing        the file, table or database isn't there
     │   ├── SourceUnsupported    it is there, but nothing here can read it
     │   └── SchemaMismatch       it lacks a declared column, or the column has another type
+    ├── EngineUnavailable        the engine can't be started, or can't do what the question takes
     ├── QueryError               the question is refused; nothing was charged
     │   ├── SqlSyntax            it isn't SQL
     │   ├── NotOneSelect         two statements, DDL, or anything that isn't a single SELECT
@@ -110,6 +111,16 @@ class SchemaMismatch(SourceError):
     """The source lacks a declared column, or the column has another type."""
 
     code = "schema_mismatch"
+
+
+class EngineUnavailable(DiscreetError):
+    """The engine can't be started, or can't do what the question takes; no data was touched.
+
+    Its message passes on the cause, for that came up without any table: a temporary directory that is full or can't be
+    written to, say, or a version of a library that lacks a function.
+    """
+
+    code = "engine_unavailable"
 
 
 class QueryError(DiscreetError):

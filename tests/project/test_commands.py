@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support.project import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-TARGETS = ("demo", "test", "check", "bench", "docs", "soak", "clean", "help")
+TARGETS = ("demo", "test", "check", "bench", "docs", "soak", "oldest", "clean", "help")
 
 
 def run(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -61,7 +62,28 @@ def test_soak_is_left_out_of_the_everyday_test() -> None:
     """Soak runs only where it is asked for, as `make soak` does."""
     assert '"-m", "not soak"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert "-m" not in MAKEFILE.partition("\ntest: ")[2].partition("\n\n")[0]
-    assert "-m soak" in MAKEFILE.partition("\nsoak: ")[2].partition("\n\n")[0]
+    soak = MAKEFILE.partition("\nsoak: ")[2].partition("\n\n")[0]
+    assert "-m soak" in soak
+    assert "-m 'hypothesis and not soak' --hypothesis-profile=forgetful" in soak
+    assert "\nROUNDS ?= 20\n" in MAKEFILE
+
+
+def test_a_round_of_soak_remembers_nothing() -> None:
+    """The profile that it names has no database of examples, no deadline, and tries new ones each time."""
+    forgetful = settings.get_profile("forgetful")
+    assert (forgetful.database, forgetful.deadline, forgetful.derandomize) == (None, None, False)
+
+
+def test_the_oldest_versions_are_the_lower_bounds() -> None:
+    """As constraints for pip: one for each requirement, without extras and upper bounds, once."""
+    listed = run(sys.executable, str(ROOT / ".ci" / "oldest"), folder=ROOT.parent).stdout.splitlines()
+    assert listed == sorted(set(listed))
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in listed)
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needs = {
+        f"{name}=={least}" for name, least in re.findall(r'^ *"([\w-]+)(?:\[\w+\])?>=([\d.]+)', pyproject, re.MULTILINE)
+    }
+    assert {"duckdb==1.4", "pytest==9", "ibis-framework==11"} <= needs <= set(listed)
 
 
 def test_an_old_python_is_refused_in_words(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import pytest
@@ -69,10 +69,21 @@ def test_an_undeclared_import_is_noticed() -> None:
     assert undeclared("import numpy as np\nimport os\nfrom discreet import errors") == set()
 
 
+CHANGE_MEANING = {"duckdb", "ibis-framework", "numpy", "pyarrow", "sqlglot"}
+"""Libraries of which a new major version can change what a question means, or how a value is read."""
+
+
 def test_no_dependency_is_pinned() -> None:
-    """Each requirement has a lower bound and nothing else: others' versions are not ours to choose."""
+    """Each requirement has a lower bound, and no upper one but a major version: others' versions aren't ours to choose.
+
+    Only those have an upper one that can change what an answer is, and of them those that are installed are allowed.
+    """
     needs = [*PROJECT["dependencies"], *(need for extra in PROJECT["optional-dependencies"].values() for need in extra)]
-    assert [need for need in needs if not re.fullmatch(r"[\w-]+(\[[\w,]+\])?>=[\d.]+", need)] == []
+    assert [need for need in needs if not re.fullmatch(r"[\w-]+(\[[\w,]+\])?>=[\d.]+(,<\d+)?", need)] == []
+    assert names([need for need in needs if "<" in need]) == CHANGE_MEANING
+    for need in (need for need in needs if "<" in need):
+        (library,) = names([need])
+        assert int(version(library).partition(".")[0]) < int(need.rpartition("<")[2])
 
 
 def test_every_dependency_is_used() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 import subprocess
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,16 +21,29 @@ DOCS = ROOT / "docs"
 
 @cache
 def files() -> tuple[Path, ...]:
-    """Every file of the project that is, or is about to be, under version control."""
+    """Every file of the project that is, or is about to be, under version control; of a copy without git, every file.
+
+    What the commands make, `.gitignore` lists, and it is left out of both.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607 — whichever git there is
         cwd=ROOT,
-        check=True,
+        check=False,
         capture_output=True,
         text=True,
-    ).stdout
-    paths = (ROOT / name for name in sorted(set(listed.split("\0"))) if name)
+    )
+    if (ROOT / ".git").exists() and listed.returncode == 0:
+        paths = [ROOT / name for name in sorted(set(listed.stdout.split("\0"))) if name]
+    else:
+        paths = sorted(_unlisted(ROOT, [line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()]))
     return tuple(path for path in paths if path.is_file())
+
+
+def _unlisted(folder: Path, patterns: list[str]) -> Iterator[Path]:
+    """The files of a folder that no pattern names, nor a folder that they are in."""
+    for path in folder.iterdir():
+        if not any(fnmatch(path.name, pattern) for pattern in patterns):
+            yield from _unlisted(path, patterns) if path.is_dir() else [path]
 
 
 def python_files(*folders: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What an engine is: six promises, kept by every engine, ours or a third party's."""
+"""What an engine is: seven promises, kept by every engine, ours or a third party's."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ class Engine(Protocol):
     """The tables of one dataset, which answer exact questions together.
 
     Guarantee: `describe`, `check`, `peek` and `fingerprint` may raise a `SourceError`, whose text holds names and
-    types but never a value. `run` touches rows, so it either returns or raises `QuestionFailed`, which has one
-    constant text; a plan that the engine can't carry out is an `InvalidArgument`, raised before any row is touched.
-    All are safe to call from several threads.
+    types but never a value. `prepare` is a function of the plan and of the machine, so it says what is wrong with
+    either. `run` touches rows, so it either returns or raises `QuestionFailed`, which has one constant text; a plan
+    that the engine can't carry out is an `InvalidArgument`, raised before any row is touched. What can't be started
+    is an `EngineUnavailable`, save in `run`. All are safe to call from several threads.
     """
 
     def describe(self, source: Source, *, guess: bool = True) -> tuple[Column, ...]:
@@ -74,6 +75,18 @@ class Engine(Protocol):
         Raises:
             SourceMissing: a file isn't there.
             SourceUnsupported: it can't be opened.
+        """
+        ...
+
+    def prepare(self, exact: Exact) -> None:
+        """Do all that a question takes on tables without rows, made from what is declared; no source is opened.
+
+        What fails here would fail on any data. So it is found before anything is charged, and its cause is told.
+
+        Raises:
+            InvalidArgument: the plan is beyond this engine.
+            EngineUnavailable: the engine can't be started, or fails; the message passes on why.
+            ImportError: a library that it needs isn't there.
         """
         ...
 

@@ -25,6 +25,7 @@ def tables_in(path: str) -> list[str]:
 
     Raises:
         SourceUnsupported: it isn't a DuckDB file that can be opened for reading.
+        EngineUnavailable: DuckDB can't be started.
 
     Examples:
         >>> tables_in("/dev/null")
@@ -35,7 +36,7 @@ def tables_in(path: str) -> list[str]:
     import duckdb
 
     found = None
-    with suppress(duckdb.Error, OSError), Session() as session:
+    with Session() as session, suppress(duckdb.Error, OSError):
         attach(session, path, "private")
         found = [table if schema == "main" else f"{schema}.{table}" for schema, table in _tables(session, "private")]
     if found is None:  # raised here, outside the handler, so that DuckDB's own words aren't chained to it

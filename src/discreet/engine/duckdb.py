@@ -18,7 +18,7 @@ from discreet.engine.kinds import kind_of
 from discreet.engine.limiting import ASKED, Shape, limiting
 from discreet.engine.peeking import peek
 from discreet.engine.pushing import pushed
-from discreet.engine.reader import Snapshot, SourceChanged, fingerprint_of, joint_fingerprint, snapshots
+from discreet.engine.reader import Snapshot, SourceChanged, fingerprint_of, joint_fingerprint, snapshots, without_rows
 from discreet.engine.relations import brings_together
 from discreet.engine.result import ExactResult
 from discreet.engine.session import Session
@@ -26,7 +26,7 @@ from discreet.engine.shortcuts import shortened
 from discreet.engine.sizes import rows_at_most
 from discreet.engine.sniff import guess_kinds
 from discreet.engine.usage import Door, doors_of
-from discreet.errors import QuestionFailed, SourceError, SourceUnsupported
+from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SourceError, SourceUnsupported
 from discreet.privacy import KeyValue
 from discreet.query.ir import Exact, Histogram, Key
 
@@ -89,6 +89,22 @@ class DuckDB:
         """A text that changes whenever these tables' data are seen to change. Private; see `Engine.fingerprint`."""
         return joint_fingerprint({table.name: fingerprint_of(table.source, self._frozen) for table in tables})
 
+    def prepare(self, exact: Exact) -> None:
+        """Carry out a question on tables without rows. See `Engine.prepare`."""
+        admit(exact)
+        try:
+            with self._session(in_order=_meet(exact)) as session:
+                opened = without_rows(session, exact.tables)
+                session.lock()
+                _groups(session, pushed(shortened(exact)), shape_of(exact), opened)
+        except (DiscreetError, ImportError):
+            raise
+        except Exception as error:
+            raise EngineUnavailable(
+                f"the engine can't do what the question takes: {error}",
+                hint="mend what it says, or ask otherwise; nothing was charged",
+            ) from error
+
     def run(self, exact: Exact) -> ExactResult:
         """The exact integers of one question, from one snapshot of the data. See `Engine.run`.
 
@@ -113,21 +129,11 @@ class DuckDB:
         """Ask DuckDB. What this raises must not get out of `run`."""
         tables, exact = exact.tables, pushed(shortened(exact))
         sources = [table.source for table in tables]
-        several = len([scan for scan in exact.scans if scan.owner is not None]) > 1
-        with self._session(in_order=several) as session, snapshots(sources, self._frozen, session) as opened:
-            session.execute("BEGIN TRANSACTION")
-            doors, keep = doors_of(exact), brings_together(exact.source)
-            for door in doors:
-                make_door(session, door, opened)
-            make_entries(session, exact, shape, doors, keep=keep)
-            rows = _count(session, ASKED) if keep else _rows_at_most(session, exact, doors, opened)
-            program = limiting(
-                replace(shape, rows=rows, doors=() if keep else tuple(door.name for door in doors if door.units))
-            )
-            for statement in program.setup:
-                session.execute(statement)
-            groups = session.execute(f"{program.query} {_in_order(len(exact.keys))}")
-            counts = [session.execute(_by_group(query, len(exact.keys))) for query in program.histograms]
+        with (
+            self._session(in_order=_meet(exact)) as session,
+            snapshots(sources, self._frozen, session) as opened,
+        ):
+            groups, counts = _groups(session, exact, shape, opened)
         fingerprints = {table.name: opened[table.source].fingerprint for table in tables}
         return _result(exact, groups, counts, joint_fingerprint(fingerprints))
 
@@ -136,6 +142,7 @@ class DuckDB:
 
         Raises:
             SourceError: it can't be opened. DuckDB's own words, which may quote the file, aren't passed on.
+        EngineUnavailable: DuckDB can't be started; no file is open yet, so its words are.
         """
         import duckdb
 
@@ -168,6 +175,30 @@ def _columns(session: Session, source: Source, opened: Snapshot, *, guess: bool)
         for name, kind, sql_type in readable
         if isinstance(kind, Kind)
     )
+
+
+def _meet(exact: Exact) -> bool:
+    """Whether several private tables meet in a question."""
+    return len([scan for scan in exact.scans if scan.owner is not None]) > 1
+
+
+def _groups(
+    session: Session, exact: Exact, shape: Shape, opened: Mapping[Source, Snapshot]
+) -> tuple[Sequence[tuple[Any, ...]], Sequence[Sequence[tuple[Any, ...]]]]:
+    """What DuckDB answers to a question whose sources are open: its groups, and the counts of each histogram."""
+    session.execute("BEGIN TRANSACTION")
+    doors, keep = doors_of(exact), brings_together(exact.source)
+    for door in doors:
+        make_door(session, door, opened)
+    make_entries(session, exact, shape, doors, keep=keep)
+    rows = _count(session, ASKED) if keep else _rows_at_most(session, exact, doors, opened)
+    program = limiting(
+        replace(shape, rows=rows, doors=() if keep else tuple(door.name for door in doors if door.units))
+    )
+    for statement in program.setup:
+        session.execute(statement)
+    groups = session.execute(f"{program.query} {_in_order(len(exact.keys))}")
+    return groups, [session.execute(_by_group(query, len(exact.keys))) for query in program.histograms]
 
 
 def _rows_at_most(session: Session, exact: Exact, doors: Sequence[Door], opened: Mapping[Source, Snapshot]) -> int:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from discreet.dataset import Source
+from discreet.dataset import Kind, Source, Table
 from discreet.engine.catalog import attach, find_table
 from discreet.engine.door import TEXT_CELLS
 from discreet.engine.files import OpenFile, identity_of
 from discreet.engine.formats import csv, parquet, required_in_parquet
 from discreet.engine.frozen import Frozen
 from discreet.engine.header import is_zipped, read_header
+from discreet.engine.kinds import sql_type_of
 from discreet.engine.session import Session
 from discreet.engine.text import name, string
 from discreet.errors import SourceMissing
@@ -70,6 +71,28 @@ def snapshots(
         yield {source: handles.snapshot(source, f"raw{number}") for number, source in enumerate(wanted)}
         if not handles.are_unchanged():
             raise SourceChanged
+
+
+def without_rows(session: Session, tables: Sequence[Table]) -> Mapping[Source, Snapshot]:
+    """Tables without rows in the place of sources: a function of what is declared, which no source is opened for.
+
+    Args:
+        session: a fresh one.
+        tables: that a question reads.
+    """
+    found = {}
+    for number, source in enumerate(dict.fromkeys(table.source for table in tables)):
+        kinds: dict[str, set[Kind]] = {}
+        for column in (column for table in tables if table.source == source for column in table.columns):
+            kinds.setdefault(column.name.casefold(), set()).add(column.kind)
+        # A text may be read as any kind, as a column is whose tables declare it to be of several.
+        types = {each: sql_type_of(next(iter(kind)) if len(kind) == 1 else Kind.TEXT) for each, kind in kinds.items()}
+        is_text = source.kind == "csv"
+        columns = ", ".join(f"{name(each)} {'VARCHAR' if is_text else kind}" for each, kind in types.items())
+        view = f"raw{number}"
+        session.execute(f"CREATE TEMP TABLE {view} ({columns})")
+        found[source] = Snapshot(view, dict.fromkeys(types, TEXT_CELLS) if is_text else types, "")
+    return found
 
 
 @dataclass(slots=True, repr=False)

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from discreet.engine.text import string
+from discreet.errors import EngineUnavailable
 
 _SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is fetched,
@@ -41,15 +42,30 @@ class Session:
         in_order: whether joins are made in the order in which they are written. Where several private tables meet,
             each two of them are equal in the unit, and DuckDB might bring two together by that alone, whose pairs are
             as many as the square of one unit's rows.
+
+    Raises:
+        EngineUnavailable: DuckDB can't be started. Nothing of anybody's is open yet, so the cause is passed on.
     """
 
     def __init__(self, *, threads: int | None = None, memory: int | None = None, in_order: bool = False) -> None:
         """Start the instance."""
-        self._spill = Path(tempfile.mkdtemp(prefix="discreet-"))
+        import duckdb
+
+        try:
+            self._spill = Path(tempfile.mkdtemp(prefix="discreet-"))
+        except OSError as error:
+            raise EngineUnavailable(
+                f"there is nowhere to put what doesn't fit in memory: {error}",
+                hint="free or allow a temporary directory; the environment's TMPDIR names another",
+            ) from error
         try:
             self._connection = self._started(threads, memory or usable_memory(), in_order=in_order)
-        except BaseException:  # Ctrl-C too: nobody else knows of the folder
+        except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
             shutil.rmtree(self._spill, ignore_errors=True)
+            if isinstance(error, duckdb.Error | OSError):
+                raise EngineUnavailable(
+                    f"DuckDB can't be started: {error}", hint="mend what it says; no table was opened for it"
+                ) from error
             raise
 
     def _started(self, threads: int | None, memory: int, *, in_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
@@ -64,7 +80,9 @@ class Session:
         }
         connection = duckdb.connect(":memory:", config=settings)
         connection.execute(f"SET perfect_ht_threshold = {_ARRAYS}")
-        connection.execute("SET enable_progress_bar = false")
+        # In a notebook without ipywidgets there is none, and DuckDB refuses to turn it off once more.
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
+            connection.execute("SET enable_progress_bar = false")
         if in_order:
             connection.execute("SET disabled_optimizers = 'join_order'")
         return connection

@@ -12,7 +12,7 @@ from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
 from discreet.gateway.answer import Answer, groups_from_json
 from discreet.gateway.certificate import certificate
-from discreet.gateway.release import release
+from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import Shelf, recorded, topic_of
 from discreet.query.plan import Plan, make_plan
 from discreet.query.released import Group
@@ -64,9 +64,10 @@ class Answering:
         return derived or self._answer(plan, fingerprint, version)
 
     def _answer(self, plan: Plan, fingerprint: str, version: int) -> Answer:
-        """Reserve, run, release, commit."""
+        """Prepare, reserve, run, release, commit."""
         from discreet import __version__
 
+        prepare(plan, self.engine)
         try:
             reservation = self.account.reserve(
                 question=plan.digest, text=plan.question.text, version=version, event=plan.event, analyst=self.analyst
@@ -113,6 +114,18 @@ class Answering:
 def _tables_of(plan: Plan) -> tuple[Table, ...]:
     """The tables that a question reads; all levels read the same."""
     return plan.levels[0].exact.tables
+
+
+def prepare(plan: Plan, engine: Engine) -> None:
+    """Do what a plan takes without any data, before anything is paid: what would fail on any data costs nothing.
+
+    Raises:
+        EngineUnavailable: the engine can't be started, or can't do what the question takes.
+        ImportError: a library that is needed isn't there.
+    """
+    for level in plan.levels:
+        engine.prepare(level.exact)
+        rehearse(level)
 
 
 def run(plan: Plan, engine: Engine, fingerprint: str) -> list[Group] | None:

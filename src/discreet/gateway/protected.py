@@ -231,6 +231,7 @@ class Protected:
             BudgetError: it can't be paid for; nothing is charged.
             LedgerError: the account can't be used; no data was touched.
             SourceError: the table can't be opened, or its columns aren't as declared; nothing is charged.
+            EngineUnavailable: the engine can't be started, or can't do what the question takes; nothing is charged.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
         from discreet.query.sql import explained

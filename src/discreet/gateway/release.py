@@ -46,6 +46,20 @@ def release(level: Level, result: ExactResult, number: int = 0) -> list[Group]:
     return in_order(level.draft, groups)
 
 
+def rehearse(level: Level) -> None:
+    """Draw the noise of one zero, and choose once from nothing: what the mechanisms need must be there.
+
+    It is drawn afresh and dropped, and no data was touched.
+
+    Raises:
+        ImportError: a library that they need isn't there.
+    """
+    for noise in level.noises.values():
+        noise.mechanism.release([0])
+    for selection in level.draft.selections:
+        selection.mechanism.choose(_EMPTY)
+
+
 def _passes(level: Level, columns: Mapping[str, Sequence[int]], place: int) -> bool:
     """Whether a group is released."""
     threshold, selector = level.draft.threshold, level.draft.selector

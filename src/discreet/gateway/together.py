@@ -11,7 +11,7 @@ from discreet.dataset import Table
 from discreet.engine import Engine
 from discreet.errors import DiscreetError, QuestionFailed
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
-from discreet.gateway.answering import run
+from discreet.gateway.answering import prepare, run
 from discreet.gateway.asked import Asked
 from discreet.gateway.reuse import holding, topic_of
 from discreet.query.plan import Plan, cost_to_dict
@@ -52,7 +52,9 @@ class Desk:
     def _answer(
         self, workload: Workload, version: int, data: Sequence[tuple[str, int]], analyst: str | None
     ) -> list[Answer]:
-        """Reserve, run, release, commit: all or nothing."""
+        """Prepare, reserve, run, release, commit: all or nothing."""
+        for bundle in workload.bundles:
+            prepare(bundle, self.engine)
         reservation = self.account.reserve(
             question=workload.digest, text=workload.text, version=version, event=workload.event, analyst=analyst
         )

@@ -65,6 +65,29 @@ def test_the_textbooks_ages() -> None:
     assert ages.column("age").labels() == (7, 12, 34, 35, 61, 97)
 
 
+@pytest.mark.parametrize(
+    ("values", "lo", "hi", "wanted"),
+    [
+        (["0.5", "0.0"], Decimal("1.0"), Decimal(12), ["1.0", "1.0"]),
+        (["0.5", "0.0"], -100, Decimal("0.2"), ["0.2", "0.0"]),
+        (["7.25"], Decimal("1E+3"), 10**40, ["1000"]),
+        (["9" * 38, "-7"], -(10**60), 10**60, ["9" * 38, "-7"]),
+        (["1." + "0" * 37], Decimal("-Infinity"), Decimal(1), None),
+        (["0.5"], 0, 10**76, None),
+        (["0.5"], 0, Decimal("NaN"), None),
+        (["0.5"], 0, Decimal("0.25"), None),
+    ],
+)
+def test_decimal_numbers_get_room_for_the_bounds(values: list[str], lo: Any, hi: Any, wanted: list[str] | None) -> None:
+    """Before the point, whatever the values happen to fill; after it, a column is as exact as it is."""
+    column = read({"x": [*map(Decimal, values), None]})
+    if wanted is None:
+        with pytest.raises(InvalidArgument):
+            clip(column, "x", lo, hi)
+    else:
+        assert clip(column, "x", lo, hi).records.to_arrow().column("x").to_pylist() == [*map(Decimal, wanted), None]
+
+
 def test_no_rows_and_nothing_to_do() -> None:
     """All of the values within the bounds, and a table that lost its rows."""
     within = clip(read({"x": [1, 2]}), "x", 0, 9)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Bound = int | float | Decimal | date | datetime
 
+_DIGITS_OF_128_BITS, _MOST_DIGITS = 38, 76
+"""How many digits of a decimal number Arrow holds in 128 bits, and at all."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clipped:
@@ -63,7 +66,8 @@ def clip(records: Records, column: str, lo: Bound, hi: Bound) -> Clipped:
     Args:
         records: the table; it stays as it is.
         column: a name; its values are numbers, dates or timestamps.
-        lo: a value of the column's kind; a timestamp has a time zone if the column's have one.
+        lo: a value of the column's kind; a timestamp has a time zone if the column's have one, and a decimal number no
+            more digits after the point than the column's. Digits before it don't matter: the column gets room for them.
         hi: another, not below `lo`.
 
     Raises:
@@ -80,13 +84,14 @@ def clip(records: Records, column: str, lo: Bound, hi: Bound) -> Clipped:
         age clipped to 10 … 60: 2 of 5 rows moved (40.00%), 1 up and 1 down
     """
     old = records.column(column)
-    values = present(old)
-    if not (is_number(values) or is_time(values)):
+    if not (is_number(present(old)) or is_time(present(old))):
         raise SchemaMismatch(f"column {column!r} holds neither numbers nor dates, so it can't be clipped")
+    roomy = old.values.cast(_with_room(old.values.type, lo, hi))
+    values = roomy[: len(present(old))]
     low, high = _bound(values, column, lo), _bound(values, column, hi)
     if high.as_py() < low.as_py():
         raise InvalidArgument(f"lo must not be above hi: {lo} and {hi}")
-    new, places = _moved(old, low, high)
+    new, places = _moved(roomy, low, high)
     counts = old.counts()
     below, above = _beyond(values, low, high)
     clipped = Coded(name=column, codes=places[old.codes], values=new, has_missing=old.has_missing)
@@ -98,6 +103,25 @@ def clip(records: Records, column: str, lo: Bound, hi: Bound) -> Clipped:
         raised=int(counts[:below].sum()),
         lowered=int(counts[len(values) - above : len(values)].sum()),
     )
+
+
+def _with_room(kind: pa.DataType, *bounds: Bound) -> pa.DataType:
+    """The type of a column that is to hold some bounds as well.
+
+    How many digits a decimal number may have before the point comes from the values that happen to be in the column:
+    of 0.5 alone it is none. So there is room made for more; but not after the point, where digits say how exact a
+    column is.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_decimal(kind):
+        return kind
+    exact = [Decimal(bound) for bound in bounds if isinstance(bound, int | Decimal)]
+    digits = max([kind.precision, *(kind.scale + bound.adjusted() + 1 for bound in exact if bound.is_finite())])
+    if digits > _MOST_DIGITS:  # of a bound that can't be held, as is said when it is tried
+        return kind
+    wide = digits > _DIGITS_OF_128_BITS or pa.types.is_decimal256(kind)
+    return pa.decimal256(digits, kind.scale) if wide else pa.decimal128(digits, kind.scale)
 
 
 def _bound(values: pa.Array, column: str, bound: Bound) -> pa.Scalar:
@@ -142,11 +166,11 @@ def _beyond(values: pa.Array, low: pa.Scalar, high: pa.Scalar) -> tuple[int, int
     return cast("tuple[int, int]", (below, above))
 
 
-def _moved(old: Coded, low: pa.Scalar, high: pa.Scalar) -> tuple[pa.Array, Codes]:
+def _moved(values: pa.Array, low: pa.Scalar, high: pa.Scalar) -> tuple[pa.Array, Codes]:
     """The new values, and of each old one its place among them."""
     import pyarrow.compute as pc
 
-    raised = pc.if_else(pc.less(old.values, low), low, old.values)  # what is missing stays missing
+    raised = pc.if_else(pc.less(values, low), low, values)  # what is missing stays missing
     moved = pc.if_else(pc.greater(raised, high), high, raised)
     encoded = pc.dictionary_encode(moved, null_encoding="encode")  # in order, as the values were
     return encoded.dictionary, np.asarray(encoded.indices).astype(np.int32)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals
+from discreet.anonymity.records.column import Reals, Whole
 
 _STEPS = 100
 _SHORTEST = 2.0**-20
@@ -31,7 +31,8 @@ def calibrated(inside: Reals, outside: Reals) -> Reals:
         outside: of strangers; one or more, finite.
 
     Returns:
-        Of each member, and then of each stranger, a probability in (0, 1) that doesn't fall as scores grow.
+        Of each member, and then of each stranger, a probability in (0, 1) that doesn't fall as scores grow: equal
+        scores have one probability, and whoever is listed first makes no difference.
 
     Examples:
         >>> calibrated(np.array([3.0, 2.0]), np.array([2.0, 1.0])).round(2).tolist()
@@ -39,26 +40,38 @@ def calibrated(inside: Reals, outside: Reals) -> Reals:
         >>> calibrated(np.array([1.0]), np.array([1.0])).tolist()
         [0.5, 0.5]
     """
-    scores = np.concatenate([inside, outside])
-    deviation = float(scores.std())
-    members, strangers = len(inside), len(outside)
-    targets = np.repeat([(members + 1) / (members + 2), 1 / (strangers + 2)], [members, strangers])
-    common = float(targets.mean())
-    if not deviation or inside.mean() <= outside.mean():
-        return np.full(len(scores), common)
-    known = np.stack([np.ones(len(scores)), (scores - scores.mean()) / deviation])
+    scores, places = np.unique(np.concatenate([inside, outside]), return_inverse=True)
+    members, strangers = (np.bincount(part, minlength=len(scores)) for part in np.split(places, [len(inside)]))
+    people = members + strangers
+    right, wrong = (len(inside) + 1) / (len(inside) + 2), 1 / (len(outside) + 2)
+    targets = (members * right + strangers * wrong) / people
+    common = float((people * targets).sum() / people.sum())
+    centred = scores - (people * scores).sum() / people.sum()
+    deviation = float(np.sqrt((people * centred**2).sum() / people.sum()))
+    if not deviation or (members * centred).sum() / len(inside) <= (strangers * centred).sum() / len(outside):
+        return np.full(len(places), common)
+    fitted = _fitted(centred / deviation, people, targets, common)
+    # One probability for one score, and no less for a higher one, however the last digit was rounded.
+    return np.asarray(np.maximum.accumulate(fitted)[places], dtype=np.float64)
+
+
+def _fitted(scores: Reals, people: Whole, targets: Reals, common: float) -> Reals:
+    """The likeliest curve at different scores: how many people have each, and how right one is about them."""
     weights = np.array([np.log(common / (1 - common)), 0.0])
     for _ in range(_STEPS):
-        chances = _chances(weights @ known)
-        slope = known @ (targets - chances)
-        step = np.linalg.solve((known * (chances * (1 - chances))) @ known.T + 1e-12 * np.eye(2), slope)
-        length = 1.0
-        while _loss(weights + length * step, known, targets) > _loss(weights, known, targets) and length > _SHORTEST:
+        chances = _chances(weights[0] + weights[1] * scores)
+        rest, curved = people * (targets - chances), people * chances * (1 - chances)
+        slope = np.array([rest.sum(), (rest * scores).sum()])
+        mixed = (curved * scores).sum()
+        bend = np.array([[curved.sum(), mixed], [mixed, (curved * scores**2).sum()]])
+        step = np.linalg.solve(bend + 1e-12 * np.eye(2), slope)
+        length, now = 1.0, _loss(weights, scores, people, targets)
+        while _loss(weights + length * step, scores, people, targets) > now and length > _SHORTEST:
             length /= 2
         if length <= _SHORTEST or np.abs(step).max() < 1e-9:  # noqa: PLR2004 — far below what is shown
             break
         weights = weights + length * step
-    return _chances(weights @ known)
+    return _chances(weights[0] + weights[1] * scores)
 
 
 def _chances(logits: Reals) -> Reals:
@@ -66,7 +79,7 @@ def _chances(logits: Reals) -> Reals:
     return np.asarray(np.exp(-np.logaddexp(0.0, -logits)), dtype=np.float64)
 
 
-def _loss(weights: Reals, known: Reals, targets: Reals) -> float:
+def _loss(weights: Reals, scores: Reals, people: Whole, targets: Reals) -> float:
     """The negative logarithm of the likelihood of the targets."""
-    logits = weights @ known
-    return float((np.logaddexp(0.0, logits) - targets * logits).sum())
+    logits = weights[0] + weights[1] * scores
+    return float((people * (np.logaddexp(0.0, logits) - targets * logits)).sum())
