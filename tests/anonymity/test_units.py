@@ -157,8 +157,8 @@ def test_the_reproduced_table() -> None:
     by_row = assess(table, quasi_identifiers=["age", "zip"], sensitive=["ill"])
     assert by_row.k is None
     assert by_row.to_dict()["k"] is None
-    assert by_row.advice[0].startswith("Rows were counted, not people: patient_id has 2,000 values in 12,000 rows.")
-    assert str(by_row).startswith("Rows were counted, not people")
+    assert by_row.advice[0].startswith("Say whose a row is (--unit patient_id,")
+    assert str(by_row).startswith("Rows were counted, not people: patient_id has 2,000 values in 12,000 rows.")
     assert not any("nobody is at risk" in sentence for sentence in by_row.advice)
     report = assess(table, unit="patient_id", quasi_identifiers=["age", "zip"], sensitive=["ill"])
     assert (report.k, report.units, report.uniqueness.unique, report.repeated) == (1, 2_000, 2_000, ())

@@ -235,7 +235,7 @@ def test_candidates_shows_people_without_any_too() -> None:
 
 def test_column_risks_puts_what_adds_most_first() -> None:
     """With its share alone and its share without, and a line at all columns together."""
-    axes = plot.column_risks(list(reversed(COLUMNS)), rows=1000, unique=760).axes[0]
+    axes = plot.column_risks(list(reversed(COLUMNS)), total=1000, unique=760).axes[0]
     alone, without, together = axes.lines
     assert [x for x, _ in points(alone)] == [0.12, 0.09, 0.0, 0.0]
     assert [x for x, _ in points(without)] == [0.31, 0.42, 0.7, 0.752]
@@ -246,7 +246,7 @@ def test_column_risks_puts_what_adds_most_first() -> None:
 @pytest.mark.parametrize("unique", [0, 1, 4, 10, 1000, 10**6])
 def test_the_axis_of_column_risks_begins_at_nothing(unique: int) -> None:
     """However few rows are unique: no share is below 0, and all marks are within the axis."""
-    figure = plot.column_risks([KnownColumn("age", 0, unique // 2)], rows=10**6, unique=unique)
+    figure = plot.column_risks([KnownColumn("age", 0, unique // 2)], total=10**6, unique=unique)
     axes = figure.axes[0]
     low, high = axes.get_xlim()
     assert -high / 20 < low < 0
@@ -267,12 +267,12 @@ def test_the_axis_of_column_risks_begins_at_nothing(unique: int) -> None:
 def test_column_risks_says_what_the_first_column_adds(unique: int, without: int, says: str) -> None:
     """And that none does, where that is so."""
     columns = [KnownColumn("age", 0, without), KnownColumn("sex", 0, unique)]
-    assert plot.column_risks(columns, rows=100, unique=unique).get_suptitle() == says
+    assert plot.column_risks(columns, total=100, unique=unique).get_suptitle() == says
 
 
 def test_long_names_are_cut_to_the_room_that_they_have() -> None:
     """Their ends stay, since names often begin alike; the words for those who can't see have them whole."""
-    figure = plot.column_risks(ENDLESS[:2], rows=100, unique=50)
+    figure = plot.column_risks(ENDLESS[:2], total=100, unique=50)
     title, labels = figure.get_suptitle(), [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert title.startswith("Without a_name")
     assert "…" in title

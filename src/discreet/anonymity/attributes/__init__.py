@@ -8,6 +8,7 @@ from discreet.anonymity.attributes.guess import (
     guess_attributes,
     repeated,
     rows_counted,
+    say_whose,
 )
 from discreet.anonymity.attributes.kind import AttributeKind
 
@@ -20,4 +21,5 @@ __all__ = [
     "guess_attributes",
     "repeated",
     "rows_counted",
+    "say_whose",
 ]

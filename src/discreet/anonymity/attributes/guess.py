@@ -208,16 +208,26 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
 
 
 def rows_counted(repeated: Sequence[Repeated]) -> str:
-    """Why there is no verdict where columns that identify repeat, and what to say so that there is one.
+    """Why there is no verdict where columns that identify repeat.
 
     Examples:
-        >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)]).partition(". ")[0]
-        'Rows were counted, not people: patient_id has 2 values in 3 rows'
+        >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)])
+        'Rows were counted, not people: patient_id has 2 values in 3 rows. So there is no verdict.'
+    """
+    return f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So there is no verdict."
+
+
+def say_whose(repeated: Sequence[Repeated]) -> str:
+    """What to say so that there is one.
+
+    Examples:
+        >>> print(say_whose([Repeated(column="id", values=2, rows=3)]))
+        Say whose a row is (--unit id, in Python unit="id"), or that each is somebody else's (--rows-are-people, unit=()).
     """
     name = min(repeated, key=lambda each: each.values).column
     return (
-        f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So there is no verdict. Say whose a row "
-        f'is (--unit {name}, in Python unit="{name}"), or that each is somebody else\'s (--rows-are-people, unit=()).'
+        f'Say whose a row is (--unit {name}, in Python unit="{name}"), or that each is somebody else\'s '
+        "(--rows-are-people, unit=())."
     )
 
 

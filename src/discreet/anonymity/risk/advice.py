@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.attributes import rows_counted
+from discreet.anonymity.attributes import say_whose
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.risk.lookalikes import DATES, NUMBERS
 from discreet.anonymity.risk.reidentification import smallest_safe
@@ -24,7 +24,7 @@ def advise(report: RiskReport) -> tuple[str, ...]:
     if not report.rows:
         return ("The table has no rows, so there is nothing to protect in it.",)
     if report.repeated:
-        return (rows_counted(report.repeated), *_identifying(report))
+        return (say_whose(report.repeated), *_identifying(report))
     safe = smallest_safe(report.reidentification.threshold)
     return (
         *_identifying(report),

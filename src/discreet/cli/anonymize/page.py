@@ -27,7 +27,7 @@ def page(outcome: Outcome, name: str) -> str:
     return pages.page(
         f"What became of {name}",
         [
-            *(f'<p class="key">{escape(each)}</p>' for each in [*key, still_at_risk(outcome), released]),
+            *(f'<p class="key">{escape(each)}</p>' for each in [*(key or [still_at_risk(outcome)]), released]),
             *pages.section(
                 "What attackers can do",
                 pages.table(
@@ -60,6 +60,8 @@ def _drawn(outcome: Outcome) -> list[str]:
     if risks is None or not len(risks.sizes.sizes):
         return []
     from discreet import plot
+    from discreet.anonymity.risk.words import Noun
 
-    rows = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.units.tolist(), strict=True))
-    return pages.figures([lambda: plot.class_sizes(rows, columns=outcome.release.quasi_identifiers)])
+    counts = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.units.tolist(), strict=True))
+    columns, noun = outcome.release.quasi_identifiers, Noun.of(outcome.release.unit).many
+    return pages.figures([lambda: plot.class_sizes(counts, columns=columns, noun=noun)])

@@ -72,13 +72,13 @@ def _drawn(report: RiskReport) -> list[str]:
     from discreet import plot
 
     sizes = report.uniqueness.sizes
-    rows = dict(zip(sizes.sizes.tolist(), sizes.units.tolist(), strict=True))
-    if not rows:
+    counts, noun = dict(zip(sizes.sizes.tolist(), sizes.units.tolist(), strict=True)), _noun(report).many
+    if not counts:
         return []
     return pages.figures(
         [
-            lambda: plot.class_sizes(rows, columns=report.quasi_identifiers),
-            lambda: plot.column_risks(report.columns, rows=report.units, unique=report.uniqueness.unique),
+            lambda: plot.class_sizes(counts, columns=report.quasi_identifiers, noun=noun),
+            lambda: plot.column_risks(report.columns, total=report.units, unique=report.uniqueness.unique, noun=noun),
         ]
     )
 

@@ -19,15 +19,16 @@ _EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
 """Where a bar begins; the last has no end."""
 
 
-def class_sizes(rows: Mapping[int, int], *, columns: Sequence[str]) -> Figure:
+def class_sizes(counts: Mapping[int, int], *, columns: Sequence[str], noun: str = "rows") -> Figure:
     """How many rows hide among how many: the histogram of uniqueness.
 
     Args:
-        rows: size of a class → how many rows are in classes of that size; both at least 1.
+        counts: size of a class, at least 1 → how many rows are in classes of that size; one or more in all.
         columns: the quasi-identifiers that make the classes.
+        noun: what is counted, if it isn't rows: units, say.
 
     Raises:
-        InvalidArgument: there are no rows, or a number is below 1.
+        InvalidArgument: nothing is counted, or a number is out of range.
         ExtraMissing: Matplotlib isn't installed.
 
     Examples:
@@ -35,24 +36,26 @@ def class_sizes(rows: Mapping[int, int], *, columns: Sequence[str]) -> Figure:
         >>> figure.get_suptitle()
         '6.4 % of the rows are unique by age, zip'
     """
-    if not rows or min(*rows.keys(), *rows.values()) < 1:
-        raise InvalidArgument("class sizes are a mapping from sizes to numbers of rows, all of them 1 or more")
-    total = sum(rows.values())
-    bars = binned(rows.items(), _EDGES)
-    alone = rows.get(1, 0) / total
+    total = sum(counts.values())
+    if not total or min(counts) < 1 or min(counts.values()) < 0:
+        raise InvalidArgument(
+            f"class sizes are a mapping from sizes of 1 or more to numbers of {noun}, of which some occur"
+        )
+    bars = binned(counts.items(), _EDGES)
+    alone = counts.get(1, 0) / total
     with house_style():
         figure = sheet(
-            _title(f"{_exact(alone)} of the rows are unique by ", columns),
-            f"Share of {total:,} rows by how many rows, their own included, agree with them on these columns.",
+            _title(f"{_exact(alone)} of the {noun} are unique by ", columns),
+            f"Share of {total:,} {noun} by how many {noun}, their own included, agree with them on these columns.",
             height=3.7,
         )
         axes = axes_in(figure, left=1.05)
         level_bars(axes, list(bars), list(bars.values()), STROKES[0])
         by_percent(axes)
-        axes.set_ylabel("rows that agree")
-        axes.set_xlabel("share of the rows")
-        words = "; ".join(f"{name} rows: {percent(share)}" for name, share in bars.items())
-        describe(figure, f"Bars of the share of rows by the size of their class. {words}.")
+        axes.set_ylabel(f"{noun} that agree")
+        axes.set_xlabel(f"share of the {noun}")
+        words = "; ".join(f"{name} {noun}: {percent(share)}" for name, share in bars.items())
+        describe(figure, f"Bars of the share of {noun} by the size of their class. {words}.")
     return figure
 
 

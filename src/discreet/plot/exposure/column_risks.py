@@ -43,35 +43,36 @@ class ColumnLike(Protocol):
         """How many rows are unique by all columns but this."""
 
 
-def column_risks(columns: Sequence[ColumnLike], *, rows: int, unique: int) -> Figure:
+def column_risks(columns: Sequence[ColumnLike], *, total: int, unique: int, noun: str = "rows") -> Figure:
     """What each column adds: how many rows are unique by it alone, and how many would be without it.
 
     Args:
         columns: one or more.
-        rows: how many the table has; 1 or more.
+        total: how many rows the table has; 1 or more.
         unique: how many of them are unique by all columns together.
+        noun: what is counted, if it isn't rows: units, say.
 
     Raises:
-        InvalidArgument: there is no column, or a number of rows is out of range.
+        InvalidArgument: there is no column, or a number is out of range.
         ExtraMissing: Matplotlib isn't installed.
 
     Examples:
         >>> from types import SimpleNamespace as column
         >>> columns = [column(name="age", alone=3, without=1), column(name="sex", alone=0, without=7)]
-        >>> column_risks(columns, rows=10, unique=8).get_suptitle()
+        >>> column_risks(columns, total=10, unique=8).get_suptitle()
         'Without age, 10 % of the rows are unique instead of 80 %'
     """
     counts = [count for column in columns for count in (column.alone, column.without)]
-    if not columns or rows < 1 or min(*counts, unique) < 0 or max(*counts, unique) > rows:
-        raise InvalidArgument("the figure takes one column or more, and numbers of rows between 0 and all of them")
-    alone, without = ([count / rows for count in part] for part in (counts[::2], counts[1::2]))
-    together = unique / rows
+    if not columns or total < 1 or min(*counts, unique) < 0 or max(*counts, unique) > total:
+        raise InvalidArgument(f"the figure takes one column or more, and numbers of {noun} between 0 and all of them")
+    alone, without = ([count / total for count in part] for part in (counts[::2], counts[1::2]))
+    together = unique / total
     order = sorted(range(len(columns)), key=lambda place: (without[place], -alone[place]))[:_MOST]
     left = f"; {len(columns) - _MOST} columns that add least aren't drawn" if len(columns) > _MOST else ""
     with house_style():
         figure = sheet(
-            _title(columns[order[0]].name, without[order[0]], together),
-            f"Rows that are unique by a column alone, and by all columns but that one{left}.",
+            _title(columns[order[0]].name, without[order[0]], together, noun),
+            f"{noun.capitalize()} that are unique by a column alone, and by all columns but that one{left}.",
             height=1.9 + 0.26 * len(order),
         )
         axes = axes_in(figure, left=_LEFT, right=0.3, top=0.25)
@@ -79,7 +80,7 @@ def column_risks(columns: Sequence[ColumnLike], *, rows: int, unique: int) -> Fi
         axes.set_yticks(range(len(order)), [at_axis(columns[place].name, _ROOM) for place in order])
         axes.set_ylim(len(order) - 0.5, -0.5)
         axes.set_ylabel("column")
-        axes.set_xlabel("share of the rows that are unique")
+        axes.set_xlabel(f"share of the {noun} that are unique")
         words = "; ".join(
             f"{columns[place].name}: alone {percent(alone[place])}, without it {percent(without[place])}"
             for place in order
@@ -88,13 +89,13 @@ def column_risks(columns: Sequence[ColumnLike], *, rows: int, unique: int) -> Fi
     return figure
 
 
-def _title(name: str, without: float, together: float) -> str:
+def _title(name: str, without: float, together: float, noun: str) -> str:
     """What leaving out the column that adds most would do."""
     if not together:
-        return "No row is unique, by one of these columns or by all of them"
+        return f"None of the {noun} is unique, by one of these columns or by all of them"
     if without == together:
-        return f"Whichever column is left out, {percent(together)} of the rows are unique"
-    rest = f", {percent(without)} of the rows are unique instead of {percent(together)}"
+        return f"Whichever column is left out, {percent(together)} of the {noun} are unique"
+    rest = f", {percent(without)} of the {noun} are unique instead of {percent(together)}"
     return f"Without {in_title(name, f'Without {rest}')}{rest}"
 
 
