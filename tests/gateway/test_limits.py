@@ -306,6 +306,7 @@ def test_limits_that_follow_the_columns_are_found_out() -> None:
         (Limits(rows=10, groups=30), "private", "epsilon", "COUNT(*)", "10 rows in 10 groups"),
         (Limits(rows=10, groups=3), "public", "epsilon", "COUNT(*)", "10 rows"),
         (Limits(rows=1), "private", "epsilon", "COUNT(*)", "1 groups × 1 rows"),
+        (Limits(rows=1), "public", "epsilon", "COUNT(DISTINCT id)", "1 rows"),
         (Limits(rows=10), "none", "epsilon", "COUNT(DISTINCT id)", "10 rows"),
         (Limits(groups=3, rows_per_group=2), "public", "epsilon", "COUNT(*)", "6 rows"),
         (Limits(groups=9, rows_per_group=2), "public", "epsilon", "COUNT(*)", "12 rows"),
@@ -324,6 +325,13 @@ def test_the_shape_is_the_one_with_the_least_noise(
     level = planned([columns], "id", limits, keys, {offer: 1})
     assert str(level.draft.limits) == wanted
     assert all(noise.sensitivity.l1 <= (limits.rows or 20) * 2**20 for noise in level.draft.noises)
+
+
+def test_units_of_one_row_are_counted_as_rows() -> None:
+    """One number answers both columns, with all of ε."""
+    for limits, keys in product((Limits(rows=1), Limits(groups=1, rows_per_group=1)), ("public", "private")):
+        level = planned(["COUNT(*)", "COUNT(DISTINCT id)"], "id", limits, keys, {"epsilon": 1})
+        assert len(level.draft.noises) == 1
 
 
 def test_one_unit_makes_no_more_groups_appear_than_the_threshold_reckons_with() -> None:

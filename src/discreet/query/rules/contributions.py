@@ -14,7 +14,8 @@ Rows and units are limited apart from each other, so that a column has the same 
 Rows of k groups × m are limited as k·m in all, because that costs the same Laplace noise and cuts less off units that
 don't keep to what was declared. Two cases keep the shape of groups × rows. Gaussian noise depends on ℓ2, which is
 √k·m there, and k·m for rows in all. And where groups are selected, and have one row of a unit each, the number of rows
-is that of units: one number, with all of ε, selects groups and is the answer.
+is that of units: one number, with all of ε, selects groups and is the answer. For the same reason units aren't counted
+apart from rows where they have one row in all: one that has more counts in parts, of 1 together.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def contributions(draft: Draft) -> Draft:
         one_row = Limits(groups=1, rows_per_group=1)
         return replace(draft, limits=declared if declared.rows is None else one_row)
     rows = _in_all(draft, declared)
-    if not (draft.has_private_keys or _counts_units(draft)):
+    if not draft.has_private_keys and (rows == 1 or not _counts_units(draft)):
         return replace(draft, limits=Limits(rows=rows))
     groups = min(rows, declared.groups or rows, _number_of_groups(draft) or rows)
     return replace(draft, limits=Limits(rows=rows, groups=groups))
@@ -125,8 +126,7 @@ def _keeps_groups(draft: Draft, declared: Limits) -> bool:
     """Whether groups and rows in each are limited: for ℓ2, or because rows and units are then one number."""
     if declared.rows is None and draft.request.rho is not None and not draft.request.consistent:
         return True
-    has_one_each = 1 in {declared.rows, declared.rows_per_group}
-    return has_one_each and (draft.has_private_keys or (_counts_units(draft) and has_one_row(draft.question.source)))
+    return draft.has_private_keys and 1 in {declared.rows, declared.rows_per_group}
 
 
 def _counts_units(draft: Draft) -> bool:
