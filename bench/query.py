@@ -108,6 +108,14 @@ CASES = {
         "GROUP BY user_id, category)",
         times=2.0,
     ),
+    "50 rows, private keys": Case(
+        question="SELECT category, COUNT(*) AS n FROM visits GROUP BY category",
+        unit=USER,
+        limits=dp.Limits(rows=50, groups=50),
+        floor="SELECT count(*), sum(n) FROM (SELECT user_id, category, count(*) AS n FROM visits "
+        "GROUP BY user_id, category)",
+        times=3.0,
+    ),
     "count users": Case(
         question="SELECT COUNT(DISTINCT user_id) AS users FROM visits",
         unit=USER,

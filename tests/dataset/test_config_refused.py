@@ -59,7 +59,7 @@ def refused(text: str) -> ConfigError:
         ('per = "day"', 'per = "daily"', "tables.visits.unit.per", "expected one of"),
         ('"person_id", per', '"smoker", per', "tables.visits", "can't identify anyone"),
         ("groups = 5, rows", "groups = 0, rows", "tables.visits.limits", "groups must be a whole number from 1"),
-        ("groups = 5, ", "rows = 5, ", "tables.visits.limits", "two shapes"),
+        ("groups = 5, ", "rows = 5, ", "tables.visits.limits", "three shapes"),
         ("groups = 5, rows", "groups = 5.0, rows", "tables.visits.limits.groups", "expected a whole number"),
         ("1_000_000", "0", "tables.visits", "row_ceiling must be from 1"),
         ("1_000_000", "1e6", "tables.visits.row_ceiling", "expected a whole number"),

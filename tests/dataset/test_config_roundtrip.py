@@ -126,7 +126,7 @@ def units(draw: st.DrawFn, declared: list[Column]) -> Unit:
 
 
 limits = st.builds(Limits, groups=st.integers(1, 2**31), rows_per_group=st.integers(1, 2**31)) | st.builds(
-    Limits, rows=st.integers(1, 2**31)
+    Limits, rows=st.integers(1, 2**31), groups=st.none() | st.integers(1, 2**31)
 )
 
 

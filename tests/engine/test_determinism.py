@@ -23,6 +23,8 @@ SHAPES: dict[str, tuple[Unit, Limits, list[Key]]] = {
     "rows": (Unit.row(), ONE_ROW, [key("g", GROUPS[:30])]),
     "rows in all": (Unit("id"), Limits(rows=20), [key("g", GROUPS[:30])]),
     "groups, public": (Unit("id"), Limits(groups=3, rows_per_group=4), [key("g", [*GROUPS[:30], None])]),
+    "rows and groups": (Unit("id"), Limits(rows=20, groups=3), [key("g", GROUPS[:30])]),
+    "rows and groups, private": (Unit("who"), Limits(rows=20, groups=3), [key("g"), key("b")]),
     "groups, private": (Unit("who"), Limits(groups=3, rows_per_group=4), [key("g"), key("b")]),
     "person-days": (Unit("id", per="day", at="at"), Limits(groups=2, rows_per_group=1), [key("g")]),
 }
@@ -89,7 +91,7 @@ def _ask(
         count(),
         total("x", column("x"), lo=-(2**62), hi=2**62),
         total("y", column("y"), grid=-40, lo=-(2**50), hi=2**50),
-        *([Units(name="u")] if limits.rows is None else []),
+        *([] if limits.groups is None else [Units(name="u")]),
     ]
     return by_group(engine, exact(table, measures, keys=keys))
 

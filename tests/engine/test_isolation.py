@@ -129,8 +129,13 @@ def check_moved(asked: Exact, limits: Limits, one: Parts, other: Parts) -> None:
                     sizes[group] += abs(before.get(name, 0) - after.get(name, 0))
         changed = [size for size in sizes.values() if size]
         most = greatest(measure)
-        if limits.rows is not None:
+        if limits.rows is not None and measure.name != "u":
             assert sum(changed) <= limits.rows * most, (measure, changed)
+        elif limits.rows is not None and asked.keys:
+            assert limits.groups is not None
+            assert sum(changed) <= limits.groups, (measure, changed)
+        elif limits.rows is not None:
+            assert sum(changed) <= 1, (measure, changed)
         else:
             assert limits.groups is not None
             assert limits.rows_per_group is not None

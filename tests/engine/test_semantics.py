@@ -70,8 +70,10 @@ WHERE: list[list[Expr]] = [
     [call(AT_LEAST, column("y"), literal(0.1)), column("b")], [call(IS_NULL, column("g"))],
     [call(AT_LEAST, column("g"), literal("a"))], [call(AT_LEAST, column("d"), literal(date(1970, 1, 1)))],
 ]  # fmt: skip
-EVERY_LIMIT = st.builds(Limits, rows=st.integers(1, 5)) | st.builds(
-    Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3)
+EVERY_LIMIT = (
+    st.builds(Limits, rows=st.integers(1, 5))
+    | st.builds(Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3))
+    | st.builds(Limits, rows=st.integers(1, 5), groups=st.integers(1, 3))
 )
 
 
@@ -114,7 +116,7 @@ def questions(draw: st.DrawFn) -> Exact:
         y=declared("y", bounds=draw(st.sampled_from([None, Bounds("-5/2", "0.7")]))),
     )
     measures = [count(), draw(sums("s")), draw(sums("t"))]
-    if limits.rows is None or not keys or unit.is_row:
+    if limits.groups is not None or not keys or unit.is_row:
         measures.insert(draw(st.integers(0, 3)), Units(name="u"))
     return exact(table, measures, keys=keys, where=draw(st.sampled_from(WHERE)), salt=draw(st.text(max_size=3)))
 

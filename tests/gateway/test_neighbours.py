@@ -65,8 +65,10 @@ KEYS = [
 ]  # fmt: skip
 
 
-OWN_LIMITS = st.builds(dp.Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3)) | st.builds(
-    dp.Limits, rows=st.integers(1, 5)
+OWN_LIMITS = (
+    st.builds(dp.Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3))
+    | st.builds(dp.Limits, rows=st.integers(1, 5))
+    | st.builds(dp.Limits, rows=st.integers(1, 5), groups=st.integers(1, 3))
 )
 
 

@@ -55,10 +55,15 @@ def test_adjacency_reads_from_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
-    [({"groups": 5, "rows_per_group": 10}, "5 groups × 10 rows"), ({"rows": 50}, "50 rows"), ({"rows": 2**31}, None)],
+    [
+        ({"groups": 5, "rows_per_group": 10}, "5 groups × 10 rows"),
+        ({"rows": 50}, "50 rows"),
+        ({"rows": 50, "groups": 8}, "50 rows in 8 groups"),
+        ({"rows": 2**31}, None),
+    ],
 )
-def test_limits_come_in_two_shapes(arguments: dict[str, int], text: str | None) -> None:
-    """Groups with rows in each, or rows in all."""
+def test_limits_come_in_three_shapes(arguments: dict[str, int], text: str | None) -> None:
+    """Groups with rows in each, rows in all, or rows in all with groups."""
     limits = Limits(**arguments)
     assert text is None or str(limits) == text
 
@@ -69,7 +74,7 @@ def test_limits_come_in_two_shapes(arguments: dict[str, int], text: str | None) 
         {},
         {"groups": 5},
         {"rows_per_group": 5},
-        {"groups": 5, "rows": 5},
+        {"rows_per_group": 5, "rows": 5},
         {"groups": 5, "rows_per_group": 5, "rows": 5},
         {"rows": 0},
         {"rows": -1},
@@ -80,7 +85,7 @@ def test_limits_come_in_two_shapes(arguments: dict[str, int], text: str | None) 
     ],
 )
 def test_other_limits_are_refused(arguments: dict[str, Any]) -> None:
-    """No shape, half a shape, two shapes, or what isn't a whole number from 1 on."""
+    """No shape, half a shape, rows in all and in each group, or what isn't a whole number from 1 on."""
     with pytest.raises(InvalidArgument):
         Limits(**arguments)
 

@@ -140,7 +140,7 @@ def test_options_and_arguments_make_one_offer() -> None:
     assert _offer("epsilon = 0.5, delta = 0", epsilon="1/2") == Offer(epsilon=Fraction(1, 2))
     assert _offer("max_rows_contributed = 7", epsilon=1).limits == Limits(rows=7)
     assert _offer("max_groups_contributed = 1").limits == Limits(groups=1, rows_per_group=5)
-    assert _offer("max_groups_contributed = 3", "days").limits == Limits(groups=3, rows_per_group=5)
+    assert _offer("max_groups_contributed = 3", "days").limits == Limits(rows=5, groups=3)
     assert _offer("", limits="auto").limits == "auto"
 
 

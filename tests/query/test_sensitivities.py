@@ -26,7 +26,7 @@ def _contributions(lo: int, hi: int, limits: Limits, groups: int) -> list[tuple[
     one = sorted({rows * lo, 0, rows * hi})
     if groups == 1:
         return [(value,) for value in one]
-    kept = limits.groups if limits.groups is not None else 1
+    kept = limits.groups if limits.rows is None and limits.groups is not None else 1
     return [vector for vector in product(one, repeat=groups) if sum(value != 0 for value in vector) <= kept]
 
 
@@ -45,6 +45,7 @@ CASES = [
         Limits(groups=3, rows_per_group=2),
         Limits(rows=1),
         Limits(rows=5),
+        Limits(rows=5, groups=2),
     ]
     for groups in (1, 2, 3, GROUPS)
 ]
@@ -95,6 +96,33 @@ def test_counting_units_ignores_their_rows() -> None:
     units = ir.Units(name="m")
     assert sensitivity(units, Limits(groups=3, rows_per_group=10), ADD_REMOVE, groups=9).l1 == 3
     assert sensitivity(units, Limits(groups=3, rows_per_group=10), SUBSTITUTION, groups=9).l1 == 6
+
+
+def _units_of(rows: int, kept: int, groups: int) -> list[tuple[int, ...]]:
+    """Every way in which a unit with so many rows at the most is counted: its groups, or as many as it keeps."""
+    spread = (set(places) for size in range(rows + 1) for places in product(range(groups), repeat=size))
+    sets = {frozenset(chosen) for there in spread for chosen in combinations(there, min(kept, len(there)))}
+    return [tuple(int(group in chosen) for group in range(groups)) for chosen in sets]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(("rows", "kept", "groups"), [(1, 1, 4), (2, 2, 4), (3, 3, 4), (4, 4, 4), (4, 2, 5), (2, 2, 2)])
+def test_units_of_few_rows_are_in_few_groups(rows: int, kept: int, groups: int, adjacency: Adjacency) -> None:
+    """All spreads of a unit's rows over groups, and all choices of those it keeps: sound, and tight."""
+    declared = sensitivity(ir.Units(name="m"), Limits(rows=rows, groups=kept), adjacency, groups=groups)
+    units = _units_of(rows, kept, groups)
+    others = [(0,) * groups] if adjacency is ADD_REMOVE else units
+    moves = [tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others]
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+    assert max(_norms(move)[0] for move in moves) == declared.l0
+    loose = _units_of(rows + 1, kept + 1, groups + 1)
+    assert max(sum(unit) for unit in loose) > min(kept, groups)  # one group more than declared, and it would be missed
+
+
+def test_units_are_not_counted_under_a_limit_on_rows_alone() -> None:
+    """A unit may have its rows in any number of groups as far as such a limit goes."""
+    with pytest.raises(AssertionError):
+        sensitivity(ir.Units(name="m"), Limits(rows=5), ADD_REMOVE, groups=9)
 
 
 def test_a_measure_that_cannot_move_still_gets_noise() -> None:
@@ -189,6 +217,7 @@ def test_counts_around_a_quantile_move_no_further(each: int, total: int, groups:
         (Limits(groups=2, rows_per_group=3), 4, 3, 6, 4),
         (Limits(groups=9, rows_per_group=3), 4, 3, 12, 4),
         (Limits(groups=2, rows_per_group=3), 2**48, 3, 6, None),
+        (Limits(rows=5, groups=2), 4, 5, 5, 4),
     ],
 )
 def test_what_a_unit_contributes_to_a_histogram(

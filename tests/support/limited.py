@@ -87,7 +87,8 @@ def by_hand(shape: Shape, entries: Sequence[Entry], types: Sequence[str], *, col
     """The answer by the words of the rule."""
     if shape.units == 0:  # each row is a unit
         entries = [Entry((number,), each.key, each.values) for number, each in enumerate(entries)]
-    kept = list(_kept(shape, entries, colliding=colliding))
+    in_groups = list(_in_groups(shape, entries, colliding=colliding))
+    kept = in_groups if shape.limits.rows is None or shape.groups is None else entries
     groups = {each.key for each in kept} if shape.keys else {()}
     columns: list[Counts] = []
     histograms = []
@@ -95,7 +96,7 @@ def by_hand(shape: Shape, entries: Sequence[Entry], types: Sequence[str], *, col
         of_value = types[number]
         match adds.what:
             case "units":
-                columns.append(Counter(key for _, key in {(each.unit, each.key) for each in kept}))
+                columns.append(Counter(key for _, key in {(each.unit, each.key) for each in in_groups}))
             case "distinct":
                 columns.append(_different(shape, kept, number, of_value, colliding=colliding))
             case "histogram":
@@ -124,7 +125,7 @@ def key_types(shape: Shape) -> list[str]:
     return ["BIGINT", "VARCHAR"][: shape.keys]
 
 
-def _kept(shape: Shape, entries: Sequence[Entry], *, colliding: bool) -> Iterator[Entry]:
+def _in_groups(shape: Shape, entries: Sequence[Entry], *, colliding: bool) -> Iterator[Entry]:
     """The rows in the groups that each unit keeps."""
     if shape.units == 0 or shape.limits.groups is None:
         yield from entries

@@ -93,9 +93,9 @@ def dataset(random: Random, whose: str) -> Dataset:
 
 
 def limits(random: Random) -> Limits:
-    """Limits of either shape, so small that many units exceed them."""
+    """Limits of any shape, so small that many units exceed them."""
     if random.random() < 0.5:
-        return Limits(rows=random.randint(1, 4))
+        return Limits(rows=random.randint(1, 4), groups=random.choice([None, 1, 2, 3]))
     return Limits(groups=random.randint(1, 3), rows_per_group=random.randint(1, 3))
 
 

@@ -84,14 +84,23 @@ def add_up(exact: Exact, entries: Sequence[Entry], order: Order) -> Answer:
             counts = _different(exact, kept, place, order)
         elif isinstance(measure, Histogram):
             counts = _histogram(exact, kept, place, measure)
+        elif isinstance(measure, Units):
+            counts = Counter(group for own in _in_groups(exact, entries, order) for group in {e.group for e in own})
         else:
-            counts = _sums(exact, kept, place, measure)
+            counts = _sums(exact, kept, place)
         for group in groups:
             totals[group][measure.name] = counts.get(group, {} if isinstance(measure, Histogram) else 0)
     return totals
 
 
 def _kept(exact: Exact, entries: Sequence[Entry], order: Order) -> list[list[Entry]]:
+    """Each unit's entries that count: all, where the limit on groups is one on counts of units, and keys are public."""
+    if exact.limits.rows is not None and all(key.values is not None for key in exact.keys):
+        return list(_split(entries, lambda entry: entry.unit).values())
+    return _in_groups(exact, entries, order)
+
+
+def _in_groups(exact: Exact, entries: Sequence[Entry], order: Order) -> list[list[Entry]]:
     """Each unit's entries, in those groups that it keeps."""
     found = []
     for unit, own in _split(entries, lambda entry: entry.unit).items():
@@ -115,13 +124,13 @@ def _scopes(exact: Exact, kept: Sequence[list[Entry]]) -> Iterable[tuple[int, li
             yield from ((exact.limits.rows_per_group, each) for each in _split(own, lambda entry: entry.group).values())
 
 
-def _sums(exact: Exact, kept: Sequence[list[Entry]], place: int, measure: Any) -> dict[Group, int]:
-    """Sums by group, a unit's own scaled by limit/rows if it has more rows; or how many units there are."""
+def _sums(exact: Exact, kept: Sequence[list[Entry]], place: int) -> dict[Group, int]:
+    """Sums by group, a unit's own scaled by limit/rows if it has more rows."""
     counts: dict[Group, int] = defaultdict(int)
     for limit, own in _scopes(exact, kept):
         for group, entries in _split(own, lambda entry: entry.group).items():
             total = sum(entry.brings[place] for entry in entries)
-            counts[group] += 1 if isinstance(measure, Units) else towards_zero(total, limit, len(own))
+            counts[group] += towards_zero(total, limit, len(own))
     return counts
 
 

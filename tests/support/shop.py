@@ -185,6 +185,7 @@ def shops(draw: st.DrawFn, whose: Sequence[str] = ("customer", "household", "mon
     limits = draw(
         st.builds(Limits, rows=st.integers(1, 5))
         | st.builds(Limits, groups=st.integers(1, 3), rows_per_group=st.integers(1, 3))
+        | st.builds(Limits, rows=st.integers(1, 5), groups=st.integers(1, 3))
     )
     chosen = draw(st.sampled_from(whose))
     return shop(chosen, Limits(rows=1) if chosen == "item" else limits, draw(DECLARED))

@@ -334,7 +334,7 @@ def _measures(maker: Maker, columns: Sequence[Column], limits: Limits, grouped: 
         measures.append(DistinctValues(name="d", value=expr))
         listed = tuple(CONSTANTS[expr.type.kind][:2])
         measures.append(Histogram(name="l", value=expr, values=(*listed, None), size=3, grid=0))
-    if limits.rows is None or not grouped:
+    if limits.groups is not None or not grouped:
         measures.append(Units(name="u"))
     return measures
 

@@ -198,7 +198,7 @@ def _check_declared(node: Node, name: str, names: list[str], *others: str) -> No
 
 
 def _limits(node: Node) -> Limits:
-    """The limits, in one of their two shapes."""
+    """The limits, in one of their shapes."""
     entries = node.table(LIMITS, also={"max_groups": "groups", "max_rows": "rows"})
     limits = {name: entry.whole() for name, entry in entries.items()}
     with node.blamed():

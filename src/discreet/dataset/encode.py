@@ -190,6 +190,5 @@ def _unit(unit: Unit) -> Value:
 
 def _limits(limits: Limits) -> Value:
     """The limits in their shape."""
-    if limits.groups is None or limits.rows_per_group is None:
-        return {"rows": limits.rows}
-    return {"groups": limits.groups, "rows_per_group": limits.rows_per_group}
+    named = {"rows": limits.rows, "groups": limits.groups, "rows_per_group": limits.rows_per_group}
+    return {name: limit for name, limit in named.items() if limit is not None}

@@ -17,7 +17,7 @@ TABLE = {
     "source": 'source = "census.csv"',
     "missing": 'missing = ["?"]',
     "unit": 'unit = "row" if nobody can have two rows, else unit = "person_id"; or links, or public = true',
-    "limits": "limits = { groups = 5, rows_per_group = 10 } or { rows = 50 }",
+    "limits": "limits = { groups = 5, rows_per_group = 10 } or { rows = 50 } or { rows = 50, groups = 8 }",
     "links": 'links = { customer_id = "customers.id" }, where those rows belong to somebody',
     "public": "public = true, if everybody may know the table as it is",
     "unique": 'unique = ["id"], of a public table',

@@ -44,8 +44,8 @@ def admit(exact: Exact) -> None:
             _check_histogram(measure)
         elif isinstance(measure, DistinctValues) and measure.value.type.kind is Kind.REAL:
             raise InvalidArgument("different values of real numbers aren't counted")
-        elif isinstance(measure, Units) and exact.keys and exact.limits.rows is not None and not unit.is_row:
-            raise InvalidArgument("units can't be counted in each group under a limit on rows over all groups")
+        elif isinstance(measure, Units) and exact.keys and exact.limits.groups is None and not unit.is_row:
+            raise InvalidArgument("units can't be counted in each group without a limit on groups")
     relations = list(nodes(exact.source))
     for join in (node for node in relations if isinstance(node, Join)):
         if owner_of(join.left) is None and owner_of(join.right) is not None and join.kind is not JoinKind.INNER:

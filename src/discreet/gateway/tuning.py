@@ -82,15 +82,23 @@ def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> Cu
         for asked, groups in profiles
     ]
     rows, given = read[-1], draft.limits
-    if given.groups is not None:
-        found = chosen_for_groups(read[0], rows) if plan.request.limits == "auto" else given
+    is_auto = plan.request.limits == "auto"
+    if given.rows is None or (is_auto and draft.has_private_keys):
+        found = chosen_for_groups(read[0], rows) if is_auto else given
         return cut_off_by_groups(read[0], rows, found)
-    if plan.request.limits != "auto":
-        return rows.cut_off(given.rows or 1, given)
+    if not is_auto:
+        return rows.cut_off(given.rows, given)
     number = prod(len(key.values or ()) for key in draft.keys)
     error = _error_per_row(draft)
     limit = rows.best(lambda candidate: number * error * candidate)
-    return rows.cut_off(limit, Limits(rows=limit))
+    return rows.cut_off(limit, Limits(rows=limit, groups=given.groups and _groups(draft, read[0], number)))
+
+
+def _groups(draft: Draft, groups: Profile, number: int) -> int:
+    """In how many of the public groups units are best counted: where noise and what is cut off are least together."""
+    (counted,) = (noise for noise in draft.noises if isinstance(noise.measure, ir.Units))
+    error = _deviation(counted) / counted.sensitivity.l0
+    return min(number, groups.best(lambda candidate: number * error * candidate))
 
 
 def _classes(asked: Plan, groups: Sequence[Group], number: int) -> list[int]:

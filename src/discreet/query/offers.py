@@ -31,7 +31,7 @@ class Offer:
 
         Args:
             options: of the question.
-            question: for the limits on rows in each group, of which BigQuery's clause has no word.
+            question: for the limits on rows, of which BigQuery's clause has no word beside one on groups.
 
         Raises:
             InvalidArgument: OPTIONS and an argument contradict each other.
@@ -75,5 +75,6 @@ def _limits(options: Options, question: ir.Question) -> Limits | None:
     if options.max_groups_contributed is None:
         return None
     declared = declared_limits(Draft(question=question, request=Request(), adjacency=ADD_REMOVE))
-    rows = declared.rows if declared.rows_per_group is None else declared.rows_per_group
-    return Limits(groups=options.max_groups_contributed, rows_per_group=rows)
+    if declared.rows is None:
+        return Limits(groups=options.max_groups_contributed, rows_per_group=declared.rows_per_group)
+    return Limits(rows=declared.rows, groups=options.max_groups_contributed)

@@ -212,7 +212,8 @@ def _profiles(question: ir.Question, request: Request, draft: Draft, dataset: Da
         return ()
     asked = []
     if not draft.unit.is_row and not has_one_row(question.source):
-        asked += [] if draft.limits.groups is None else [(profiled_groups(question), dataset)]
+        if draft.limits.rows is None or (draft.limits.groups is not None and request.limits == "auto"):
+            asked.append((profiled_groups(question), dataset))
         asked.append((profiled(question), dataset))
     if request.cut_off:
         for table, column in bounded_columns(question):

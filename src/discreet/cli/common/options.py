@@ -82,8 +82,8 @@ LimitsOption: TypeAlias = Annotated[
         "--limits",
         metavar="LIMITS",
         help=(
-            "Limit what a unit contributes to this question: 50 rows in all, 5x10 for 10 rows in each of 5 groups, or "
-            "auto to have limits chosen privately, for a tenth of the offer."
+            "Limit what a unit contributes to this question: 50 rows in all, 50in8 for 50 rows in 8 groups, 5x10 for "
+            "10 rows in each of 5 groups, or auto to have limits chosen privately, for a tenth of the offer."
         ),
     ),
 ]
@@ -151,14 +151,17 @@ def bounds_of(given: list[str] | None) -> dict[str, Bounds | Literal["auto"]] | 
 
 
 def limits_of(text: str | None) -> Limits | Literal["auto"] | None:
-    """The limits in one of two shapes.
+    """The limits in one of their shapes.
 
     Raises:
-        InvalidArgument: it is neither.
+        InvalidArgument: it is none of them.
 
     Examples:
-        >>> print(limits_of("5x10"), "and", limits_of("50"))
-        5 groups × 10 rows and 50 rows
+        >>> for text in ("5x10", "50", "50in8"):
+        ...     print(limits_of(text))
+        5 groups × 10 rows
+        50 rows
+        50 rows in 8 groups
     """
     from discreet.errors import InvalidArgument
     from discreet.privacy import Limits
@@ -167,14 +170,21 @@ def limits_of(text: str | None) -> Limits | Literal["auto"] | None:
         return None
     if text.lower() == "auto":
         return "auto"
-    numbers = text.lower().replace("×", "x").split("x")
-    if len(numbers) > 2 or not all(_WHOLE.fullmatch(number) for number in numbers):  # noqa: PLR2004 — shapes
-        raise InvalidArgument(f"limits can't be {text!r}", hint="50, 5x10 or auto")
-    *groups, rows = map(int, numbers)
-    return Limits(groups=groups[0], rows_per_group=rows) if groups else Limits(rows=rows)
+    for shape in _SHAPES:
+        found = shape.fullmatch(text)
+        if found is not None:
+            return Limits(**{name: int(number) for name, number in found.groupdict().items()})
+    raise InvalidArgument(f"limits can't be {text!r}", hint="50, 50in8, 5x10 or auto")
 
 
-_WHOLE = re.compile(r"\d{1,10}", re.ASCII)
+_SHAPES = [
+    re.compile(shape, re.ASCII | re.IGNORECASE)
+    for shape in (
+        r"(?P<rows>\d{1,10})",
+        r"(?P<rows>\d{1,10})in(?P<groups>\d{1,10})",
+        r"(?P<groups>\d{1,10})[x×](?P<rows_per_group>\d{1,10})",
+    )
+]
 
 CONFIG = Path("discreet.toml")
 """Where commands look for the configuration unless told otherwise."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from discreet.engine.limiting.clauses import group_by, let_in, listed, looked_up, matching, narrowed, numbered, place
 from discreet.engine.limiting.shape import ASKED, ENTRIES, Program, Shape
-from discreet.engine.limiting.sums import distinct_units, kept, plain, sum_names, sums, surplus
+from discreet.engine.limiting.sums import NOTHING, distinct_units, kept, plain, sum_names, sums, surplus
 from discreet.engine.limiting.values import Scope, different, histograms, value_tables, whole_histogram
 
 
@@ -17,10 +18,10 @@ def limiting(shape: Shape) -> Program:
     if not shape.keys and all(adds.what == "units" for adds in shape.measures):
         counts = (f"n AS m{number}" for number in range(len(shape.measures)))
         return Program((), f"SELECT {listed(counts)} FROM ({distinct_units(shape)})")
-    if shape.limits.groups is not None and shape.limits.rows_per_group is not None:
-        return _by_groups(shape, shape.limits.groups, shape.limits.rows_per_group)
     if shape.limits.rows is not None:
         return _by_rows(shape, shape.limits.rows)
+    if shape.limits.groups is not None and shape.limits.rows_per_group is not None:
+        return _by_groups(shape, shape.limits.groups, shape.limits.rows_per_group)
     raise TypeError
 
 
@@ -45,17 +46,18 @@ def _late(shape: Shape, query: str, columns: list[str]) -> str:
 
 
 def _by_rows(shape: Shape, limit: int) -> Program:
-    """At most `limit` rows of a unit count, over all groups together.
+    """At most `limit` rows of a unit count, over all groups together; a limit on groups is for counts of units.
 
     `heavy` are all units that may be over the limit: rows that no public key lists are counted too, which spares
     the first pass from looking keys up. Their exact totals come out of `pairs`, or `triples…`. Since their rows are
     their own affair, nothing is missed where doors let in no others, and little is computed: few units are heavy.
     """
     unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
-    scope = Scope(rows=f"{ENTRIES} SEMI JOIN heavy USING ({listed(unit)})", within=unit, limit=limit)
+    setup, counted, shape = _units_in_groups(shape)
+    scope = Scope(rows=f"{shape.entries} SEMI JOIN heavy USING ({listed(unit)})", within=unit, limit=limit)
     heavy = f"SELECT {listed(unit)} FROM {ASKED} {group_by(unit)} HAVING count(*) > {limit}"
-    setup = [f"CREATE TEMP TABLE heavy AS {heavy}"]
-    parts = [plain(shape, units=f"(SELECT n FROM ({distinct_units(shape)}))")]
+    setup.append(f"CREATE TEMP TABLE heavy AS {heavy}")
+    parts = [plain(shape, units=NOTHING if shape.keys else f"(SELECT n FROM ({distinct_units(shape)}))"), *counted]
     if any(adds.is_summed for adds in shape.measures):
         pairs = f"SELECT {listed(unit, keys, sums(shape))} FROM {scope.rows} {group_by([*unit, *keys])}"
         narrow, widen = narrowed(shape.doors, unit, "heavy"), let_in(shape.doors)
@@ -70,6 +72,32 @@ def _by_rows(shape: Shape, limit: int) -> Program:
     )
 
 
+def _units_in_groups(shape: Shape) -> tuple[list[str], list[str], Shape]:
+    """Beside a limit on rows, one on groups: statements; how many units each group has; and what is left of the rows.
+
+    Rows outside the groups that their unit keeps are left out only where groups aren't all public.
+    """
+    groups = shape.limits.groups
+    if not shape.keys or groups is None:
+        return [], [], shape
+    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    pair = [*unit, *keys]
+    setup = [f"CREATE TEMP TABLE present AS SELECT {listed(pair)} FROM {ENTRIES} {group_by(pair)}"]
+    counts = "SELECT *, 1 AS n FROM present"
+    if shape.groups is None or shape.groups > groups:
+        setup += _beyond("present", shape, groups, names=[])
+        counts = f"{counts} UNION ALL SELECT *, -1 FROM dropped"
+        if shape.groups is None:
+            left = f"SELECT * FROM {ENTRIES} ANTI JOIN dropped ON {matching(ENTRIES, 'dropped', unit, keys)}"
+            setup.append(f"CREATE TEMP VIEW left_in AS {left}")
+            shape = replace(shape, entries="left_in")
+    measures = (
+        f"{'sum(n)' if adds.what == 'units' else NOTHING} AS m{number}" for number, adds in enumerate(shape.measures)
+    )
+    counted = f"SELECT {listed(keys, measures)} FROM ({counts}) {group_by(keys)} HAVING sum(n) > 0"
+    return setup, [counted], shape
+
+
 def _by_groups(shape: Shape, groups: int, limit: int) -> Program:
     """A unit counts in at most `groups` groups, and with at most `limit` rows, or values, in each.
 
@@ -81,10 +109,7 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Program:
     parts = [kept("pairs", shape, limit, sign=1)]
     touched = f"SELECT {listed(pair)}, FALSE AS is_dropped FROM pairs WHERE n > {limit}"
     if keys and (shape.groups is None or shape.groups > groups):
-        crowded = f"SELECT {listed(unit)} FROM pairs {group_by(unit)} HAVING count(*) > {groups}"
-        dropped = f"SELECT {listed(pair, sum_names(shape))} FROM pairs SEMI JOIN crowded USING ({listed(unit)})"
-        setup.append(f"CREATE TEMP TABLE crowded AS {crowded}")
-        setup.append(f"CREATE TEMP TABLE dropped AS {dropped} QUALIFY {place(unit, unit, keys, shape.salt)} > {groups}")
+        setup += _beyond("pairs", shape, groups, names=sum_names(shape))
         parts.append(kept("dropped", shape, limit, sign=-1))
         touched = f"""
             SELECT {listed(pair)}, TRUE AS is_dropped FROM dropped UNION ALL
@@ -101,6 +126,24 @@ def _by_groups(shape: Shape, groups: int, limit: int) -> Program:
         _together(shape, parts) + (" HAVING sum(present) > 0" if keys else ""),
         tuple(histograms(shape, scope)),
     )
+
+
+def _beyond(pairs: str, shape: Shape, groups: int, *, names: list[str]) -> list[str]:
+    """Statements that find the pairs of unit and group that are beyond the limit on groups: `dropped`.
+
+    Args:
+        pairs: a table of all of them.
+        shape: of the question.
+        groups: how many of its groups a unit keeps.
+        names: the columns of `pairs` beside unit and group.
+    """
+    unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
+    crowded = f"SELECT {listed(unit)} FROM {pairs} {group_by(unit)} HAVING count(*) > {groups}"
+    dropped = f"SELECT {listed(unit, keys, names)} FROM {pairs} SEMI JOIN crowded USING ({listed(unit)})"
+    return [
+        f"CREATE TEMP TABLE crowded AS {crowded}",
+        f"CREATE TEMP TABLE dropped AS {dropped} QUALIFY {place(unit, unit, keys, shape.salt)} > {groups}",
+    ]
 
 
 def _together(shape: Shape, parts: Iterable[str]) -> str:

@@ -62,6 +62,7 @@ class Shape:
             difference.
         limits: the shape in force; a unit that is a row needs none.
         salt: public text.
+        entries: where the rows come from: the view, or what is left of it.
         rows: how many rows the table has, or more. It decides how wide integers must be, not what they are.
     """
 
@@ -73,6 +74,7 @@ class Shape:
     salt: str
     late: tuple[int, ...] = ()
     doors: tuple[str, ...] = ()
+    entries: str = ENTRIES
     rows: int = MOST_ROWS
 
     def width(self, greatest: int) -> Literal["BIGINT", "HUGEINT"] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.engine.limiting.clauses import group_by, listed, numbered
-from discreet.engine.limiting.shape import ENTRIES, Adds, Shape
+from discreet.engine.limiting.shape import Adds, Shape
 
 NOTHING = "0 * count(*)"
 """What a measure is where others are added up: an aggregate, so that there is one row for one group."""
@@ -27,7 +27,7 @@ def plain(shape: Shape, *, units: str) -> str:
             "histogram": NOTHING,
         }
         measures.append(f"{by_kind[adds.what]} AS m{number}")
-    return f"SELECT {listed(keys, measures)} FROM {ENTRIES} {group_by(keys)}"
+    return f"SELECT {listed(keys, measures)} FROM {shape.entries} {group_by(keys)}"
 
 
 def kept(table: str, shape: Shape, limit: int, *, sign: int) -> str:
@@ -61,7 +61,7 @@ def surplus(pairs: str, shape: Shape, limit: int) -> str:
 def distinct_units(shape: Shape) -> str:
     """How many units there are: `n`. DuckDB counts groups faster than COUNT(DISTINCT)."""
     unit = numbered("u", shape.units)
-    return f"SELECT count(*) AS n FROM (SELECT {listed(unit)} FROM {ENTRIES} {group_by(unit)})"
+    return f"SELECT count(*) AS n FROM (SELECT {listed(unit)} FROM {shape.entries} {group_by(unit)})"
 
 
 def sum_names(shape: Shape) -> list[str]:

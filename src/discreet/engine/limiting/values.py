@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from discreet.engine.limiting.clauses import group_by, listed, numbered, place
-from discreet.engine.limiting.shape import ENTRIES, Adds, Shape
+from discreet.engine.limiting.shape import Adds, Shape
 from discreet.engine.limiting.sums import NOTHING, shared, weighed
 
 
@@ -59,7 +59,7 @@ def different(shape: Shape) -> Iterator[str]:
             pair = listed(keys, ["v"])
             left = f"""
                 SELECT {pair} FROM (
-                    SELECT {listed(keys, [f"v{number} AS v"])}, count(*) AS c FROM {ENTRIES}
+                    SELECT {listed(keys, [f"v{number} AS v"])}, count(*) AS c FROM {shape.entries}
                     WHERE v{number} IS NOT NULL GROUP BY ALL
                     UNION ALL SELECT {pair}, -c FROM lost{number}
                 ) GROUP BY ALL HAVING sum(c) > 0
@@ -96,7 +96,7 @@ def whole_histogram(shape: Shape, number: int, adds: Adds) -> str:
     """A histogram of all entries, without any limit."""
     bins = listed(numbered("k", shape.keys), [f"v{number} AS bin"])
     count = weighed("count(*)", adds, shape)
-    return f"SELECT {bins}, {count} AS count FROM {ENTRIES} WHERE v{number} IS NOT NULL GROUP BY ALL"
+    return f"SELECT {bins}, {count} AS count FROM {shape.entries} WHERE v{number} IS NOT NULL GROUP BY ALL"
 
 
 def _of_values(shape: Shape) -> Iterator[tuple[int, Adds]]:

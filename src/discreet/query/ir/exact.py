@@ -42,6 +42,7 @@ class Sum:
     rounded towards zero, so a unit's total stays within limit · max(|lo|, |hi|).
     For limits `groups × rows_per_group`: the unit's exact total in the group, times limit/rows, rounded towards zero.
     For limits `rows`: rows counts the unit's rows over all groups; the rounding is per row, or per unit and group.
+    Beside `groups`, where some key's values aren't public: over all groups that the unit keeps.
 
     Args:
         name: unique within its question.
@@ -64,10 +65,11 @@ class Sum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """How many different units have rows in the group, after limits on groups; each counts 1.
+    """How many different units have rows in the group; each counts 1, in at most `groups` groups.
 
-    Under a `rows` limit a unit is counted once for all groups together at weight limit: not offered, so plans use
-    this measure only with `groups × rows_per_group`, or when there are no keys, or when each row is a unit.
+    Which groups a unit over the limit keeps is decided by a salted hash of unit and group, and among equal hashes by
+    the group itself. Limits on `rows` without `groups` don't bound it: not offered, unless there are no keys, or each
+    row is a unit.
     """
 
     name: str
@@ -141,6 +143,11 @@ class Exact:
     """What the engine computes: per group, exact integers to which each unit's contribution is limited.
 
     The sequence is: scan (door) → where → key → drop rows whose key isn't public → limit each unit → add up.
+
+    Limits on `groups` with `rows_per_group` leave a unit's rows in some of its groups, whatever is measured of them.
+    Limits on `rows` with `groups` bound `Units` by groups, and every other measure by rows alone. Where some key's
+    values aren't public, a unit's rows outside the groups that it keeps are left out there, too: only then does one
+    unit make no more than `groups` groups appear that nobody else is in.
 
     Args:
         source: which rows.

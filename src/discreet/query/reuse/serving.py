@@ -8,8 +8,8 @@ same of them:
 - Under a limit on the rows of a unit over all groups, a unit counts in merged groups what it counts in their parts, up
   to rounding by less than a step of the grid for each part. Groups must not be dropped: their rows count towards the
   limit too.
-- Under a limit on groups that is no less than their number no group is left out, and each is limited on its own: groups
-  may be dropped, but not merged.
+- Under a limit on groups, and on rows in each, that is no less than their number no group is left out, and each is
+  limited on its own: groups may be dropped, but not merged.
 
 Groups that a threshold selected serve only where they would be selected by the same threshold, of the same count.
 """
@@ -92,13 +92,16 @@ def _is_limited_alike(draft: Draft, old: Draft, how: Regrouping) -> bool:
     """Whether limits make the same of the rows."""
     if is_unlimited(draft):
         return True
-    limits = draft.limits
-    if limits != old.limits or (how.merges and how.drops):
+    limits, before = draft.limits, old.limits
+    if how.merges and how.drops:
         return False
-    if how.merges:
-        return limits.rows is not None
+    if limits.rows is not None:  # groups beside it matter to counts of units alone, which don't merge
+        counts_units = any(isinstance(measure, ir.Units) for measure in draft.measures)
+        same = limits.rows == before.rows and (not counts_units or limits.groups == before.groups)
+        return same and not how.drops
     number = prod(len(key.values or ()) for key in old.keys)
-    return not how.drops or (limits.groups is not None and limits.groups >= number)
+    fits = limits.groups is not None and limits.groups >= number
+    return limits == before and not how.merges and (fits or not how.drops)
 
 
 def _selected(draft: Draft, old: Released, *, any_threshold: bool) -> Regrouping | None:

@@ -40,8 +40,9 @@ class Book:
         self._draft = draft
 
     def units(self) -> str:
-        """The number of units; where each has one row in a group at the most, that of rows, which is the same."""
-        if self._draft.unit.is_row or self._draft.limits.rows_per_group == 1:
+        """The number of units; where each has one row in a group, or in all groups, that of rows, which is the same."""
+        limits = self._draft.limits
+        if self._draft.unit.is_row or limits.rows_per_group == 1 or (limits.rows == 1 and self._draft.keys):
             return self.rows()
         for measure in self.measures:
             if isinstance(measure, ir.Units):

@@ -1,9 +1,28 @@
-"""How much one unit may contribute: the declared limits, or the analyst's own, in the shape that errs less."""
+"""How much one unit may contribute: the declared limits, or the analyst's own, in the shape that needs least noise.
+
+Let a unit keep to what was declared. The shapes that cut nothing off it, and what each costs in the ℓ1 norm:
+
+| declared | rows, and what is summed of them | units, and selection of groups |
+|---|---|---|
+| r rows | r rows in all: r | r groups, since each holds a row at least: r |
+| r rows in g groups | r rows in all: r | g groups: g |
+| k groups × m rows | k·m rows in all: k·m | k groups: k |
+
+Of an answer with fewer groups than k or r, that number takes the place of k, or of r where units are counted.
+
+Rows and units are limited apart from each other, so that a column has the same limits whatever is asked beside it.
+Rows of k groups × m are limited as k·m in all, because that costs the same Laplace noise and cuts less off units that
+don't keep to what was declared. Two cases keep the shape of groups × rows. Gaussian noise depends on ℓ2, which is
+√k·m there, and k·m for rows in all. And where groups are selected, and have one row of a unit each, the number of rows
+is that of units: one number, with all of ε, selects groups and is the answer. For the same reason units aren't counted
+apart from rows where they have one row in all: one that has more counts in parts, of 1 together.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from math import isqrt
+from math import prod
 
 from discreet.errors import Unsupported
 from discreet.privacy import Limits
@@ -12,11 +31,10 @@ from discreet.query.draft import Draft
 
 
 def contributions(draft: Draft) -> Draft:
-    """Choose the shape of the limits in force; it never allows more, in sum, than the declared ones.
+    """Choose the shape of the limits in force: nothing is cut off units that keep to the declared ones.
 
-    Both shapes bound a unit's contribution in the ℓ1 norm, and Laplace noise depends on nothing else: `k` groups of
-    `m` rows cost the same noise as `k·m` rows in all, which cut off less. Gaussian noise, and whatever counts units,
-    gains from a bound on groups. Without groups, both shapes are one.
+    Limits on groups are in force where units are counted or groups selected, and nowhere else. Without keys, all rows
+    are one group. Answers that are to add up over grouping sets have one limit on rows in all of them.
 
     Raises:
         Unsupported: limits for a question in which each row is a unit.
@@ -29,32 +47,62 @@ def contributions(draft: Draft) -> Draft:
         return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
     declared = declared_limits(draft)
     if not draft.keys:
-        rows = declared.rows if declared.rows is not None else declared.rows_per_group
+        return replace(draft, limits=Limits(rows=_in_all(draft, declared)))
+    if _keeps_groups(draft, declared):
+        one_row = Limits(groups=1, rows_per_group=1)
+        return replace(draft, limits=declared if declared.rows is None else one_row)
+    rows = _in_all(draft, declared)
+    if not draft.has_private_keys and (rows == 1 or not _counts_units(draft)):
         return replace(draft, limits=Limits(rows=rows))
-    if _must_bound_groups(draft):
-        return replace(draft, limits=_by_group(declared))
-    return replace(draft, limits=_by_rows(declared))
+    groups = min(rows, declared.groups or rows, _number_of_groups(draft) or rows)
+    return replace(draft, limits=Limits(rows=rows, groups=groups))
 
 
 def declared_limits(draft: Draft) -> Limits:
-    """The analyst's own limits; else those that the tables declare: of the one private table, or enough for several.
+    """The analyst's own limits; else those that follow from what the tables declare.
 
     Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose. Where a
-    unit has one row at the most, because its rows were summarized, that is the limit.
+    unit has one row at the most, because its rows were summarized, that is the limit. `UNION ALL` adds up what a unit
+    has in its parts. A join has the greatest of the limits of its private tables, which is enough where it goes along
+    a link; it isn't where a unit's rows meet many of its own, or of a public table: limits hold for what comes of it.
     """
-    if has_one_row(draft.question.source):
+    source = draft.question.source
+    if has_one_row(source):
         return Limits(rows=1)
-    if isinstance(draft.request.limits, Limits):
-        return draft.request.limits
-    found = list(dict.fromkeys(scan.table.limits for scan in draft.scans if scan.owner is not None))
-    if len(found) == 1:
-        return found[0]
-    if all(limits.groups is not None for limits in found):
+    return draft.request.limits if isinstance(draft.request.limits, Limits) else _limits_of(source, {})
+
+
+def _limits_of(relation: ir.Relation, known: dict[int, Limits]) -> Limits:
+    """How many rows a unit has in a private relation, by what its tables declare; each relation is looked at once."""
+    if id(relation) not in known:
+        match relation:
+            case ir.Scan(table=table):
+                found = table.limits
+            case ir.PerUnit(single=True):
+                found = Limits(rows=1)
+            case ir.Union(parts=parts):
+                found = _together([_limits_of(part, known) for part in parts], sum)
+            case ir.Join(left=left, kind=ir.JoinKind.SEMI | ir.JoinKind.ANTI):
+                found = _limits_of(left, known)
+            case ir.Join(left=left, right=right):
+                private = [side for side in (left, right) if ir.owner_of(side) is not None]
+                found = _together([_limits_of(side, known) for side in private], max)
+            case _:
+                found = _limits_of(relation.source, known)
+        known[id(relation)] = found
+    return known[id(relation)]
+
+
+def _together(found: Sequence[Limits], of: Callable[[Iterable[int]], int]) -> Limits:
+    """The sum of limits, or the greatest of them."""
+    if of is max and all(limits.rows is None for limits in found):
         return Limits(
-            groups=max(limits.groups or 1 for limits in found),
-            rows_per_group=max(limits.rows_per_group or 1 for limits in found),
+            groups=of(limits.groups or 1 for limits in found),
+            rows_per_group=of(limits.rows_per_group or 1 for limits in found),
         )
-    return Limits(rows=max(_by_rows(limits).rows or 1 for limits in found))
+    rows = of(limits.rows or (limits.groups or 1) * (limits.rows_per_group or 1) for limits in found)
+    groups = of(limits.groups or limits.rows or 1 for limits in found)
+    return Limits(rows=rows, groups=groups if groups < rows else None)
 
 
 def has_one_row(relation: ir.Relation) -> bool:
@@ -74,23 +122,27 @@ def has_one_row(relation: ir.Relation) -> bool:
             return False
 
 
-def _must_bound_groups(draft: Draft) -> bool:
-    """Whether the number of a unit's groups must be bounded: to select groups, to count units, or for ℓ2."""
-    counts_units = any(aggregate.statistic is ir.Statistic.UNITS for aggregate in draft.question.aggregates)
-    gains_in_l2 = draft.request.rho is not None and declared_limits(draft).rows is None
-    return draft.has_private_keys or counts_units or gains_in_l2
+def _keeps_groups(draft: Draft, declared: Limits) -> bool:
+    """Whether groups and rows in each are limited: for ℓ2, or because rows and units are then one number."""
+    if declared.rows is None and draft.request.rho is not None and not draft.request.consistent:
+        return True
+    return draft.has_private_keys and 1 in {declared.rows, declared.rows_per_group}
 
 
-def _by_rows(limits: Limits) -> Limits:
-    """The same ℓ1 bound as one on rows."""
-    if limits.groups is None or limits.rows_per_group is None:
-        return limits
-    return Limits(rows=limits.groups * limits.rows_per_group)
+def _counts_units(draft: Draft) -> bool:
+    """Whether units are asked for."""
+    return any(aggregate.statistic is ir.Statistic.UNITS for aggregate in draft.question.aggregates)
 
 
-def _by_group(limits: Limits) -> Limits:
-    """At most the same ℓ1 bound as one on groups and rows in each: as many groups as rows, about."""
-    if limits.rows is None:
-        return limits
-    groups = isqrt(limits.rows)
-    return Limits(groups=groups, rows_per_group=limits.rows // groups)
+def _in_all(draft: Draft, declared: Limits) -> int:
+    """How many rows of a unit count, over all groups that the answer has."""
+    if declared.rows is not None:
+        return declared.rows
+    groups = declared.groups or 1
+    number = None if draft.request.consistent else _number_of_groups(draft)
+    return (groups if number is None else min(groups, number)) * (declared.rows_per_group or 1)
+
+
+def _number_of_groups(draft: Draft) -> int | None:
+    """How many groups the answer has; None if that isn't public."""
+    return None if draft.has_private_keys else prod(len(key.values or ()) for key in draft.keys)

@@ -6,7 +6,9 @@ What a unit adds to a measure, group by group, is a vector. `Sum` promises where
 hi⁺ = max(hi, 0): a unit may have no row at all, so 0 always belongs to the range. Rounding towards zero stays within.
 
 *r rows in all.* The vector is r·(a convex combination of 0 and of vectors with one entry, lo⁻ or hi⁺), and rounding
-towards zero stays within that hull.
+towards zero stays within that hull. Beside a limit on groups it may have entries in fewer groups, so nothing is more.
+`Units` has entries of 0 or 1, in at most as many groups as the limit on groups says: k groups of one row each, with
+lo = 0 and hi = 1, whatever the limit on rows.
 
 Write M = max(|lo⁻|, hi⁺) and W = hi⁺ − lo⁻, both times m or r; so M ≤ W ≤ 2M.
 
@@ -73,15 +75,17 @@ def sensitivity(measure: ir.Measure, limits: Limits, adjacency: Adjacency, *, gr
     largest, width = max(-low, high, 1), max(high - low, 1)
     if groups == 1:
         return Sensitivity.scalar(largest if adjacency is ADD_REMOVE else width)
-    if limits.groups is None:
+    if limits.rows is not None and not isinstance(measure, ir.Units):
         return _by_rows(largest, width, groups, adjacency)
+    if limits.groups is None:
+        raise AssertionError("units are counted in groups under a limit on groups")
     return _by_groups(largest, width, min(limits.groups, groups), groups, adjacency)
 
 
 def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, *, groups: int) -> Contribution:
     """What one unit weighs in a histogram over an answer of `groups` groups; 1 means that there are no keys."""
     each = _weight(histogram, limits) * 2**-histogram.grid
-    kept = 1 if limits.groups is None else min(limits.groups, groups)
+    kept = 1 if limits.groups is None or limits.rows is not None else min(limits.groups, groups)
     known = None if groups == _COUNTABLE_GROUPS else groups
     return Contribution(each=each, total=kept * each, groups=known, adjacency=adjacency)
 

@@ -116,7 +116,8 @@ def _limits(draft: Draft) -> str:
         return "each row is a unit of its own"
     limits, unit = draft.limits, draft.unit
     if limits.rows is not None:
-        return f"{limits.rows:,} rows of each {unit} in all; the rows of one with more count for less"
+        rows = f"{limits.rows:,} rows of each {unit} in all; the rows of one with more count for less"
+        return rows if limits.groups is None else f"{rows}; in {limits.groups:,} groups it is counted as a unit"
     return (
         f"{limits.groups:,} groups of each {unit}, and {limits.rows_per_group:,} rows in each; "
         "the rows of one with more count for less"
