@@ -221,8 +221,8 @@ def say_whose(repeated: Sequence[Repeated]) -> str:
     """What to say so that there is one.
 
     Examples:
-        >>> print(say_whose([Repeated(column="id", values=2, rows=3)]))
-        Say whose a row is (--unit id, in Python unit="id"), or that each is somebody else's (--rows-are-people, unit=()).
+        >>> say_whose([Repeated(column="id", values=2, rows=3)]).partition(",")[0]
+        'Say whose a row is (--unit id'
     """
     name = min(repeated, key=lambda each: each.values).column
     return (
