@@ -17,6 +17,8 @@ from discreet.query.ranges import EXACT, within
 MOST_DIGITS = 15
 """A float64 has no more decimal digits than that."""
 
+_FAR = 1e308
+"""A float64 beyond it may overflow when it is scaled back, of which engines make different things: it is left alone."""
 _EXACT = (Fraction(-EXACT), Fraction(EXACT))
 
 
@@ -38,7 +40,7 @@ def half_away(value: float) -> float:
 
 def _to_digits(value: float | None, digits: int) -> float | None:
     """Scale, round, scale back: in that order, and each step in float64, as engines do it."""
-    if value is None or not math.isfinite(value):
+    if value is None or not abs(value) <= _FAR:
         return value
     power = 10.0 ** abs(digits)
     if digits < 0:
@@ -113,7 +115,10 @@ def _infer_round(args: Args) -> ir.Type:
 
 def _compile_round(value: Any, digits: Any) -> Any:  # noqa: ANN401 — Ibis values
     """Never with no digits, which Ibis would cast to an integer."""
-    return typed(value).round(digits)
+    import ibis
+
+    value = typed(value)
+    return ibis.cases((value.abs() <= _FAR, value.round(digits)), else_=value)
 
 
 ROUNDING = (
@@ -123,5 +128,5 @@ ROUNDING = (
     _real("floor_real", "FLOOR", math.floor),
     _real("ceil_real", "CEIL", math.ceil),
     _real("round_real", "ROUND", _round_half_away),
-    ir.Function("round_digits", _infer_round, _compile_round, _to_digits, _prepare_round),
+    ir.Function("round_digits", _infer_round, _compile_round, _to_digits, _prepare_round, copies=3),
 )
