@@ -36,6 +36,7 @@ import pyarrow.parquet as pq
 from discreet import anonymity
 from discreet.anonymity import KAnonymity, minimal_identifiers, read, read_hierarchy
 from discreet.anonymity.classes import classes_of
+from discreet.anonymity.reduce.lattice.optimal import optimum
 from discreet.anonymity.reduce.mondrian import mondrian
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -137,6 +138,23 @@ def optimal(table: pa.Table, suppression: str) -> object:
     )
 
 
+@cache
+def by_unit(rows_each: int) -> anonymity.Records:
+    """Adult with whose each row is: everybody's so many rows alike; of 0, households of two rows on average, drawn."""
+    table = adult()
+    if not rows_each:
+        whose = np.random.default_rng().integers(0, table.num_rows // 2, table.num_rows)
+    else:
+        whose = np.repeat(np.arange(table.num_rows), rows_each)
+        table = table.take(pa.array(whose))
+    return read(table.append_column("whose", pa.array(whose)), unit="whose")
+
+
+def searched(records: anonymity.Records) -> object:
+    """The optimum alone, of a table that is read already: 5 % suppressed."""
+    return optimum(records, hierarchies(), [KAnonymity(5)], suppression="0.05")
+
+
 def cut(records: anonymity.Records) -> object:
     """Mondrian's classes and cells over eight quasi-identifiers, of a table that is read already."""
     return mondrian(records, QUASI, [KAnonymity(5)])
@@ -193,6 +211,11 @@ def small() -> Iterator[Case]:
     for limit, most in (("0", 0.4), ("0.05", 1.5), ("1", 3.0)):
         yield Case(f"optimal k = 5, Adult, {float(limit):.0%} suppressed", lambda s=limit: optimal(adult(), s), most)  # type: ignore[misc]  # the default binds the limit
     records = read(adult())
+    for name, each in (("six rows each", 6), ("households", 0)):
+        yield Case(
+            f"the same at 5 % by unit: {name}", lambda e=each: searched(by_unit(e)), None,  # type: ignore[misc]  # as above
+            beside=lambda: searched(records), ratio=2.0 if each else 6.0,
+        )  # fmt: skip
     yield Case("Mondrian k = 5, Adult", lambda: cut(records), 0.1)
     yield Case("the same, read, released and checked", lambda: released(adult()))
     yield Case("minimal identifying sets of 13 columns", sets, 5.0)
