@@ -152,9 +152,7 @@ class _Tried:
 def _by_rows(rows: Rows, tables: tuple[Records, Records | None], on: Sequence[str] | None, trials: int) -> _Tried:
     """Predicates of a class and a random function."""
     data, fresh = tables
-    names = (
-        tuple(on) if on is not None else tuple(rows.cells) or tuple(n for n in data.names if n in rows.records.names)
-    )
+    names = tuple(n for n in data.names if n in rows.records.names) if on is None else tuple(on)
     paired(names)
     found = rows.candidates(data, names)
     drawn = found.of_row[uniform(max(rows.records.rows, 1), trials)]
