@@ -151,7 +151,7 @@ def test_what_is_needed_is_said() -> None:
 def test_columns_that_are_kept_are_looked_at() -> None:
     """A column that a release keeps as it is can name people: by it each is linked, and singled out.
 
-    It is among the columns of a predicate unless others are named. The twin, by generalised columns alone, links nobody.
+    A predicate is about it, too, unless columns are named. The twin, by generalised columns alone, links nobody.
     """
     people = read({"age": [20 + row // 5 for row in range(40)], "badge": [f"B{row}" for row in range(40)]})
     release = anonymize(
