@@ -2,6 +2,7 @@
 
     DiscreetError
     ├── InvalidArgument          a number, name or shape handed to a function is wrong
+    │   └── NotTried             with these arguments an attack has nothing to try, so it is neither right nor wrong
     ├── ExtraMissing             an optional part of discreet isn't installed
     ├── ConfigError              discreet.toml can't be read as a configuration
     ├── SourceError
@@ -75,6 +76,12 @@ class InvalidArgument(DiscreetError, ValueError):
     """A number, name or shape handed to a function is wrong."""
 
     code = "invalid_argument"
+
+
+class NotTried(InvalidArgument):
+    """With these arguments an attack has nothing to try, so it is neither right nor wrong."""
+
+    code = "not_tried"
 
 
 class ExtraMissing(DiscreetError, ImportError):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.attacks.named import named, terms_for
-from discreet.attacks.result import AttackResult
+from discreet.attacks.result import AttackResult, baseline_shown, share_shown
 from discreet.attacks.staging import staged
 from discreet.exact.rational import Rationalizable
 
@@ -24,7 +24,10 @@ class Comparison:
     results: tuple[AttackResult, ...]
 
     def rows(self) -> list[dict[str, object]]:
-        """The table: what was attacked, how many were tried, how often it was right, and how often without."""
+        """The table: what was attacked, how many were tried, how often it was right, and how often without.
+
+        What wasn't tried has None for these, and says why; what was tried on a sample has its interval.
+        """
         return [
             {
                 "against": result.against,
@@ -32,6 +35,8 @@ class Comparison:
                 "success": result.success,
                 "baseline": result.baseline,
                 "gain": result.gain,
+                "interval": result.interval,
+                "not_tried": result.not_tried,
             }
             for result in self.results
         ]
@@ -43,10 +48,12 @@ class Comparison:
     def __str__(self) -> str:
         """The table, for people."""
         width = max((len(result.against) for result in self.results), default=0)
-        lines = [f"{self.attack:<{width}} {'tried':>7} {'right':>8} {'without':>8}"]
+        right = [share_shown(result) for result in self.results]
+        wide = max(8, *map(len, right))
+        lines = [f"{self.attack:<{width}} {'tried':>7} {'right':>{wide}} {'without':>8}"]
         lines += [
-            f"{result.against:<{width}} {result.tried:>7,} {_share(result.success):>8} {_share(result.baseline):>8}"
-            for result in self.results
+            f"{result.against:<{width}} {result.tried:>7,} {shown:>{wide}} {baseline_shown(result):>8}"
+            for result, shown in zip(self.results, right, strict=True)
         ]
         return "\n".join(lines)
 
@@ -102,8 +109,3 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
     )
     with staged(table, terms) as stage:
         return Comparison(attack=chosen.name, results=tuple(chosen.on(stage, against) for against in chosen.against))
-
-
-def _share(share: float | None) -> str:
-    """A share in percent, to three digits: one row of many is more than none."""
-    return "unknown" if share is None else f"{100 * share:.3g} %"

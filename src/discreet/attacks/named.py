@@ -10,7 +10,7 @@ from typing import TypeAlias
 from discreet.attacks import on_answers, on_rows
 from discreet.attacks.result import AttackResult
 from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Stage, Terms, staged
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 
 Run: TypeAlias = Callable[[Stage, str], AttackResult]
@@ -54,14 +54,26 @@ class NamedAttack:
     tosses: bool = False
 
     def on(self, stage: Stage, against: str) -> AttackResult:
-        """Run it on a stage.
+        """Run it on a stage. Where it can't try anything, the result says so and has no figures.
 
         Raises:
             InvalidArgument: it adds up numbers, and no column of them is named.
         """
         if self.value and stage.terms.value is None:
             raise InvalidArgument(f"{self.name} adds up a column of numbers", hint='value="income", for example')
-        return self.run(stage, against)
+        try:
+            return self.run(stage, against)
+        except NotTried as error:
+            return AttackResult(
+                attack=self.name,
+                against=AGAINST[against],
+                tried=0,
+                success=None,
+                baseline=None,
+                baseline_is="",
+                guesses=(),
+                not_tried=str(error),
+            )
 
     def uses(self, against: str) -> frozenset[str]:
         """The numbers among the terms that matter where it is run against this, by their names.

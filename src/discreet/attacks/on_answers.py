@@ -19,8 +19,9 @@ from discreet.attacks.answers.reconstruction import reconstruction
 from discreet.attacks.answers.study import Study
 from discreet.attacks.answers.tracker import tracking
 from discreet.attacks.result import AttackResult
+from discreet.attacks.rows.linking.sampling import shuffled
 from discreet.attacks.rows.people import named, value_of
-from discreet.attacks.staging import NAME, NUMBER, Stage, shuffled
+from discreet.attacks.staging import NAME, NUMBER, Stage
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.imputed import Imputed
 from discreet.attacks.targets.restricted import Restricted
@@ -79,8 +80,9 @@ def _people(
             nobody = False
             yield condition, names(row), records.take(np.array([row]))
     if nobody:
+        looked = f" of the {most:,} rows that were looked at" if len(alone) > most else ""
         raise InvalidArgument(
-            "what is known singles nobody out, so no question is about one person", hint="more columns"
+            f"what is known singles nobody out{looked}, so no question is about one person", hint="more columns"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from discreet.anonymity.records.records import Records
@@ -16,10 +18,11 @@ from discreet.attacks.rows.linking.linkage import linkage
 from discreet.attacks.rows.linking.nearness import Near, Nearness, Same, Typos
 from discreet.attacks.rows.linking.presence import presence
 from discreet.attacks.rows.linking.ratings import blurred, made_up_ratings
+from discreet.attacks.rows.linking.sampling import shuffled
 from discreet.attacks.rows.linking.sparse import Log, guessed_log, sparse
 from discreet.attacks.rows.numbers import is_ordered
 from discreet.attacks.rows.predicates.singling_out import singling_out
-from discreet.attacks.staging import NUMBER, Stage, shuffled
+from discreet.attacks.staging import NUMBER, Stage
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
@@ -38,29 +41,39 @@ def _target(stage: Stage, against: str) -> tuple[Rows | Answers, Records | None]
     return (stage.anonymised() if against == "anonymized" else stage.raw()), None
 
 
+def _of_all(stage: Stage, against: str, found: AttackResult) -> AttackResult:
+    """A result that is about people of the table; through answers, about a random sample of them."""
+    drawn = against == "answers" and found.tried < stage.records.rows
+    return replace(found, drawn_from=stage.records.rows) if drawn else found
+
+
 def run_linkage(stage: Stage, against: str) -> AttackResult:
     """Learn everybody's sensitive value, or that of a sample through answers."""
     release, people = _target(stage, against)
     terms = stage.terms
-    return linkage(release, people or stage.records, on=terms.on, sensitive=terms.sensitive)
+    return _of_all(stage, against, linkage(release, people or stage.records, on=terms.on, sensitive=terms.sensitive))
 
 
 def run_homogeneity(stage: Stage, against: str) -> AttackResult:
     """Guess by classes."""
     release, people = _target(stage, against)
-    return homogeneity(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+    return _of_all(
+        stage, against, homogeneity(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+    )
 
 
 def run_background(stage: Stage, against: str) -> AttackResult:
     """Exclude one value."""
     release, people = _target(stage, against)
-    return background(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+    return _of_all(
+        stage, against, background(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+    )
 
 
 def run_skewness(stage: Stage, against: str) -> AttackResult:
     """Compare classes with the table."""
     release, people = _target(stage, against)
-    return skewness(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+    return _of_all(stage, against, skewness(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people))
 
 
 def run_small_groups(stage: Stage, against: str) -> AttackResult:
@@ -96,7 +109,7 @@ def run_fuzzy(stage: Stage, against: str) -> AttackResult:
     if against == "answers":
         known = known.take(shuffled(known.num_rows)[: terms.people])
     release, _ = _target(stage, against)
-    return fuzzy(release, known, on=how, sensitive=terms.sensitive)
+    return _of_all(stage, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
 
 
 def run_sparse(stage: Stage, against: str) -> AttackResult:
@@ -138,10 +151,11 @@ def _done(stage: Stage) -> tuple[Records, Records, Log]:
     log = _log(stage)
     codes = stage.records.column(log.person).codes
     rows = shuffled(stage.records.rows)
+    chosen = shuffled(stage.records.column(log.person).size)[: stage.terms.people]
     order = rows[np.argsort(codes[rows], kind="stable")]
     codes = codes[order]
     rank = np.arange(len(order)) - np.searchsorted(codes, codes, side="left")
-    return stage.records, stage.records.take(order[(rank < _KNOWN_THINGS) & (codes < stage.terms.people)]), log
+    return stage.records, stage.records.take(order[(rank < _KNOWN_THINGS) & np.isin(codes, chosen)]), log
 
 
 def _log(stage: Stage) -> Log:

@@ -13,6 +13,11 @@ from discreet.errors import InvalidArgument
 MOST_GUESSES = 20
 """So many guesses a result shows; all of them count in its figures."""
 
+NOT_TRIED = "not tried"
+"""What stands in the place of a figure of what wasn't tried."""
+
+_CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
@@ -67,9 +72,14 @@ class AttackResult:
         baseline: the same of an attacker who lacks what was released; None if it is unknown.
         baseline_is: which attacker that is.
         guesses: the surest first, at most 20; see `surest`.
+        drawn_from: of how many people those who were tried are a random sample; None if nobody was left out, or they
+            weren't drawn. `success` then estimates that of all, and `interval` says how well.
+        not_tried: why nothing was tried; None if something was. An attack that tried nothing has neither a success nor
+            a baseline: it was neither right nor wrong.
 
     Raises:
-        InvalidArgument: a share is outside [0, 1], or there are too many guesses.
+        InvalidArgument: a share is outside [0, 1], there are too many guesses, or what wasn't tried has
+            a figure.
 
     Examples:
         >>> found = AttackResult(
@@ -89,6 +99,8 @@ class AttackResult:
     baseline: float | None
     baseline_is: str
     guesses: tuple[Guess, ...]
+    drawn_from: int | None = None
+    not_tried: str | None = None
 
     def __post_init__(self) -> None:
         """Check what all attacks share."""
@@ -97,8 +109,36 @@ class AttackResult:
                 _share(value, name)
         if self.tried < 0:
             raise InvalidArgument("an attack can't try fewer than 0 guesses")
+        if (self.tried == 0) != (self.not_tried is not None):
+            raise InvalidArgument("an attack either tries something, or says why it doesn't", hint="not_tried=…")
+        if self.not_tried is not None and not (self.success is self.baseline is None and not self.guesses):
+            raise InvalidArgument("an attack that tried nothing was neither right nor wrong")
+        if self.drawn_from is not None and self.drawn_from <= self.tried:
+            raise InvalidArgument("a sample is drawn from more people than it has")
         if len(self.guesses) > MOST_GUESSES:
             raise InvalidArgument(f"a result shows {MOST_GUESSES} guesses at the most", hint="surest(guesses)")
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the success of all people lies, with 95 % confidence; None if all were tried, or it is unknown.
+
+        Nobody is drawn twice, which makes a sample's share vary less than the binomial that the interval is for.
+
+        Source: Clopper, Pearson (1934), the definition of the limits, see `discreet.stats.binomial`.
+
+        Examples:
+            >>> found = AttackResult(
+            ...     attack="linkage", against="raw rows", tried=100, success=0.05, baseline=None, baseline_is="",
+            ...     guesses=(), drawn_from=1_000_000,
+            ... )
+            >>> [round(end, 4) for end in found.interval]
+            [0.0164, 0.1128]
+        """
+        if self.success is None or self.drawn_from is None:
+            return None
+        from discreet.stats.binomial import clopper_pearson
+
+        return clopper_pearson(round(self.success * self.tried), self.tried, _CONFIDENCE)
 
     @property
     def gain(self) -> float | None:
@@ -107,7 +147,8 @@ class AttackResult:
 
     def facts(self) -> dict[str, object]:
         """All figures by name, JSON-ready; infinite numbers as the texts "inf" and "-inf". Guesses are left out."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name != "guesses"}
+        names = [field.name for field in fields(self) if field.name != "guesses"]
+        return {name: _plain(getattr(self, name)) for name in [*names, "interval"]}
 
     def to_dict(self) -> dict[str, object]:
         """The figures and the guesses, as JSON-ready data."""
@@ -117,7 +158,8 @@ class AttackResult:
         """A short report: one line a fact, curves left out, then the surest guesses."""
         shared = {field.name for field in fields(AttackResult)}
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in shared}
-        lines = {"tried": f"{self.tried:,}", "right": self._right(), **_shown(own)}
+        drawn = "" if self.drawn_from is None else f", drawn at random from {self.drawn_from:,}"
+        lines = {"tried": f"{self.tried:,}{drawn}", "right": self._right(), **_shown(own)}
         lines = {name: text for name, text in lines.items() if text}
         width = max(9, *map(len, lines))
         return "\n".join(
@@ -130,10 +172,41 @@ class AttackResult:
 
     def _right(self) -> str:
         """How often it is right, and what that is worth."""
+        if self.not_tried is not None:
+            return f"{NOT_TRIED}: {self.not_tried}"
         alone = "" if self.baseline is None else f"{self.baseline_is} is right in {_percent(self.baseline)}"
         if self.success is None:
             return alone
-        return f"{_percent(self.success)}, where {alone}" if alone else _percent(self.success)
+        right = share_shown(self)
+        return f"{right}, where {alone}" if alone else right
+
+
+def share_shown(result: AttackResult) -> str:
+    """A success as reports and tables have it: in percent, with its interval; "not tried", and "unknown".
+
+    Examples:
+        >>> untried = AttackResult(
+        ...     attack="linkage", against="answers", tried=0, success=None, baseline=None, baseline_is="", guesses=(),
+        ...     not_tried="the budget doesn't last for one person",
+        ... )
+        >>> share_shown(untried)
+        'not tried'
+    """
+    if result.success is None:
+        return _lacking(result)
+    ends = result.interval
+    between = "" if ends is None else f" ({100 * ends[0]:.4g} % to {100 * ends[1]:.4g} %)"
+    return _percent(result.success) + between
+
+
+def baseline_shown(result: AttackResult) -> str:
+    """A baseline as tables have it: in percent; "not tried", and "unknown"."""
+    return _lacking(result) if result.baseline is None else _percent(result.baseline)
+
+
+def _lacking(result: AttackResult) -> str:
+    """What stands in the place of a figure that isn't there."""
+    return "unknown" if result.not_tried is None else NOT_TRIED
 
 
 def surest(guesses: Iterable[Guess]) -> tuple[Guess, ...]:

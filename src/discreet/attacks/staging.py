@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.column import Whole
 from discreet.anonymity.records.records import Records
+from discreet.attacks.rows.linking.sampling import shuffled
 from discreet.attacks.rows.numbers import is_ordered, numbers
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.bare import Bare
@@ -23,7 +23,6 @@ from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
-from discreet.noise import uniform
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 
 if TYPE_CHECKING:
@@ -239,9 +238,3 @@ def staged(table: object | None, terms: Terms) -> Iterator[Stage]:
         raise InvalidArgument("the table has no rows")
     with TemporaryDirectory(prefix="discreet-attack-") as folder, ExitStack() as closing:
         yield Stage(records=records, terms=terms, made_up=made_up, folder=Path(folder), closing=closing)
-
-
-def shuffled(number: int) -> Whole:
-    """The numbers below this one in a random order, all orders alike but for ties among 62-bit keys."""
-    keys: Whole = uniform(1 << 62, number)
-    return np.argsort(keys, kind="stable").astype(np.int64)

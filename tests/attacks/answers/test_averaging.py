@@ -14,7 +14,7 @@ from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.answers import answers_needed, averaging, chance
 from discreet.attacks.targets import Answering, Answers, Bare, Exact, Imputed, Reply
 from discreet.attacks.targets.rows import Rows
-from discreet.errors import InvalidArgument, UnknownColumn
+from discreet.errors import InvalidArgument, NotTried, UnknownColumn
 from discreet.stats import clopper_pearson
 
 TRUTH = 4
@@ -198,10 +198,9 @@ def test_noise_of_another_law_has_no_count_of_answers(tmp_path: Path) -> None:
 
 
 def test_refused_at_once(tmp_path: Path) -> None:
-    """An offer above the budget: there is no estimate."""
-    with gateway(tmp_path) as protected:
-        found = averaging(Answers(protected, epsilon=3), QUESTION, repeats=5, truth=TRUTH)
-    assert (found.estimate, found.success, found.answers, found.refused) == (None, None, (), 1)
+    """An offer above the budget: nothing was tried."""
+    with gateway(tmp_path) as protected, pytest.raises(NotTried):
+        averaging(Answers(protected, epsilon=3), QUESTION, repeats=5, truth=TRUTH)
 
 
 def test_nonsense_is_refused(tmp_path: Path) -> None:

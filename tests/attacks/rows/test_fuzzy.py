@@ -20,7 +20,8 @@ from discreet.attacks.rows.linking.typos import close_pairs
 from discreet.attacks.targets import Exact
 from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
+from discreet.stats import clopper_pearson
 
 WORDS = st.text("abc", max_size=5)
 
@@ -124,12 +125,69 @@ def test_a_census_with_errors_is_linked() -> None:
     assert strangers.claimed <= 0.01 * strangers.tried
 
 
-def test_columns_that_tell_nobody_apart_are_not_relied_on() -> None:
-    """Where leaving a column out would mean comparing everybody with everybody, the result says so."""
-    rows = {"sex": ["F", "M"] * 2_000, "id": list(range(4_000))}
-    found = fuzzy(rows, rows, on={"sex": Same(), "id": Same()}, truth="id", threshold=0.5)
-    assert found.skipped == ("id",)
-    assert found.recall == 1
+def test_columns_that_tell_few_apart_are_compared_all_the_same() -> None:
+    """Ten million pairs of a person and a row, which are four of a kind and a class: nothing is left out.
+
+    Who is ill follows from the sex, so the attack is right about everybody; that isn't the base rate, which is a half.
+    """
+    rows = {"sex": ["F", "M"] * 1_600, "ill": ["flu", "gout"] * 1_600}
+    found = fuzzy(rows, rows, on={"sex": Same()}, sensitive="ill")
+    assert (found.compared, found.success, found.baseline) == (2 * 1_600**2, 1, 0.5)
+    assert (found.tried, found.drawn_from, found.interval) == (3_200, None, None)
+
+
+FALSE_ALARM = 1e-9
+
+
+def test_a_sample_tells_of_everybody() -> None:
+    """What is found of people who are drawn agrees with what is found of all, and with its interval.
+
+    The interval holds the truth with probability 1 − 10⁻⁹ by Clopper and Pearson. The twin, a base rate that poses as a
+    success as it does where nothing is compared, is 0.3 where all but a few are right, and lies outside: of 100 or more
+    people, of whom 0.9 are right or more, fewer than 60 would have to be, which has a probability below 10⁻¹².
+    """
+    people = read(synthetic(1_500)).only(["dob", "zip", "education"])
+    on = {"dob": Near(within=2), "zip": Typos()}
+    known = blurred(people, on, "row")
+    rows = people.to_arrow().append_column("row", known["row"])
+    every, some = (
+        fuzzy(rows, known, on=on, sensitive="education", truth="row", comparisons=most) for most in (1 << 24, 1_000)
+    )
+    assert every.drawn_from is None
+    assert every.tried == some.drawn_from == 1_500
+    assert 100 <= some.tried < 1_000
+    assert some.baseline == every.baseline
+    low, high = clopper_pearson(round(some.success * some.tried), some.tried, 1 - FALSE_ALARM)
+    assert low <= every.success <= high
+    assert not low <= some.baseline <= high
+    ends = some.interval
+    assert ends is not None
+    assert low <= ends[0] <= some.success <= ends[1] <= high
+    assert f"tried     {some.tried:,}, drawn at random from 1,500" in str(some)
+
+
+def test_a_sample_is_drawn_from_all_of_them_alike() -> None:
+    """Of people of whom every other can be found, about half of a sample is; the first ones would be all or none.
+
+    The twin is the first people of the table, who are all in the release.
+    """
+    names = [f"{number:05d}" for number in range(4_000)]
+    found = fuzzy(
+        {"name": names[:2_000]}, {"name": names}, on={"name": Same()}, comparisons=600, truth="name", present=0.99
+    )
+    claimed = found.claimed
+    low, high = clopper_pearson(claimed, found.tried, 1 - FALSE_ALARM)
+    assert 300 <= found.tried <= 600
+    assert low <= 0.5 <= high
+    assert clopper_pearson(found.tried, found.tried, 1 - FALSE_ALARM)[0] > 0.5
+
+
+def test_what_would_take_too_long_is_not_tried() -> None:
+    """One person alone would take more comparisons than are to be made; nobody, and no rows, are nothing to try."""
+    rows = {"age": list(range(100)), "ill": ["flu"] * 100}
+    for released, known, most in ((rows, rows, 10), (rows, {"age": []}, 1_000), ({"age": [], "ill": []}, rows, 1_000)):
+        with pytest.raises(NotTried):
+            fuzzy(released, known, on={"age": Near(within=50)}, sensitive="ill", comparisons=most)
 
 
 def test_a_distance_is_a_number() -> None:

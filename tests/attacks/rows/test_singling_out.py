@@ -17,7 +17,7 @@ from discreet.anonymity import read
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.anonymize import anonymize
-from discreet.attacks.rows import singling_out
+from discreet.attacks.rows import linkage, singling_out
 from discreet.attacks.rows.predicates.halving import Box, axes_of, halve
 from discreet.attacks.targets import Bare, Exact
 from discreet.attacks.targets.rows import Rows
@@ -146,3 +146,20 @@ def test_what_is_needed_is_said() -> None:
     ):
         with pytest.raises(InvalidArgument):
             wrong()
+
+
+def test_columns_that_are_kept_are_looked_at() -> None:
+    """A column that a release keeps as it is can name people: by it each is linked, and singled out.
+
+    A predicate is about it, too, unless columns are named. The twin, by generalised columns alone, links nobody.
+    """
+    people = read({"age": [20 + row // 5 for row in range(40)], "badge": [f"B{row}" for row in range(40)]})
+    release = anonymize(
+        people, quasi_identifiers=["age"], insensitive=["badge"], models=[KAnonymity(5)], algorithm="mondrian"
+    )
+    rows = Rows.of(release, original=people)
+    strangers = read({"age": [20 + row // 5 for row in range(40)], "badge": [f"C{row}" for row in range(40)]})
+    found = singling_out(rows, people, fresh=strangers, trials=20)
+    assert (found.success, found.baseline, found.expected) == (1, 0, 1)
+    assert linkage(rows, people, on=["age", "badge"], truth="badge").unique_right == 40
+    assert linkage(rows, people, on=["age"], truth="badge").unique == 0

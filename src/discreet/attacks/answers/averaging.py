@@ -14,7 +14,7 @@ from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.bare import laplace_deviation
 from discreet.attacks.targets.reply import Bill, Reply
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,7 +24,7 @@ class AveragingResult(AttackResult):
     Args:
         question: what was asked, in the first of its wordings.
         estimator: how the answers are made one.
-        estimate: of the exact answer; None if every question was refused.
+        estimate: of the exact answer.
         truth: the exact answer; None if it is unknown.
         verdict: what the target did about it, in words.
         asked: how many times.
@@ -80,6 +80,7 @@ def averaging(
     Raises:
         QueryError: the question isn't one that the target answers.
         InvalidArgument: there is no question, or `repeats` is below 1.
+        NotTried: the first time, the question is refused.
 
     Examples:
         >>> from discreet.attacks.targets import Bare, Exact
@@ -97,6 +98,8 @@ def averaging(
         replies.append(target.ask(wording))
         if replies[-1].refusal or replies[-1].deviation == 0:
             break
+    if replies[0].refusal:
+        raise NotTried("the question was refused", hint="a larger budget, or a smaller offer")
     fresh = [reply.value for reply in replies if reply.value is not None and not reply.reused]
     answers = tuple(reply.value for reply in replies if reply.value is not None)
     pooled = fmean if estimator == "mean" else median

@@ -76,7 +76,8 @@ def differencing(  # noqa: PLR0913 — two sets of rows, what is added up, of wh
     return DifferencingResult(
         attack="differencing",
         against=target.against,
-        tried=1,
+        tried=0 if bill.refused else 1,
+        not_tried=f"{bill.refused} of {bill.asked} questions were refused" if bill.refused else None,
         success=None if right is None else float(right),
         baseline=None,
         baseline_is="an attacker without the answers",

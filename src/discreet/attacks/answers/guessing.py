@@ -25,7 +25,7 @@ from math import isfinite, tanh
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Reply
-from discreet.errors import InvalidArgument
+from discreet.errors import NotTried
 from discreet.exact.rational import Rationalizable, positive
 
 
@@ -114,7 +114,7 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
 
     Raises:
         QueryError: the question isn't one that the target answers.
-        InvalidArgument: the target refuses it, so that there is nothing to guess by.
+        NotTried: the target refuses it, so that there is nothing to guess by.
 
     Examples:
         >>> from discreet.attacks.targets import Bare, Exact
@@ -127,7 +127,7 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
     """
     reply = target.aggregate("COUNT(*)", condition)
     if reply.value is None:
-        raise InvalidArgument("the question was refused", hint="a larger budget, or a smaller offer")
+        raise NotTried("the question was refused", hint="a larger budget, or a smaller offer")
     says = reply.value >= 1 if reply.deviation else reply.value > 0
     advantage = advantage_of(reply)
     right = None if truth is None else says == truth
@@ -157,7 +157,7 @@ def guessing_each(target: Answering, asked: Iterable[tuple[str, str, bool]]) -> 
 
     Raises:
         QueryError: a question isn't one that the target answers.
-        InvalidArgument: the first question is refused, or there is none.
+        NotTried: the first question is refused, or there is none.
 
     Examples:
         >>> from discreet.attacks.targets import Exact
@@ -171,12 +171,12 @@ def guessing_each(target: Answering, asked: Iterable[tuple[str, str, bool]]) -> 
     for who, condition, truth in asked:
         try:
             results.append(guessing(target, condition, who=who, truth=truth))
-        except InvalidArgument:
+        except NotTried:
             if not results:
                 raise
             break
     if not results:
-        raise InvalidArgument("there is nobody to ask about")
+        raise NotTried("there is nobody to ask about")
     advantages = [result.advantage for result in results if result.advantage is not None]
     return replace(
         results[0],

@@ -17,7 +17,7 @@ from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.imputed import Imputed
 from discreet.attacks.targets.reply import Bill, Reply
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
 _MOST_PAIRS = 1000
 """So many pairs a result lists."""
@@ -98,6 +98,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
         QueryError: the questions aren't ones that the target answers.
         InvalidArgument: there is no question, or one that can't be run; or the target doesn't hold the table as it is,
             and that isn't handed in.
+        NotTried: the first question is refused.
 
     Source: Dobkin, Jones, Lipton (1979), "Secure Databases: Protection Against User Influence", the definition of
         a compromise; see `row_space`.
@@ -118,8 +119,10 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
         raise InvalidArgument("the table has no rows")
     replies = _replies(target, measure, conditions)
     answered = [reply for reply in replies if not reply.refusal]
+    if not answered:
+        raise NotTried("the budget doesn't last for one question of the log", hint="offer less per question")
     sets = sets[: len(answered)]
-    found = determined(sets) if answered else Determined(rows=(), groups=(), rank=0, primes=0)
+    found = determined(sets)
     values, deviations = _solved(sets, answered, found)
     guesses = _guesses(known, measure, naming, found.rows, values, deviations)
     pairs = _close(sets, closer_than)

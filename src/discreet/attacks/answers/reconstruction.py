@@ -23,7 +23,7 @@ from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Bill, Reply
 from discreet.attacks.targets.wording import where
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -79,6 +79,7 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
     Raises:
         QueryError: the questions aren't ones that the target answers.
         InvalidArgument: an argument is out of range.
+        NotTried: the first question is refused.
 
     Examples:
         >>> from discreet.attacks.targets import Exact
@@ -96,6 +97,8 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
         replies.append(target.aggregate("COUNT(*)", f"{where({key: asked})} AND ({secret})"))
         if replies[-1].refusal:
             break
+    if replies[0].refusal:
+        raise NotTried("the budget doesn't last for one question", hint="offer less per question")
     counts = np.array([reply.value for reply in replies if reply.value is not None], dtype=np.float64)
     fit = fitted(sets[: len(counts)], counts, method)
     bits = None if truth is None else np.asarray(truth, dtype=np.bool_)

@@ -40,7 +40,7 @@ from discreet.attacks.rows.people import named
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.wording import quoted
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 from discreet.privacy import ADD_REMOVE, Adjacency
 
@@ -129,7 +129,7 @@ class Study:
             answers: about the members, in the columns that `Marginals.coded` makes, with their keys.
 
         Raises:
-            InvalidArgument: not one question was answered.
+            NotTried: not one question was answered.
         """
         found, common = np.full(self.marginals.number, np.nan), self.common()
         starts = self.marginals.starts.tolist()
@@ -141,7 +141,7 @@ class Study:
             noisy = np.array([told.counts[key] for key in keys], dtype=np.float64)
             found[start:end] = expected(noisy, told.deviation or 0.0, len(self.members), common[start:end])
         if np.isnan(found[0]):
-            raise InvalidArgument("the budget doesn't last for one marginal", hint="offer less per question")
+            raise NotTried("the budget doesn't last for one marginal", hint="offer less per question")
         return found
 
     def traced(

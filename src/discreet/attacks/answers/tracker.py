@@ -83,7 +83,8 @@ def tracking(  # noqa: PLR0913 — whom, by what, and what is asked
     return TrackingResult(
         attack="tracker",
         against=target.against,
-        tried=1,
+        tried=0 if bill.refused else 1,
+        not_tried=f"{bill.refused} of {bill.asked} questions were refused" if bill.refused else None,
         success=None if right is None else float(right),
         baseline=None,
         baseline_is="an attacker without the answers",

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Mask, Whole
+from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
 from discreet.attacks.result import Guess
 from discreet.attacks.rows.people import Namer, first, shown
 from discreet.attacks.targets.compatible import plain
-from discreet.attacks.targets.tally import Tally
+
+
+class Believed(Protocol):
+    """What is believed of people's sensitive values, such as a `Tally`."""
+
+    @property
+    def sensitive(self) -> str:
+        """The name of the attribute."""
+
+    @property
+    def labels(self) -> tuple[Value, ...]:
+        """Its values."""
+
+    @property
+    def priors(self) -> Reals:
+        """Of each label, its share among everybody."""
+
+    @property
+    def of_person(self) -> Whole:
+        """Person → kind."""
+
+    def best(self) -> Whole:
+        """The likeliest value of each kind."""
+
+    def surety(self) -> Reals:
+        """How likely it is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -29,7 +55,7 @@ class Scored:
     right: Mask | None
 
 
-def score(seen: Tally, truth: Whole | None) -> Scored:
+def score(seen: Believed, truth: Whole | None) -> Scored:
     """Score the best guess for each person.
 
     Args:
@@ -45,7 +71,7 @@ def score(seen: Tally, truth: Whole | None) -> Scored:
     return Scored(success=float(right.sum() / count), baseline=commonest / count, right=right)
 
 
-def truth_of(column: Coded, seen: Tally) -> Whole:
+def truth_of(column: Coded, seen: Believed) -> Whole:
     """Of each row, the place of its value in the tally's labels; −1 for a value that isn't there.
 
     Examples:
@@ -60,7 +86,7 @@ def truth_of(column: Coded, seen: Tally) -> Whole:
     return np.array([places.get(plain(label), -1) for label in column.labels()], dtype=np.int64)[column.codes]
 
 
-def guesses(seen: Tally, names: Namer, right: Mask | None) -> tuple[Guess, ...]:
+def guesses(seen: Believed, names: Namer, right: Mask | None) -> tuple[Guess, ...]:
     """The surest guesses of values.
 
     Args:

@@ -16,7 +16,7 @@ from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import On, Rows, paired
 from discreet.attacks.targets.seeing import see
 from discreet.attacks.targets.tally import Tally
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -78,6 +78,7 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
 
     Raises:
         InvalidArgument: answers, and nobody to ask for.
+        NotTried: nobody is known, or a budget doesn't last for one person.
     """
     from discreet.anonymity.records.read import read
 
@@ -85,6 +86,8 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
         if isinstance(release, Answering):
             raise InvalidArgument("answers don't say whom to ask for", hint="people=…, a table of whom is known")
         rows = Rows.of(release)
+        if not rows.records.rows:
+            raise NotTried("the release has no rows")
         itself = rows.itself(tuple(paired(on).values()), sensitive)
         own: Whole = rows.records.column(sensitive).codes.astype(np.int64)
         return Seen(
@@ -96,6 +99,8 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
             truth=own,
         )
     known = read(people)
+    if not known.rows:
+        raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
         name, tally = release.against, see(release, known, on, sensitive, labels, near=near)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Value, Whole
+from discreet.anonymity.records.distinct import distinct
 from discreet.anonymity.records.missing import Missing
 from discreet.errors import InvalidArgument
 
@@ -62,17 +63,28 @@ class Relation:
     size: int
 
     @classmethod
-    def of(cls, pairs: Sequence[Iterable[int]], size: int) -> Relation:
+    def of(cls, pairs: Sequence[Sequence[int]], size: int) -> Relation:
         """From the codes of each value.
 
         Examples:
             >>> Relation.of([[1, 0], [], [1]], 2).starts.tolist()
             [0, 2, 2, 3]
         """
-        lists = [sorted(set(each)) for each in pairs]
-        starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-        cells = np.fromiter((cell for each in lists for cell in each), dtype=np.int64, count=int(starts[-1]))
-        return cls(starts=starts, cells=cells, size=size)
+        cells = np.fromiter((cell for each in pairs for cell in each), dtype=np.int64)
+        return cls.paired((np.repeat(np.arange(len(pairs)), [len(each) for each in pairs]), cells), len(pairs), size)
+
+    @classmethod
+    def paired(cls, pairs: tuple[Whole, Whole], values: int, size: int) -> Relation:
+        """From pairs of a value and a code, in any order, some perhaps more than once.
+
+        Args:
+            pairs: the values, and the codes beside them.
+            values: how many values there are.
+            size: how many codes there are.
+        """
+        keys = distinct(pairs[0] * max(size, 1) + pairs[1])
+        owners, cells = np.divmod(keys, max(size, 1))
+        return cls(starts=np.searchsorted(owners, np.arange(values + 1)), cells=cells, size=size)
 
     def numbers(self) -> Whole:
         """How many codes each value goes with."""
@@ -133,9 +145,9 @@ def relate(
     """
     labels = released.labels()
     found: list[list[int]] = [[] for _ in range(known.size)]
-    rest = list(range(known.size))
+    rest, covered = list(range(known.size)), (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     if cells is not None and original is not None:
-        rest = _covered(known, original, cells, labels, found)
+        rest, covered = _covered(known, original, cells, labels)
     read = _Labels(labels)
     if cells is not None and original is None:
         _check_readable(released.name, cells, read)
@@ -143,7 +155,9 @@ def relate(
     for value, codes in zip(rest, read.fitting([values[value] for value in rest]), strict=True):
         found[value] += codes
     _wildcards(known, released, missing, found)
-    return Relation.of(found, released.size)
+    read_off = Relation.of(found, released.size).pairs()
+    pairs = np.concatenate([read_off[0], covered[0]]), np.concatenate([read_off[1], covered[1]])
+    return Relation.paired(pairs, known.size, released.size)
 
 
 def stands_for(released: Coded, cells: CellsLike) -> list[Codes]:
@@ -310,22 +324,24 @@ def _range(label: str) -> _Range | None:
 
 
 def _covered(
-    known: Coded, original: Coded, cells: CellsLike, labels: Sequence[Value], found: list[list[int]]
-) -> list[int]:
-    """Put down what the release says its cells cover; the values that it says nothing of are given back."""
+    known: Coded, original: Coded, cells: CellsLike, labels: Sequence[Value]
+) -> tuple[list[int], tuple[Whole, Whole]]:
+    """The values that the release says nothing of, and pairs of a value and a cell that it says covers it."""
     place = {label: code for code, label in enumerate(labels)}
-    here: Mapping[int, int] = {
-        cell: place[label] for cell, label in enumerate(cells.labels) if label in place
-    }  # a cell that no row has was never released
+    here = np.array([place.get(label, -1) for label in cells.labels], dtype=np.int64)  # −1 was never released
     codes = {plain(label): code for code, label in enumerate(original.labels())}
-    rest = []
+    rest: list[int] = []
+    values: list[Whole] = [np.zeros(0, dtype=np.int64)]
+    found: list[Whole] = [np.zeros(0, dtype=np.int64)]
     for value, label in enumerate(known.labels()):
         code = codes.get(plain(label))
         if code is None:
             rest.append(value)
         else:
-            found[value] += [here[cell] for cell in cells.covering(code).tolist() if cell in here]
-    return rest
+            became = here[cells.covering(code)]
+            found.append(became[became >= 0])
+            values.append(np.full(len(found[-1]), value, dtype=np.int64))
+    return rest, (np.concatenate(values), np.concatenate(found))
 
 
 def _wildcards(known: Coded, released: Coded, missing: tuple[Missing, Missing], found: list[list[int]]) -> None:

@@ -97,7 +97,7 @@ def _walk(
     work = _children(trees[0], depth, left) * np.minimum(
         _children(trees[1], depth, right), max(int(relations[depth].numbers().max(initial=0)), 1)
     )
-    for start, end in _parts(np.cumsum(work)):
+    for start, end in parts(np.cumsum(work)):
         yield from _walk(
             trees, relations, depth + 1, *_step(trees, relations[depth], depth, left[start:end], right[start:end])
         )
@@ -141,7 +141,7 @@ def expand(starts: Whole, places: Whole) -> tuple[Whole, Whole]:
     return owner, np.arange(len(owner)) - before[owner] + starts[places][owner]
 
 
-def _parts(sums: Whole) -> Iterator[tuple[int, int]]:
+def parts(sums: Whole) -> Iterator[tuple[int, int]]:
     """Cut a list into parts of about `_PAIRS` pairs each, none empty."""
     start = 0
     while start < len(sums):

@@ -14,7 +14,7 @@ from discreet.attacks.targets.believing import believed
 from discreet.attacks.targets.reply import Histogram
 from discreet.attacks.targets.rows import On, paired
 from discreet.attacks.targets.tally import Tally
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
 
 def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, each by name
@@ -42,7 +42,8 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
             as `where` takes it.
 
     Raises:
-        InvalidArgument: nothing says which values the sensitive column can have, or not one kind was answered.
+        InvalidArgument: nothing says which values the sensitive column can have.
+        NotTried: not one kind was answered.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -75,7 +76,7 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
         deviation = told.deviation or 0.0
         answers.append([told.counts[place,] for place in range(len(labels))])
     if not answers:
-        raise InvalidArgument("the budget doesn't last for one person", hint="offer less per question")
+        raise NotTried("the budget doesn't last for one person", hint="offer less per question")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     counts = believed(np.array(answers, dtype=np.float64), deviation, common, most)

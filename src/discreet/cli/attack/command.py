@@ -92,6 +92,8 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 
 def _show(known: Known, results: Sequence[AttackResult]) -> None:
     """Print what was guessed of the table, each result, and a table of all."""
+    from discreet.attacks.result import baseline_shown, share_shown
+
     if known.guessed:
         for label, said, option in (
             ("known", ", ".join(known.on or ()), "--on"),
@@ -112,7 +114,7 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
         say()
         show_table(
             ("against", "tried", "right", "without it"),
-            [(each.against, f"{each.tried:,}", _percent(each.success), _percent(each.baseline)) for each in results],
+            [(each.against, f"{each.tried:,}", share_shown(each), baseline_shown(each)) for each in results],
             right=(False, True, True, True),
         )
 
@@ -140,11 +142,6 @@ def _show_result(result: AttackResult) -> None:
     width = len(first[0]) if first else 0
     for line in lines:
         say_folded(line, 4 if line.startswith(" ") else width)
-
-
-def _percent(share: float | None) -> str:
-    """A share in percent; a dash where it is unknown."""
-    return "—" if share is None else f"{100 * share:.3g} %"
 
 
 def _list(format_: options.TextFormat) -> None:

@@ -39,11 +39,15 @@ def draw(results: Sequence[AttackResult], path: Path) -> str:
     """Write the figure to its file, and give its message.
 
     Raises:
-        InvalidArgument: there is nothing to draw, since nobody knows who was right; or the file can't be written.
+        InvalidArgument: there is nothing to draw, since nothing was tried or nobody knows who was right; or
+            the file can't be written.
     """
     from discreet import plot
 
-    figure = _drawn(results)
+    tried = [each for each in results if each.not_tried is None]
+    if not tried:
+        raise InvalidArgument("nothing was tried, so there is nothing to draw")
+    figure = _drawn(tried)
     write_all({path: lambda draft: plot.save(figure, draft)})
     return figure.get_suptitle()
 

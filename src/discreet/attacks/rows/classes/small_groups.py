@@ -19,7 +19,7 @@ from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally import summed
 from discreet.attacks.targets.wording import where
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 
 _PAIR = 2
@@ -84,6 +84,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
 
     Raises:
         InvalidArgument: a value is negative or no number, a parameter is out of range, or answers and no people.
+        NotTried: nobody has a value, or the budget doesn't last for one group.
         SchemaMismatch: a table lacks a column.
 
     Source: Hundepool et al. (2012), "Statistical disclosure control", the definitions: of the dominance rule, under
@@ -121,13 +122,15 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
     sizes, counts = np.unique(totals.counts.astype(np.int64), return_counts=True)
     people_asked = np.isfinite(told.sums[totals.of_person])
     tried = int(people_asked.sum())
+    if not tried:
+        raise NotTried("there is no group to learn the total of, or the budget doesn't last for one")
     near = np.abs(mean - totals.values) <= p / 100 * totals.values
     return SmallGroupsResult(
         attack="small groups",
         against=name if isinstance(release, Answering) else f"totals of {name}",
         tried=tried,
-        success=float(right[people_asked].sum() / max(tried, 1)),
-        baseline=float(near[people_asked].sum() / max(tried, 1)),
+        success=float(right[people_asked].sum() / tried),
+        baseline=float(near[people_asked].sum() / tried),
         baseline_is="the mean of all",
         guesses=_guesses(named(table, by, None), totals, told, (learned, right)),
         groups=len(totals.counts),

@@ -11,7 +11,7 @@ from discreet.anonymity.records.distinct import distinct
 from discreet.attacks.rows.linking.nearness import Nearness
 from discreet.attacks.rows.people import keys_of
 from discreet.attacks.targets.compatible import CellsLike, Relation, relate
-from discreet.attacks.targets.joining import expand
+from discreet.attacks.targets.joining import expand, parts
 from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument
 
@@ -66,7 +66,10 @@ class Compared:
         weights[gone[0] > 0] = 0.0
         lists = _with_missing((one, other), same, (gone[0], gone[1]))
         return cls(
-            near=_relation(lists, known.size, released.size), same=same, weights=weights, missing=(gone[0], gone[1])
+            near=Relation.paired(lists, known.size, released.size),
+            same=same,
+            weights=weights,
+            missing=(gone[0], gone[1]),
         )
 
     def score(self, known: Whole, released: Whole) -> Reals:
@@ -83,7 +86,7 @@ def equal(known: Coded, released: Coded) -> Relation:
     same = np.full(known.size, -1, dtype=np.int64)
     same[known.codes] = place[mine]
     held = np.flatnonzero(same >= 0)
-    return _relation((held, same[held]), known.size, released.size)
+    return Relation.paired((held, same[held]), known.size, released.size)
 
 
 def _within(
@@ -91,11 +94,17 @@ def _within(
 ) -> tuple[Relation, tuple[Whole, Whole]]:
     """Which cells cover the known value, and which cover something near: pairs, each once."""
     cells, original = covered
-    same, became = (relate(each, released, cells=cells, original=original) for each in (known, original))
+    same, size = relate(known, released, cells=cells, original=original), max(released.size, 1)
     one, value = how.pairs(known, original)
-    owner, place = expand(became.starts, value)
-    pairs = distinct(one[owner] * max(released.size, 1) + became.cells[place])
-    ones, others = np.divmod(pairs, max(released.size, 1))
+    used = original.recoded(distinct(value).astype(np.int32))
+    became = relate(used, released, cells=cells, original=original)
+    order, value = np.argsort(one, kind="stable"), np.searchsorted(distinct(value), value)
+    one, value = one[order], value[order]
+    found = [np.zeros(0, dtype=np.int64)]
+    for start, end in parts(np.cumsum(became.numbers()[value])):
+        owner, place = expand(became.starts, value[start:end])
+        found.append(distinct(one[start:end][owner] * size + became.cells[place]))
+    ones, others = np.divmod(distinct(np.concatenate(found)), size)
     return same, (ones, others)
 
 
@@ -124,10 +133,3 @@ def _with_missing(near: tuple[Whole, Whole], same: Relation, gone: tuple[Reals, 
         np.repeat(lacking[1], len(gone[0])),
     ]
     return np.concatenate(ones), np.concatenate(others)
-
-
-def _relation(pairs: tuple[Whole, Whole], values: int, size: int) -> Relation:
-    """Pairs as a relation."""
-    keys = distinct(pairs[0] * max(size, 1) + pairs[1])
-    ones, others = np.divmod(keys, max(size, 1))
-    return Relation(starts=np.searchsorted(ones, np.arange(values + 1)), cells=others, size=size)

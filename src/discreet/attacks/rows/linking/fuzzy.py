@@ -9,28 +9,28 @@ has the belief of its rows, and of not being there the share that everybody has 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import log
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.anonymity.records.grouping import starts_of
+from discreet.anonymity.records.column import Mask, Whole
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.guessing import Scored, guesses, score, truth_of
+from discreet.attacks.rows.linking.beliefs import Beliefs, Best
 from discreet.attacks.rows.linking.compared import Compared
 from discreet.attacks.rows.linking.nearness import Nearness
-from discreet.attacks.rows.linking.pairs import Pairs
+from discreet.attacks.rows.linking.sampling import Sample
 from discreet.attacks.rows.people import Namer, first, keys_of, named
 from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.tally import Tally, summed
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
-_MOST_BELIEFS = 1 << 26
-"""So many beliefs, people × sensitive values, are held at the most."""
+COMPARISONS = 1 << 24
+"""About so many comparisons of a person with a class of rows are made, unless said otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,13 +42,13 @@ class FuzzyResult(AttackResult):
 
     Args:
         rows: how many rows were published; None of answers, which have none, and so nothing to compare or claim.
-        compared: pairs of a person and a row that were compared; all others differ in too many columns.
+        compared: pairs of a person and a row that were compared; all others of those who were tried differ in too many
+            columns.
         claimed: people for whom a row stands out.
         precision: of the claims, which share is right; None without an answer key, or without claims.
         recall: of all people, which share is claimed and right; None without an answer key.
         scores: of each person with candidates the best score, ascending: how many nats more likely that row is theirs
             than a row drawn from all.
-        skipped: columns without which too many pairs would have had to be compared.
     """
 
     rows: int | None
@@ -57,7 +57,6 @@ class FuzzyResult(AttackResult):
     precision: float | None
     recall: float | None
     scores: tuple[float, ...]
-    skipped: tuple[str, ...]
 
 
 def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a claim, each by name
@@ -72,6 +71,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     gap: float = 1.0,
     truth: str | None = None,
     who: str | None = None,
+    comparisons: int = COMPARISONS,
 ) -> FuzzyResult:
     """Link people to rows by columns with errors, or learn their sensitive values.
 
@@ -80,6 +80,11 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     common one. By Bayes' rule that gives the probability that a row is the person's; a row is claimed if that
     reaches the threshold and its score is ahead of the second by the gap. A generalised cell is the same as what it
     covers, and near what is near to that: rows of one class have equal scores, so none of them is ever claimed.
+
+    Where comparing everybody with all rows would take more than so many comparisons, or many kinds of people are known,
+    it is tried on people who are drawn at random: as many as that lasts for, at most 16,384. Each of them is compared
+    with all rows. The figures are then about these people, `success` is an unbiased estimate of what it is of all, and
+    `interval` says how well it is known.
 
     Against answers, each kind of person is asked for: how many have what is near to all that is known of them, and this
     sensitive value. What isn't even near can't be asked for, and shares of errors aren't used.
@@ -95,10 +100,12 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         gap: by how many nats it must be ahead of the next; 0 or more.
         truth: a column of both tables that says which row is whose, which isn't used to link.
         who: a column of the auxiliary table that names people in the report.
+        comparisons: about how many comparisons of a person with a class of rows are made, at the most; 1 or more.
 
     Raises:
-        InvalidArgument: no columns, a share out of range, answers and no sensitive column, generalised cells without
-            the table that they were made of, or more than 2^26 beliefs, people × sensitive values.
+        InvalidArgument: no columns, a number out of range, answers and no sensitive column, or generalised cells
+            without the table that they were made of.
+        NotTried: nobody is known, there are no rows, or the comparisons or the budget don't last for one person.
         SchemaMismatch: a table lacks a column.
 
     Source: Fellegi, Sunter (1969), "A theory for record linkage", the definition of weights of agreement and
@@ -116,48 +123,64 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     from discreet.anonymity.records.read import read
 
     known = read(auxiliary)
-    if not on:
-        raise InvalidArgument("name one or more columns by which people are known")
-    if not (0 < present < 1 and 0 < threshold <= 1 and gap >= 0):
-        raise InvalidArgument("present and threshold are shares, and the gap is at least 0")
+    if not (on and 0 < present < 1 and 0 < threshold <= 1 and gap >= 0 and comparisons >= 1):
+        raise InvalidArgument(
+            "fuzzy takes one or more columns, present and threshold as shares, a gap from 0 and comparisons from 1"
+        )
     if isinstance(release, Answering):
         return _of_answers(release, known, on, sensitive, who)
-    names = named(known, list(on), who)
     published = Rows.of(release)
     rows = published.records
-    columns = {
-        name: Compared.of(known.column(name), rows.column(name), how, wrong, published.covered(name))
-        for name, how in on.items()
-    }
-    pairs = Pairs.of(known, rows, columns)
-    absent = log(rows.rows * (1 - present) / present) if rows.rows else 0.0
-    best = _Best.of(pairs, known.rows, absent)
+    if not rows.rows:
+        raise NotTried("the release has no rows to compare people with")
+    sample = Sample.of(known, rows, list(on), partial(_compared, published, on, wrong), comparisons)
+    best = Best.of(sample, rows, log(rows.rows * (1 - present) / present), sensitive)
+    told = known.take(sample.people)
+    names = named(told, list(on), who)
     claimed = (best.belief >= threshold) & (best.ahead >= gap)
-    right = _right(known, rows, best.row, truth)
-    told = None if right is None else int((claimed & right).sum())
-    recall = None if told is None else told / max(known.rows, 1)
-    seen = None if sensitive is None else _believed(pairs, known, rows, sensitive, absent)
-    scored = (
-        Scored(success=recall, baseline=1 / max(rows.rows, 1), right=right)
-        if seen is None
-        else score(seen, truth_of(known.column(seen.sensitive), seen) if seen.sensitive in known.names else None)
-    )
+    right = _right(told, rows, best.row, truth)
+    found = None if right is None else int((claimed & right).sum())
+    recall = None if found is None else found / told.rows
+    scored = Scored(success=recall, baseline=1 / rows.rows, right=right)
+    if best.values is not None:
+        scored = _scored(known, told, best.values)
     return FuzzyResult(
         attack="fuzzy linkage",
         against=published.name,
-        tried=known.rows,
+        tried=told.rows,
+        drawn_from=known.rows if told.rows < known.rows else None,
         success=scored.success,
         baseline=scored.baseline,
-        baseline_is="a row drawn from all" if seen is None else "the commonest value",
-        guesses=_guesses(best, claimed, right, names) if seen is None else guesses(seen, names, scored.right),
+        baseline_is="a row drawn from all" if best.values is None else "the commonest value",
+        guesses=_guesses(best, claimed, right, names)
+        if best.values is None
+        else guesses(best.values, names, scored.right),
         rows=rows.rows,
-        compared=len(pairs.person),
+        compared=best.compared,
         claimed=int(claimed.sum()),
-        precision=None if told is None or not claimed.any() else told / int(claimed.sum()),
+        precision=None if found is None or not claimed.any() else found / int(claimed.sum()),
         recall=recall,
         scores=tuple(np.sort(best.score[best.row >= 0]).tolist()),
-        skipped=pairs.skipped,
     )
+
+
+def _compared(published: Rows, on: Mapping[str, Nearness], wrong: float, people: Records) -> dict[str, Compared]:
+    """Compare the columns of some people with those of the release."""
+    return {
+        name: Compared.of(people.column(name), published.records.column(name), how, wrong, published.covered(name))
+        for name, how in on.items()
+    }
+
+
+def _scored(known: Records, told: Records, seen: Beliefs) -> Scored:
+    """How often the likeliest value is right of those who were tried, and the commonest value of all who are known."""
+    if seen.sensitive not in known.names:
+        return score(seen, None)
+    scored = score(seen, truth_of(told.column(seen.sensitive), seen))
+    if told.rows == known.rows:
+        return scored
+    truth = truth_of(known.column(seen.sensitive), seen)
+    return replace(scored, baseline=float(np.bincount(truth[truth >= 0], minlength=1).max() / known.rows))
 
 
 def _of_answers(
@@ -181,84 +204,7 @@ def _of_answers(
         precision=None,
         recall=None,
         scores=(),
-        skipped=(),
     )
-
-
-def _believed(pairs: Pairs, known: Records, rows: Records, sensitive: str, absent: float) -> Tally:
-    """Of each person, how much each sensitive value is believed in.
-
-    Args:
-        pairs: scored.
-        known: of people.
-        rows: that were published.
-        sensitive: a column of these.
-        absent: see `_Best`.
-
-    Raises:
-        InvalidArgument: there are too many people and values.
-        SchemaMismatch: there is no such column.
-    """
-    column = rows.column(sensitive)
-    if known.rows * column.size > _MOST_BELIEFS:
-        raise InvalidArgument(
-            f"{sensitive!r} has too many values to be learned of so many people", hint="look for fewer people at a time"
-        )
-    top = np.full(known.rows, absent)  # scores are taken from the largest of a person's, so that none overflows
-    np.maximum.at(top, pairs.person, pairs.score)
-    priors = column.counts() / max(rows.rows, 1)
-    cells = pairs.person * column.size + column.codes[pairs.row]
-    found = summed(cells, np.exp(pairs.score - top[pairs.person]), known.rows * column.size)
-    beliefs = found.reshape(known.rows, column.size) + np.exp(absent - top)[:, np.newaxis] * priors
-    person, value = np.nonzero(beliefs)
-    return Tally(
-        sensitive=sensitive,
-        labels=column.labels(),
-        of_person=np.arange(known.rows),
-        starts=np.searchsorted(person, np.arange(known.rows + 1)),
-        values=value,
-        counts=beliefs[person, value],
-        priors=priors,
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class _Best:
-    """Of each person, the row that is theirs most likely.
-
-    Args:
-        row: the row; −1 if nothing was compared.
-        score: its score.
-        ahead: by how much it is ahead of the second; infinite if there is none.
-        belief: the probability that it is theirs.
-    """
-
-    row: Whole
-    score: Reals
-    ahead: Reals
-    belief: Reals
-
-    @classmethod
-    def of(cls, pairs: Pairs, people: int, absent: float) -> _Best:
-        """Rank each person's pairs.
-
-        Args:
-            pairs: scored.
-            people: how many.
-            absent: logarithm of the odds that a person isn't in the release, times its rows.
-        """
-        order = np.lexsort((pairs.row, -pairs.score, pairs.person))
-        starts = starts_of(pairs.person[order])
-        who = pairs.person[order][starts]
-        scores = pairs.score[order]
-        row = np.full(people, -1, dtype=np.int64)
-        score, ahead, belief = np.full(people, -np.inf), np.full(people, np.inf), np.zeros(people)
-        row[who], score[who] = pairs.row[order][starts], scores[starts]
-        several = np.diff(np.append(starts, len(order))) > 1
-        ahead[who[several]] = scores[starts[several]] - scores[starts[several] + 1]
-        if len(starts):
-            belief[who] = np.exp(scores[starts] - np.logaddexp(np.logaddexp.reduceat(scores, starts), absent))
-        return cls(row=row, score=score, ahead=ahead, belief=np.minimum(belief, 1.0))
 
 
 def _right(known: Records, rows: Records, row: Whole, truth: str | None) -> Mask | None:
@@ -266,10 +212,10 @@ def _right(known: Records, rows: Records, row: Whole, truth: str | None) -> Mask
     if truth is None:
         return None
     mine, theirs = keys_of(known.column(truth), rows.column(truth))
-    return (row >= 0) & (theirs[row] == mine) if len(theirs) else np.zeros(len(mine), dtype=np.bool_)
+    return np.asarray((row >= 0) & (theirs[row] == mine))
 
 
-def _guesses(best: _Best, claimed: Mask, right: Mask | None, names: Namer) -> tuple[Guess, ...]:
+def _guesses(best: Best, claimed: Mask, right: Mask | None, names: Namer) -> tuple[Guess, ...]:
     """The claims, the surest first."""
     return tuple(
         Guess(

@@ -19,7 +19,7 @@ from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import On, Rows, paired
 from discreet.attacks.targets.seeing import see
 from discreet.attacks.targets.tally import Tally, summed
-from discreet.errors import InvalidArgument
+from discreet.errors import NotTried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,7 +71,8 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
         who: a column that names people in the report.
 
     Raises:
-        InvalidArgument: there are no people, or answers are attacked and nothing says which values there are.
+        InvalidArgument: answers are attacked and nothing says which values there are.
+        NotTried: nobody is known, or a budget doesn't last for one person.
         SchemaMismatch: a table lacks a column.
 
     Source: Ganta, Kasiviswanathan, Smith (2008), "Composition attacks and auxiliary information in data privacy", the
@@ -93,7 +94,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
 
     known = read(people)
     if not known.rows:
-        raise InvalidArgument("there are no people to look for")
+        raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     releases = [each if isinstance(each, Answering) else Rows.of(each) for each in (first, second)]
     one = _seen(releases[0], known, on, sensitive)
     other = _seen(releases[1], known, second_on or on, sensitive, labels=one.labels)

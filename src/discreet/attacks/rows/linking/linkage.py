@@ -15,6 +15,7 @@ from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Candidates, On, Rows, paired
+from discreet.errors import NotTried
 
 if TYPE_CHECKING:
     from discreet.anonymity.records.column import Whole
@@ -76,6 +77,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
 
     Raises:
         InvalidArgument: no columns to link on, or answers and no sensitive column.
+        NotTried: nobody is known, or a budget doesn't last for one person.
         SchemaMismatch: a table lacks a column.
 
     Source: Sweeney (2002), "k-anonymity: a model for protecting privacy", figure 1: the linking of
@@ -91,6 +93,8 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
         Bob: ill = gout, 100 % sure
     """
     known = _read(auxiliary)
+    if not known.rows:
+        raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
         return _of_answers(release, known, on, sensitive, who)
     names = named(known, list(paired(on)), who)

@@ -27,7 +27,7 @@ from discreet.attacks.rows.people import shown
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.wording import quoted, where
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +74,8 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
 
     Raises:
         QueryError: the question isn't one that the target answers.
-        InvalidArgument: there are no targets, an argument is out of range, or the budget doesn't last for one target.
+        InvalidArgument: there are no targets, or an argument is out of range.
+        NotTried: the budget doesn't last for one target.
         SchemaMismatch: what is known lacks a column.
 
     Source: Narayanan, Shmatikov (2008), "Robust de-anonymization of large sparse datasets", section 4, its model of
@@ -104,7 +105,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
             break
         replies.append(reply)
     if not replies:
-        raise InvalidArgument("the budget doesn't last for one target", hint="offer less per question")
+        raise NotTried("the budget doesn't last for one target", hint="offer less per question")
     says = [_says(reply) for reply in replies]
     present = None if inside is None else set(inside)
     truth = None if present is None else [label in present for label in labels[: len(replies)]]

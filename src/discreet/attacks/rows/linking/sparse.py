@@ -19,7 +19,7 @@ from discreet.attacks.targets.compatible import Relation, relate, stands_for
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally import summed
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 
 _SCORES = 1 << 22  # scores, target × person, that are held at a time
 
@@ -95,6 +95,7 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
 
     Raises:
         InvalidArgument: a scale isn't above 0, or cells are generalised and the table before isn't there.
+        NotTried: nobody is known, or nobody is in the release.
         SchemaMismatch: a table lacks a column.
 
     Source: Narayanan, Shmatikov (2008), "Robust de-anonymization of large sparse datasets", Algorithm Scoreboard-RH.
@@ -111,6 +112,8 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
     if not (near_value > 0 and near_days > 0 and eccentricity >= 0):
         raise InvalidArgument("near_value and near_days must be above 0, eccentricity at least 0")
     published, heard = Rows.of(release), read(known)
+    if not (heard.rows and published.records.rows):
+        raise NotTried("nobody is known, or nobody is in the release", hint="tables of one row or more")
     names = log or guessed_log(published.records)
     board = _Board.of(published, heard, names, (near_value, near_days))
     parts = [_stand_out(scores) for scores in board.scores()]

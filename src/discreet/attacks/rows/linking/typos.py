@@ -56,16 +56,20 @@ def close_pairs(ones: Sequence[str], others: Sequence[str], most: int) -> tuple[
 
 
 def _together(ones: Sequence[str], others: Sequence[str], most: int) -> tuple[Whole, Whole]:
-    """Pairs that have a rest in common, each once."""
+    """Pairs that have a rest in common, each once; the rests of the shorter list are held, and the longer is read."""
+    if len(ones) > len(others):
+        b, a = _together(others, ones, most)
+        return a, b
     by_rest: dict[str, list[int]] = defaultdict(list)
-    for place, text in enumerate(others):
+    for place, text in enumerate(ones):
         for rest in _rests(text, most):
             by_rest[rest].append(place)
-    keys: list[Whole] = [np.zeros(0, dtype=np.int64)]
-    for place, text in enumerate(ones):
-        near = {other for rest in _rests(text, most) for other in by_rest.get(rest, ())}
-        keys.append(place * len(others) + np.fromiter(near, dtype=np.int64, count=len(near)))
-    a, b = np.divmod(np.sort(np.concatenate(keys)), len(others))
+    found: list[Whole] = [np.zeros(0, dtype=np.int64)]
+    for place, text in enumerate(others):
+        near = {one for rest in _rests(text, most) for one in by_rest.get(rest, ())}
+        if near:
+            found.append(place * len(ones) + np.fromiter(near, dtype=np.int64, count=len(near)))
+    b, a = np.divmod(np.sort(np.concatenate(found)), max(len(ones), 1))
     return a, b
 
 

@@ -19,7 +19,7 @@ from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Candidates, Rows, paired
 from discreet.attacks.targets.tally import summed
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 
 _UNIT = 1 << 53
@@ -41,7 +41,7 @@ class SinglingOutResult(AttackResult):
             1/n isolates one of n rows, whatever it says.
         expected: against rows, the mean over classes of (1 − 1/k)^(k−1) for a class of k rows that differ; None against
             answers.
-        asked: questions asked per predicate; 0 against rows.
+        asked: questions answered per predicate; 0 against rows. What was refused after these is decided by coins.
     """
 
     rows: int
@@ -80,6 +80,7 @@ def singling_out(
 
     Raises:
         InvalidArgument: no trials, no rows, no columns, or answers and nobody fresh.
+        NotTried: not one question about a predicate was answered, so that coins alone would make it.
         SchemaMismatch: a table lacks a column.
 
     Source: Cohen, Nissim (2020), "Towards formalizing the GDPR's notion of singling out", the
@@ -151,9 +152,7 @@ class _Tried:
 def _by_rows(rows: Rows, tables: tuple[Records, Records | None], on: Sequence[str] | None, trials: int) -> _Tried:
     """Predicates of a class and a random function."""
     data, fresh = tables
-    names = (
-        tuple(on) if on is not None else tuple(rows.cells) or tuple(n for n in data.names if n in rows.records.names)
-    )
+    names = tuple(n for n in data.names if n in rows.records.names) if on is None else tuple(on)
     paired(names)
     found = rows.candidates(data, names)
     drawn = found.of_row[uniform(max(rows.records.rows, 1), trials)]
@@ -238,7 +237,10 @@ def _by_answers(
         answers = publish()
         before = len(answers.replies)
         box = halve(answers, public, axes, depth)
-        against, asked = answers.against, asked + len(answers.replies) - before
+        answered = sum(1 for reply in answers.replies[before:] if not reply.refusal)
+        if not answered:
+            raise NotTried("the budget doesn't last for one question", hint="offer less per question")
+        against, asked = answers.against, asked + answered
         here, there = (int(box.holds(side).sum()) for side in columns)
         inside.append(here)
         outside.append(there)
