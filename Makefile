@@ -57,5 +57,5 @@ $(VENV)/dev.stamp: pyproject.toml
 $(OLDEST)/dev.stamp: pyproject.toml .ci/oldest | $(VENV)/base.stamp
 	@$(BIN)/python .ci/oldest > $(VENV)/oldest.txt
 	@rm -rf $(OLDEST)
-	@PIP_CONSTRAINT=$(VENV)/oldest.txt .ci/venv $(OLDEST) '[dev]'
+	@PIP_CONSTRAINT=$(VENV)/oldest.txt .ci/venv $(OLDEST) '[test]'
 	@touch $@
