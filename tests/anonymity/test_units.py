@@ -181,7 +181,7 @@ def test_what_says_whose_a_row_is() -> None:
     table = {"house": [1, 1, 2, 2], "who": [1, 2, 1, None], "zip": ["1", "1", "1", "2"]}
     assert uniqueness(table, ["zip"], unit="house").unique == 1
     assert read(table, unit="house").names == ("who", "zip")
-    with pytest.raises(InvalidArgument, match="1 rows miss 'who', so nobody knows whose they are"):
+    with pytest.raises(InvalidArgument, match="the column 'who' misses 1 of 4 values"):
         read(table, unit=["house", "who"])
     full = {**table, "who": [1, 1, 1, 2]}
     assert read(full, unit=["house", "who"]).counted == 3

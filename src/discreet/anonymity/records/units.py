@@ -47,7 +47,8 @@ def units_of(columns: Sequence[Coded]) -> Units:
     for column in columns:
         if column.has_missing:
             raise InvalidArgument(
-                f"{int(column.counts()[-1]):,} rows miss {column.name!r}, so nobody knows whose they are",
+                f"the column {column.name!r} misses {int(column.counts()[-1]):,} of {column.rows:,} values, so that "
+                "nobody knows whose these rows are",
                 hint="fill it in, or leave these rows out",
             )
     found = grouped(columns)
