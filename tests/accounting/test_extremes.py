@@ -72,41 +72,41 @@ def readable(question: Callable[[], object]) -> None:
 def test_no_amount_overflows(size: Fraction) -> None:
     """Conversions, compositions and filters, at every chance."""
     for one in (pure_to_zcdp, bounded_range_to_zcdp, pure_to_gaussian, PureDP, ZCDP, GaussianDP):
-        readable(lambda one=one: one(size))  # type: ignore[misc]
+        readable(lambda one=one: one(size))
     for chance in CHANCES:
         for kind in (PureDP, ZCDP, GaussianDP):
-            readable(lambda kind=kind, chance=chance: convert(kind(size), ApproxDP, delta=chance))  # type: ignore[misc]
+            readable(lambda kind=kind, chance=chance: convert(kind(size), ApproxDP, delta=chance))
         questions: list[Callable[[], object]] = [
-            lambda chance=chance: rho_for(size, chance),  # type: ignore[misc]
-            lambda chance=chance: mu_for(size, chance),  # type: ignore[misc]
-            lambda chance=chance: lowered(PureDP(size), chance),  # type: ignore[misc]
-            lambda chance=chance: amplify_poisson(ApproxDP(size, "0.1"), chance),  # type: ignore[misc]
-            lambda chance=chance: optimal(ApproxDP(size, "1e-9"), 30, chance),  # type: ignore[misc]
-            lambda chance=chance: advanced(PureDP(size), 3, chance),  # type: ignore[misc]
-            lambda chance=chance: heterogeneous([PureDP(size), PureDP(1)], chance),  # type: ignore[misc]
-            lambda chance=chance: group(ApproxDP(size, chance), 3),  # type: ignore[misc]
-            lambda chance=chance: Odometer.start(chance).record(ZCDP(size)).bound,  # type: ignore[misc]
+            lambda chance=chance: rho_for(size, chance),
+            lambda chance=chance: mu_for(size, chance),
+            lambda chance=chance: lowered(PureDP(size), chance),
+            lambda chance=chance: amplify_poisson(ApproxDP(size, "0.1"), chance),
+            lambda chance=chance: optimal(ApproxDP(size, "1e-9"), 30, chance),
+            lambda chance=chance: advanced(PureDP(size), 3, chance),
+            lambda chance=chance: heterogeneous([PureDP(size), PureDP(1)], chance),
+            lambda chance=chance: group(ApproxDP(size, chance), 3),
+            lambda chance=chance: Odometer.start(chance).record(ZCDP(size)).bound,
         ]
         for question in questions:
             readable(question)
         for budget in (Budget(epsilon=size), Budget(epsilon=size, delta=chance), Budget(rho=size, delta=chance)):
-            readable(lambda budget=budget: filter_for(budget).remaining(Charge.zero()))  # type: ignore[misc]
-            readable(lambda budget=budget: filter_for(budget).remaining(Charge.zero()).to_dict())  # type: ignore[misc]
+            readable(lambda budget=budget: filter_for(budget).remaining(Charge.zero()))
+            readable(lambda budget=budget: filter_for(budget).remaining(Charge.zero()).to_dict())
     for other in SIZES:
-        readable(lambda other=other: optimal_delta(ApproxDP(size, "1e-9"), 30, other))  # type: ignore[misc]
-        readable(lambda other=other: zcdp_to_delta(size, other))  # type: ignore[misc]
+        readable(lambda other=other: optimal_delta(ApproxDP(size, "1e-9"), 30, other))
+        readable(lambda other=other: zcdp_to_delta(size, other))
 
 
 @pytest.mark.parametrize("alpha", ORDERS, ids=range(len(ORDERS)))
 def test_no_order_overflows(alpha: Fraction) -> None:
     """From and to Rényi divergences of orders next to 1 and far from it."""
     for size in SIZES:
-        readable(lambda size=size: pure_to_renyi(size, alpha))  # type: ignore[misc]
-        readable(lambda size=size: bounded_range_to_renyi(size, alpha))  # type: ignore[misc]
+        readable(lambda size=size: pure_to_renyi(size, alpha))
+        readable(lambda size=size: bounded_range_to_renyi(size, alpha))
         for chance in CHANCES:
-            readable(lambda size=size, chance=chance: renyi_to_epsilon(RenyiDP(alpha, size), chance))  # type: ignore[misc]
+            readable(lambda size=size, chance=chance: renyi_to_epsilon(RenyiDP(alpha, size), chance))
         for epsilon in SIZES:
-            readable(lambda size=size, epsilon=epsilon: renyi_to_delta(RenyiDP(alpha, size), epsilon))  # type: ignore[misc]
+            readable(lambda size=size, epsilon=epsilon: renyi_to_delta(RenyiDP(alpha, size), epsilon))
 
 
 FEW = [TEN**-999, TEN**-30, Fraction(1), Fraction(710), TEN**999]
@@ -130,17 +130,17 @@ OTHERS = [
 def test_no_curve_by_orders_overflows(events: list[Event], times: int) -> None:
     """Rényi curves and the best of the simple ones, of everything, whole and sampled."""
     for event in events:
-        readable(lambda event=event: charge_of(event))  # type: ignore[misc]
+        readable(lambda event=event: charge_of(event))
         for each in (event, SampledEvent(event=event, rate=TEN**-400)):
-            readable(lambda each=each: best_of(each, times).epsilon("1e-6"))  # type: ignore[misc]
-            readable(lambda each=each: best_of(each, times).delta(1))  # type: ignore[misc]
+            readable(lambda each=each: best_of(each, times).epsilon("1e-6"))
+            readable(lambda each=each: best_of(each, times).delta(1))
 
 
 @pytest.mark.parametrize("event", GAUSSIANS + [event for event in OTHERS if not isinstance(event, LaplaceEvent)])
 def test_no_loss_distribution_overflows(event: Event) -> None:
     """Where floats can't hold it, it is refused."""
     for each in (event, SampledEvent(event=event, rate=TEN**-400)):
-        readable(lambda each=each: curve_of(each).delta(1))  # type: ignore[misc]
+        readable(lambda each=each: curve_of(each).delta(1))
 
 
 def test_two_thousand_gaussians_have_an_epsilon_above_what_floats_exponentiate() -> None:

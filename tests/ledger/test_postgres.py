@@ -52,7 +52,8 @@ def server() -> Iterator[str]:
         if user is not None:
             shutil.chown(folder, user)
         control = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd=folder)
-        control([initdb, "-D", data, "-A", "trust", "-U", "ledger", "--no-sync"])
+        # Its databases are in SQL_ASCII, as they are wherever a server was set up without a locale.
+        control([initdb, "-D", data, "-A", "trust", "-U", "ledger", "--no-sync", "--no-locale"])
         options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c synchronous_commit=off"
         control([pg_ctl, "-D", data, "-l", folder / "log", "-o", options, "-w", "start"])
         try:
@@ -66,7 +67,7 @@ def server() -> Iterator[str]:
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
     """A connection of our own to the ledger's database."""
-    with psycopg.connect(url, autocommit=True) as connection:
+    with psycopg.connect(url, autocommit=True, client_encoding="utf8") as connection:
         yield connection
 
 

@@ -230,6 +230,7 @@ def _server_engine(server: Server) -> Engine:
             pool_pre_ping=True,  # a server may have been restarted since
             hide_parameters=True,
             isolation_level="READ COMMITTED",
+            connect_args={"client_encoding": "utf8"},  # else a database in SQL_ASCII answers in bytes
         )
     except NoSuchModuleError:
         raise InvalidArgument(f"no database is known for {server}", hint="a path, or postgresql://…") from None

@@ -175,16 +175,18 @@ class Exponential:
 
 
 def epsilon_for(rho: Fraction, share: Fraction = Fraction(1)) -> Fraction:
-    """The ε of selections that cost ρ in all, if a single one takes at most this share of ε: ρ = share·ε²/8.
+    """The ε of selections that cost ρ in all, if a single one takes at most this share of ε.
+
+    With ε₁ + … = ε and εᵢ ≤ share·ε they cost Σ min(εᵢ²/8, εᵢ) in zCDP, which is at most share·ε²/8, and at most ε.
 
     Args:
         rho: above 0.
         share: above 0, at most 1.
 
     Returns:
-        √(8ρ/share), rounded down to 40 binary digits.
+        The larger of √(8ρ/share) and ρ, rounded down to 40 binary digits.
     """
-    return shorten(sqrt(8 * rho / share, round_up=False), bits=_BITS, round_up=False)
+    return shorten(max(sqrt(8 * rho / share, round_up=False), rho), bits=_BITS, round_up=False)
 
 
 def spread_of(sensitivity: Rationalizable, *, monotone: bool) -> Fraction:
