@@ -22,7 +22,8 @@ from discreet.gateway import answering
 
 def slowly(*_):
     print("running", flush=True)
-    time.sleep(60)
+    for _ in range(1800):
+        time.sleep(0.1)  # a signal that another thread took is heard between two steps
 
 answering.run = slowly  # in the place of an engine that takes its time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs behind them ignore it
