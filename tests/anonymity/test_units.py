@@ -392,18 +392,16 @@ def test_ranges_count_units(case: Case, name: str, relaxed: bool) -> None:
     )
 
 
-@settings(max_examples=80)
-@given(cases(most=8), cases(most=14), st.integers(1, 4), st.booleans())
-def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: bool) -> None:
-    """By the same columns if the population has them; else each of its rows is a unit."""
+@settings(max_examples=120)
+@given(cases(most=8), cases(most=14), st.integers(1, 4), st.booleans(), st.booleans())
+def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: bool, own: bool) -> None:
+    """By what names their units, whether the table's rows are somebody's or people; else each row is a unit."""
     if len(case.names) != len(town.names):
         return
     crowd = town.classes([0] * len(town.names))
-    found = frequencies_of(
-        read(case.table(), unit="who"),
-        case.names,
-        population=read(town.table(), unit="who") if named else read(town.table(unit=False)),
-    )
+    table = read(case.table(unit=own), unit="who" if own else ())
+    everybody = read(town.table(), unit="who") if named else read(town.table(unit=False))
+    found = frequencies_of(table, case.names, population=everybody)
     assert found.population is not None
     want = [
         len(people(rows)) if named else len(rows)
@@ -419,15 +417,15 @@ def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: 
         nodes.append((min(sizes) >= k, levels))
     got = None
     with suppress(InvalidArgument):
-        got = anonymize(
-            case.table(),
-            unit="who",
-            hierarchies=case.hierarchies(),
-            models=[KMap(k)],
-            population=town.table(unit=named),
-            suppression=0,
-        )
+        got = anonymize(table, hierarchies=case.hierarchies(), models=[KMap(k)], population=everybody, suppression=0)
     assert (got is not None) == any(fine for fine, _ in nodes)
+
+
+def test_ranges_of_a_population_are_not_counted_by_row() -> None:
+    """One person of three rows would make a 3-map of somebody who is alone."""
+    town = read({"who": [1, 1, 1, 2, 3, 4], "age": [20, 20, 20, 30, 30, 30]}, unit="who")
+    with pytest.raises(InvalidArgument, match="ranges of a population can't be counted by unit"):
+        anonymize({"age": [20, 30]}, quasi_identifiers=["age"], models=[KMap(3)], population=town, algorithm="mondrian")
 
 
 def test_counting_rows_is_the_wrong_twin() -> None:
