@@ -33,7 +33,7 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.risk import population_uniqueness, special_uniques
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, SchemaMismatch
 
 Row: TypeAlias = tuple[int, tuple[int, ...], str]
 """Whose it is, its quasi-identifiers, and the sensitive value."""
@@ -190,6 +190,12 @@ def test_what_says_whose_a_row_is() -> None:
             wrong()
     with pytest.raises(InvalidArgument, match="says whose a row is"):
         uniqueness(read(table, unit="house"), ["house"])
+    with pytest.raises(InvalidArgument, match="a unit is the name of a column"):
+        read(table, unit=5)  # type: ignore[arg-type]  # what is refused
+    with pytest.raises(SchemaMismatch, match="no column 'hous'"):
+        assess(table, quasi_identifiers=["zip"], identifying=["hous"])
+    with pytest.raises(InvalidArgument, match="says whose a row is"):
+        assess(table, quasi_identifiers=["zip"], identifying=["house"], unit="house")
     with pytest.raises(InvalidArgument, match="wildcards"):
         uniqueness(table, ["zip"], unit="house", missing="wildcard")
     with pytest.raises(InvalidArgument, match="a unit's rows agree"):
@@ -204,6 +210,20 @@ def test_which_columns_repeat() -> None:
     assert not repeated(read({"patient_id": [1, 2], "age": [1, 1]}))
     assert [each.column for each in repeated(read({"code": ["x", "x"]}), ["code"])] == ["code"]
     assert not repeated(read({"patient_id": [1, 1], "age": [1, 1]}, unit="patient_id"))
+
+
+def test_what_suppression_takes_where_units_are_in_several_classes() -> None:
+    """The rows of small classes; without all rows of who has them, those of five would be four."""
+    table = {"who": [1, 2, 3, 4, 5, 1], "zip": ["a"] * 5 + ["b"]}
+    advice = assess(table, quasi_identifiers=["zip"], unit="who").advice
+    assert advice[1].startswith(
+        "Suppressing the rows by which they do, and no others of theirs, makes the table 5-anon"
+    )
+    assert advice[1].endswith(": 20 % of the units lose rows.")
+    everybody = {"who": [1, 2, 3, 4, 5, *range(1, 6)], "zip": ["a"] * 5 + ["b", "b", "c", "c", "c"]}
+    assert ": 100 % of the units lose rows." in assess(everybody, quasi_identifiers=["zip"], unit="who").advice[1]
+    scattered = {"who": [1, 1, 2], "zip": ["a", "b", "a"]}
+    assert "leave nothing" in assess(scattered, quasi_identifiers=["zip"], unit="who").advice[1]
 
 
 # ── Models ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -259,6 +279,15 @@ def test_no_share_differs_by_more_than_t(case: Case) -> None:
             elif over == under and len(table) > 1:
                 ups = [sum(shares[v] for v in sorted(table)[: i + 1]) for i in range(len(table) - 1)]
                 assert reached[place] == pytest.approx(float(sum(map(abs, ups)) / (len(table) - 1)))
+
+
+def test_shares_of_near_values_may_differ_by_more_than_t() -> None:
+    """Not by the equal distance, but by that of an order: all of a class have 3, nobody else does, and 4 is near."""
+    table = {"who": range(12), "zip": ["1"] * 2 + ["2"] * 10, "ill": [3, 3, 4, 4, *range(5, 13)]}
+    found = frequencies_of(read({name: list(each) for name, each in table.items()}, unit="who"), ["zip"], "ill")
+    differ = 1 - Fraction(2, 12)
+    assert Closeness(1, "ill", distance="ordered").measure(found)[0] < differ
+    assert Closeness(1, "ill").measure(found)[0] >= differ
 
 
 # ── Releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
