@@ -290,6 +290,21 @@ def test_shares_of_near_values_may_differ_by_more_than_t() -> None:
     assert Closeness(1, "ill").measure(found)[0] >= differ
 
 
+@settings(max_examples=100)
+@given(cases(columns=1, apart=False))
+def test_distances_in_a_hierarchy_end_at_one_in_all(case: Case) -> None:
+    """Work in a tree: what all nodes below the root have too much or too little, and what comes from outside."""
+    found = frequencies_of(read(case.table(), unit="who"), ["q0"], "ill")
+    tree = Listed(rows=[("a", "x", "*"), ("b", "x", "*"), ("c", "c", "*")])
+    reached = Closeness(1, "ill", distance="hierarchical", hierarchy=tree).measure(found)
+    table = held([(unit, value) for unit, _, value in case.rows])
+    for place, (_, rows) in enumerate(sorted(case.classes([0]).items())):
+        shares = {v: Fraction(held(rows)[v], len(people(rows))) - Fraction(table[v], len(case.units)) for v in "abc"}
+        inner = abs(shares["a"] + shares["b"]) + abs(shares["c"])
+        work = (sum(map(abs, shares.values())) + inner) / 4 + abs(sum(shares.values())) / 2
+        assert reached[place] == pytest.approx(float(min(work, 1)))
+
+
 # ── Releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Asked: TypeAlias = tuple[Model, Callable[[Class, list[Class]], bool]]
