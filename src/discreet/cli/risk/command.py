@@ -37,7 +37,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         Path | None, typer.Option(metavar="FILE", help="A table of everybody whom the rows were drawn from.")
     ] = None,
     sampled: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Which share of the population the rows are: 1% or 1/100.")
+        str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
     ] = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
     delimiter: columns.Delimiter = None,
@@ -143,7 +143,7 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
 
 
 def _fraction(sampled: str | None) -> Fraction | None:
-    """Which share of the population the rows are.
+    """Which share of the population the units are.
 
     Raises:
         InvalidArgument: it isn't a share, or none of it.
