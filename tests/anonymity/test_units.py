@@ -33,7 +33,7 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.risk import population_uniqueness, special_uniques
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, SchemaMismatch
 
 Row: TypeAlias = tuple[int, tuple[int, ...], str]
 """Whose it is, its quasi-identifiers, and the sensitive value."""
@@ -190,6 +190,12 @@ def test_what_says_whose_a_row_is() -> None:
             wrong()
     with pytest.raises(InvalidArgument, match="says whose a row is"):
         uniqueness(read(table, unit="house"), ["house"])
+    with pytest.raises(InvalidArgument, match="a unit is the name of a column"):
+        read(table, unit=5)  # type: ignore[arg-type]  # what is refused
+    with pytest.raises(SchemaMismatch, match="no column 'hous'"):
+        assess(table, quasi_identifiers=["zip"], identifying=["hous"])
+    with pytest.raises(InvalidArgument, match="says whose a row is"):
+        assess(table, quasi_identifiers=["zip"], identifying=["house"], unit="house")
     with pytest.raises(InvalidArgument, match="wildcards"):
         uniqueness(table, ["zip"], unit="house", missing="wildcard")
     with pytest.raises(InvalidArgument, match="a unit's rows agree"):
@@ -204,6 +210,20 @@ def test_which_columns_repeat() -> None:
     assert not repeated(read({"patient_id": [1, 2], "age": [1, 1]}))
     assert [each.column for each in repeated(read({"code": ["x", "x"]}), ["code"])] == ["code"]
     assert not repeated(read({"patient_id": [1, 1], "age": [1, 1]}, unit="patient_id"))
+
+
+def test_what_suppression_takes_where_units_are_in_several_classes() -> None:
+    """The rows of small classes; without all rows of who has them, those of five would be four."""
+    table = {"who": [1, 2, 3, 4, 5, 1], "zip": ["a"] * 5 + ["b"]}
+    advice = assess(table, quasi_identifiers=["zip"], unit="who").advice
+    assert advice[1].startswith(
+        "Suppressing the rows by which they do, and no others of theirs, makes the table 5-anon"
+    )
+    assert advice[1].endswith(": 20 % of the units lose rows.")
+    everybody = {"who": [1, 2, 3, 4, 5, *range(1, 6)], "zip": ["a"] * 5 + ["b", "b", "c", "c", "c"]}
+    assert ": 100 % of the units lose rows." in assess(everybody, quasi_identifiers=["zip"], unit="who").advice[1]
+    scattered = {"who": [1, 1, 2], "zip": ["a", "b", "a"]}
+    assert "leave nothing" in assess(scattered, quasi_identifiers=["zip"], unit="who").advice[1]
 
 
 # ── Models ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -259,6 +279,30 @@ def test_no_share_differs_by_more_than_t(case: Case) -> None:
             elif over == under and len(table) > 1:
                 ups = [sum(shares[v] for v in sorted(table)[: i + 1]) for i in range(len(table) - 1)]
                 assert reached[place] == pytest.approx(float(sum(map(abs, ups)) / (len(table) - 1)))
+
+
+def test_shares_of_near_values_may_differ_by_more_than_t() -> None:
+    """Not by the equal distance, but by that of an order: all of a class have 3, nobody else does, and 4 is near."""
+    table = {"who": range(12), "zip": ["1"] * 2 + ["2"] * 10, "ill": [3, 3, 4, 4, *range(5, 13)]}
+    found = frequencies_of(read({name: list(each) for name, each in table.items()}, unit="who"), ["zip"], "ill")
+    differ = 1 - Fraction(2, 12)
+    assert Closeness(1, "ill", distance="ordered").measure(found)[0] < differ
+    assert Closeness(1, "ill").measure(found)[0] >= differ
+
+
+@settings(max_examples=100)
+@given(cases(columns=1, apart=False))
+def test_distances_in_a_hierarchy_end_at_one_in_all(case: Case) -> None:
+    """Work in a tree: what all nodes below the root have too much or too little, and what comes from outside."""
+    found = frequencies_of(read(case.table(), unit="who"), ["q0"], "ill")
+    tree = Listed(rows=[("a", "x", "*"), ("b", "x", "*"), ("c", "c", "*")])
+    reached = Closeness(1, "ill", distance="hierarchical", hierarchy=tree).measure(found)
+    table = held([(unit, value) for unit, _, value in case.rows])
+    for place, (_, rows) in enumerate(sorted(case.classes([0]).items())):
+        shares = {v: Fraction(held(rows)[v], len(people(rows))) - Fraction(table[v], len(case.units)) for v in "abc"}
+        inner = abs(shares["a"] + shares["b"]) + abs(shares["c"])
+        work = (sum(map(abs, shares.values())) + inner) / 4 + abs(sum(shares.values())) / 2
+        assert reached[place] == pytest.approx(float(min(work, 1)))
 
 
 # ── Releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -392,18 +436,16 @@ def test_ranges_count_units(case: Case, name: str, relaxed: bool) -> None:
     )
 
 
-@settings(max_examples=80)
-@given(cases(most=8), cases(most=14), st.integers(1, 4), st.booleans())
-def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: bool) -> None:
-    """By the same columns if the population has them; else each of its rows is a unit."""
+@settings(max_examples=120)
+@given(cases(most=8), cases(most=14), st.integers(1, 4), st.booleans(), st.booleans())
+def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: bool, own: bool) -> None:
+    """By what names their units, whether the table's rows are somebody's or people; else each row is a unit."""
     if len(case.names) != len(town.names):
         return
     crowd = town.classes([0] * len(town.names))
-    found = frequencies_of(
-        read(case.table(), unit="who"),
-        case.names,
-        population=read(town.table(), unit="who") if named else read(town.table(unit=False)),
-    )
+    table = read(case.table(unit=own), unit="who" if own else ())
+    everybody = read(town.table(), unit="who") if named else read(town.table(unit=False))
+    found = frequencies_of(table, case.names, population=everybody)
     assert found.population is not None
     want = [
         len(people(rows)) if named else len(rows)
@@ -419,15 +461,15 @@ def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: 
         nodes.append((min(sizes) >= k, levels))
     got = None
     with suppress(InvalidArgument):
-        got = anonymize(
-            case.table(),
-            unit="who",
-            hierarchies=case.hierarchies(),
-            models=[KMap(k)],
-            population=town.table(unit=named),
-            suppression=0,
-        )
+        got = anonymize(table, hierarchies=case.hierarchies(), models=[KMap(k)], population=everybody, suppression=0)
     assert (got is not None) == any(fine for fine, _ in nodes)
+
+
+def test_ranges_of_a_population_are_not_counted_by_row() -> None:
+    """One person of three rows would make a 3-map of somebody who is alone."""
+    town = read({"who": [1, 1, 1, 2, 3, 4], "age": [20, 20, 20, 30, 30, 30]}, unit="who")
+    with pytest.raises(InvalidArgument, match="ranges of a population can't be counted by unit"):
+        anonymize({"age": [20, 30]}, quasi_identifiers=["age"], models=[KMap(3)], population=town, algorithm="mondrian")
 
 
 def test_counting_rows_is_the_wrong_twin() -> None:

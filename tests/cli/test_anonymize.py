@@ -426,3 +426,14 @@ def test_a_table_without_rows_becomes_one(here: Path, run: Any) -> None:
         )
         assert result.exit_code == ExitCode.OK, result.output
         assert (here / f"{algorithm}.csv").read_text(encoding="utf-8") == '"age","disease"\n'
+
+
+def test_people_of_several_rows(here: Path, run: Any) -> None:
+    """What is promised is of people, and so is what is left out."""
+    visits = "".join(f"{row // 3},{row // 6},{row % 2}\n" for row in range(30))
+    (here / "visits.csv").write_text(f"patient_id,age,ill\n{visits}77,99,1\n", encoding="utf-8")
+    asked = ("anonymize", "visits.csv", "-q", "age", "-s", "ill", "--k", "2", "--suppression", "1/10")
+    shown = run(*asked, "--unit", "patient_id").stdout
+    assert "11, by patient_id; 1 has rows that are left out (9.09 %, 10 % may be)" in shown
+    assert "Rows were counted" not in shown
+    assert run(*asked).stdout.startswith("Rows were counted, not people: patient_id has 11 values in 31 rows.")

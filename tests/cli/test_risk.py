@@ -88,6 +88,29 @@ def test_columns_can_be_named(people: Path, run: Any) -> None:
     assert (people / "people.csv").read_text(encoding="utf-8") == PEOPLE
 
 
+def test_people_of_several_rows(here: Path, run: Any) -> None:
+    """The first line says that rows were counted, until it is said whose they are; saying nothing isn't saying that."""
+    visits = "".join(f"{row // 3},{row // 6},{row % 2}\n" for row in range(30))
+    (here / "visits.csv").write_text(f"patient_id,age,ill\n{visits}", encoding="utf-8")
+    asked = ("risk", "visits.csv", "-q", "age", "-s", "ill")
+    warned = run(*asked).stdout
+    assert warned.startswith("Rows were counted, not people: patient_id has 10 values in 30 rows.")
+    found = json.loads(run(*asked, "--unit", "patient_id", "--format", "json").stdout)
+    assert (found["k"], found["units"], found["unit"]) == (2, 10, ["patient_id"])
+    for said in (["--unit", "patient_id"], ["--rows-are-people"]):
+        shown = run(*asked, *said).stdout
+        assert "Rows were counted" not in shown
+        attack, anonymize = [line.split()[1:] for line in shown.splitlines() if line.startswith("    discreet ")][:2]
+        assert run(*attack).exit_code == 0
+        assert anonymize[: 1 + len(said)] == ["anonymize", *said]
+        assert run(*anonymize, "--k", "2").exit_code == 0
+    for empty in ("", " , "):
+        refused = run(*asked, "--unit", empty)
+        assert refused.exit_code == ExitCode.REFUSED
+        assert "--unit names no column" in refused.output
+    assert run(*asked, "--unit", "", "--rows-are-people").exit_code == ExitCode.REFUSED
+
+
 def test_what_is_next_can_be_pasted(here: Path, run: Any) -> None:
     """Whatever the file and its columns are called, the commands are words for a shell, and they work."""
     name = "a b's; $(touch gone).csv"

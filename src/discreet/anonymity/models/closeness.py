@@ -30,8 +30,8 @@ class Closeness:
     Values that a class lacks do.
 
     Where units have several values in a class, a value's share is that of the units that have it, in the class and in
-    the table. Shares then needn't add up to the same; what one has more in all is moved as far as can be. So no value's
-    share differs by more than t.
+    the table. Shares then needn't add up to the same; what one has more in all is moved as far as can be. By the equal
+    distance no value's share differs by more than t; the others let shares of values that are near differ by more.
 
     Args:
         t: from 0 to 1; 1 asks for nothing.

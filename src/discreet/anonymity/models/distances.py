@@ -42,33 +42,28 @@ class Distances:
 
 
 def equal(counts: Counts) -> Distances:
-    """What a class has too much, Σ max(0, n·N − T·s) over its values, or what it has too little if that is more.
-
-    Unless units have several values, differences add up to 0, so that both are half the sum of all. Neither is above
-    2^62, as no count exceeds 2^31.
-    """
-    have, due = counts.gains()
-    over = counts.sums(np.maximum(have - due, 0))
-    return _ended(over + np.maximum(-_surplus(counts), 0), counts.sizes * counts.whole)
+    """What a class has too much of its values, or what it has too little if that is more."""
+    return _ended(_unlike(counts), counts.sizes * counts.whole)
 
 
 def hierarchical(counts: Counts, ladder: Ladder) -> Distances:
-    """The mean of the equal distances between groups, over the levels below the highest.
+    """The mean of the equal distances between groups, over the levels below the highest; it ends at 1, they needn't.
 
     Proof. In a tree whose leaves all have the depth H, the distance level/H is the length of the path between two
     leaves if each edge is 1/(2H) long. All that a subtree has too much or too little passes the edge above it, and
     moving no more than that is enough. So the work is Σ |difference|/(2H) over all groups below the root, and
     half the differences of one level are its equal distance. Li et al. pair what is left over at each inner node
-    instead, which is the same sum.
+    instead, which is the same sum. What comes from outside reaches the root by an edge that is ½ long, and so every
+    leaf at the distance 1: it adds half of itself, as it does at each level.
     """
     height = max(ladder.height + (ladder.groups(ladder.height) > 1), 1)
 
     def work(part: Counts) -> Exact:
         """The numerators of a part of the classes."""
-        total = equal(part).work
+        total = _unlike(part)
         for level in range(1, height):
             part = _grouped(part, ladder.between(level - 1, level))
-            total = total + equal(part).work
+            total = total + _unlike(part)
         return total
 
     return _in_parts(counts, height, work)
@@ -92,6 +87,17 @@ def ordered(counts: Counts) -> Distances:
         return moved
 
     return _in_parts(counts, steps, work)
+
+
+def _unlike(counts: Counts) -> Exact:
+    """Of each class, Σ max(0, n·N − T·s) over its values, or Σ max(0, T·s − n·N) if that is more.
+
+    Unless units have several values, differences add up to 0, so that both are half the sum of all. Neither is above
+    2^62, as no count exceeds 2^31.
+    """
+    have, due = counts.gains()
+    over: Exact = counts.sums(np.maximum(have - due, 0))
+    return over + np.maximum(-_surplus(counts), 0)
 
 
 def _in_parts(counts: Counts, steps: int, work: Callable[[Counts], Exact]) -> Distances:

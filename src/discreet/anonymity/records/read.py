@@ -102,10 +102,12 @@ def _naming(unit: Unit, columns: Sequence[str] | None) -> tuple[str, ...] | None
     """The columns that say whose a row is; None if nothing is said of it.
 
     Raises:
-        InvalidArgument: one is named twice, or is to be read as another column, too.
+        InvalidArgument: it isn't names; one is named twice, or is to be read as another column, too.
     """
     if unit is None:
         return None
+    if not isinstance(unit, Sequence):
+        raise InvalidArgument("a unit is the name of a column, or a list of them", hint="unit='patient_id'")
     naming = (unit,) if isinstance(unit, str) else tuple(unit)
     for name in naming:
         if naming.count(name) > 1 or name in (columns or ()):

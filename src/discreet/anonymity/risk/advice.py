@@ -60,11 +60,13 @@ def _small(report: RiskReport, safe: int) -> tuple[str, ...]:
     if report.missing is Missing.WILDCARD:
         # the rows that go may be those among which others hide
         return (found, f"To make the table {safe}-anonymous by suppression alone, at least these rows must go.")
-    if exposed == total:
+    if sizes.sizes[-1] < safe:
         return (found, "Suppression alone would leave nothing.")
     share = f"{percent(exposed / total)} of the {noun.many}"
-    cost = f"Suppressing them makes the table {safe}-anonymous at the cost of {share}."
-    return (found, cost)
+    if report.uniqueness.held > total:  # where all rows of somebody go, others lose one among whom they hid
+        these = f"Suppressing the rows by which they do, and no others of theirs, makes the table {safe}-anonymous"
+        return (found, f"{these}: {share} lose rows.")
+    return (found, f"Suppressing them makes the table {safe}-anonymous at the cost of {share}.")
 
 
 def _alone(unique: int, exposed: int) -> str:

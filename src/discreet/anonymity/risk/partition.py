@@ -129,7 +129,7 @@ class Divided:
         return Divided(cuts=self.cuts, unique=alone, rows=rows, of_row=of_row, groups=groups)
 
     def unique_with_rest(self, start: int) -> int:
-        """How many rows would be alone if divided by all columns from `start` on, too."""
+        """How many units would be alone if divided by all columns from `start` on, too."""
         size = self.cuts.rest_sizes[start]
         keys = self.of_row * size + self.cuts.rests[start][self.rows]
         if self.groups * size <= _CELLS * len(keys):
@@ -206,7 +206,7 @@ class Recounted:
         return Recounted(records=self.records, chosen=(*self.chosen, self.records.names[column]))
 
     def unique_with_rest(self, start: int) -> int:
-        """How many rows would be alone if divided by all columns from `start` on, too."""
+        """How many units would be alone if divided by all columns from `start` on, too."""
         return Recounted(records=self.records, chosen=(*self.chosen, *self.records.names[start:])).unique
 
 

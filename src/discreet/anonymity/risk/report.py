@@ -257,7 +257,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
     """The table, with all columns that matter, and what they are.
 
     Raises:
-        InvalidArgument: no column is quasi-identifying, or one has two roles.
+        InvalidArgument: no column is quasi-identifying, one has two roles, or one says whose a row is and has another.
         SchemaMismatch: the table lacks a column.
     """
     for names in (quasi_identifiers, sensitive, identifying):
@@ -287,6 +287,8 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
     if len(set(named)) < len(named):
         twice = next(name for place, name in enumerate(named) if name in named[:place])
         raise InvalidArgument(f"the column {twice!r} is named twice")
+    for name in named:
+        records.column(name)  # a misspelt one that identifies would go unlooked at
     return records, roles
 
 

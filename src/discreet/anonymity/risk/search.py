@@ -39,7 +39,7 @@ class Searched:
 
     Args:
         minimal: the sets that identify while none of their subsets does.
-        counted: for how many sets the rows were counted.
+        counted: for how many sets it was counted who is alone.
     """
 
     minimal: tuple[Found, ...]
@@ -56,7 +56,7 @@ class _Search:
         at_most: sets have no more columns.
         identifying: sets that identify, none of which was known to contain another when it was found.
         harmless: sets that don't identify, and so neither does any subset.
-        counted: for how many sets the rows were counted.
+        counted: for how many sets it was counted who is alone.
     """
 
     columns: int

@@ -88,8 +88,8 @@ def facts(outcome: Outcome) -> dict[str, str]:
     if release.unit:
         touched = release.touched / release.units if release.units else 0.0
         by_unit["units"] = (
-            f"{release.units:,}, by {', '.join(release.unit)}; of {release.touched:,} rows are left out "
-            f"({percent(touched)}, {allowed})"
+            f"{release.units:,}, by {', '.join(release.unit)}; {release.touched:,} "
+            f"{'has' if release.touched == 1 else 'have'} rows that are left out ({percent(touched)}, {allowed})"
         )
     roles = outcome.roles
     lines = {

@@ -96,15 +96,17 @@ def unit_of(named: Sequence[str] | None, *, rows_are_people: bool) -> tuple[str,
     """The columns that say whose a row is; none of them where each row is somebody else's; None if nothing is said.
 
     Raises:
-        InvalidArgument: both are said.
+        InvalidArgument: both are said; or a unit is, but no column of it.
 
     Examples:
         >>> unit_of(["patient_id"], rows_are_people=False), unit_of(None, rows_are_people=True)
         (('patient_id',), ())
     """
     found = names(named)
-    if found and rows_are_people:
+    if found is not None and rows_are_people:
         raise InvalidArgument("rows have units, or are people: not both", hint="leave out --unit or --rows-are-people")
+    if found == []:  # an empty variable of a shell, say, which must not be taken for --rows-are-people
+        raise InvalidArgument("--unit names no column", hint="name one, or say --rows-are-people")
     return () if rows_are_people else None if found is None else tuple(found)
 
 

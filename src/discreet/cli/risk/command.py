@@ -37,7 +37,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         Path | None, typer.Option(metavar="FILE", help="A table of everybody whom the rows were drawn from.")
     ] = None,
     sampled: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Which share of the population the rows are: 1% or 1/100.")
+        str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
     ] = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
     delimiter: columns.Delimiter = None,
@@ -76,22 +76,24 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     say()
     if html is not None:
         say(f"Written to {printable(str(html))}\n")
-    _show_next(file, report, columns.names(quasi_identifying), columns.names(sensitive))
+    _show_next(file, report, columns.names(quasi_identifying), columns.names(sensitive), whose)
 
 
 def _show_next(
-    file: Path, report: RiskReport, quasi_identifying: list[str] | None, sensitive: list[str] | None
+    file: Path,
+    report: RiskReport,
+    quasi_identifying: list[str] | None,
+    sensitive: list[str] | None,
+    unit: tuple[str, ...] | None,
 ) -> None:
     """What to do next, each a command that can be pasted, with what was said of the columns."""
     name = quote(str(file))
-    whose = f"--unit {quote(columns.written(report.unit))} " if report.unit else ""
+    whose = "" if unit is None else f"--unit {quote(columns.written(unit))} " if unit else "--rows-are-people "
     known = f"{quote(columns.written(quasi_identifying))} " if quasi_identifying else ""
     sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
     attacked = (known and f"--on {known}") + (sought and f"--sensitive {quote((sensitive or [''])[0])} ")
     reduced = (known and f"--quasi-identifying {known}") + (sought and f"--sensitive {sought}")
-    attack = (
-        [("See it done", f"attack linkage {whose}{attacked}{name}")] if report.sensitive else []
-    )  # else nothing is sought
+    attack = [("See it done", f"attack linkage {attacked}{name}")] if report.sensitive else []  # else nothing is sought
     say("Next")
     for why, command in (
         *attack,
@@ -141,7 +143,7 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
 
 
 def _fraction(sampled: str | None) -> Fraction | None:
-    """Which share of the population the rows are.
+    """Which share of the population the units are.
 
     Raises:
         InvalidArgument: it isn't a share, or none of it.

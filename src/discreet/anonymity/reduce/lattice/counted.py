@@ -24,8 +24,8 @@ class Counted:
     """How to read the weights of keys, and their last field.
 
     Args:
-        by_unit: whether rows are counted by unit. Weights are then those of rows and of units that have no code; else
-            of rows, which are units.
+        by_unit: whether rows of the table or of the population are counted by unit. Weights are then those of rows and
+            of units that have no code; else of rows, which are units.
         population: whether the weights of a population come last.
         own: how many units of the table have a code: 1, 2, … Code 0 is of all others.
         others: how many units of the population have one, from `own` + 1 on.
@@ -110,14 +110,14 @@ def tuples_of(
         Sensitive attribute → tuples that hold it; and under None, which is first, those without one, if there is a
         population, rows are counted by unit, or there are no attributes. And what their weights count.
     """
-    if table.units is None:
+    if table.units is None and (population is None or population.units is None):
         tuples: dict[str | None, Tuples] = {}
         if population is not None or not sensitive:
             tuples[None] = _rows(table.columns) if population is None else _both(table.columns, population.columns)
         for name, attribute in sensitive.items():
             tuples[name] = _rows((*table.columns, attribute))
         return tuples, Counted(population=population is not None)
-    return _by_unit(table.columns, table.units, population, sensitive)
+    return _by_unit(table, population, sensitive)
 
 
 def _rows(columns: Sequence[Coded]) -> Tuples:
@@ -137,27 +137,26 @@ def _both(columns: Sequence[Coded], others: Sequence[Coded]) -> Tuples:
 
 
 def _by_unit(
-    columns: tuple[Coded, ...], units: Units, population: Side | None, sensitive: Mapping[str, Coded]
+    table: Side, population: Side | None, sensitive: Mapping[str, Coded]
 ) -> tuple[dict[str | None, Tuples], Counted]:
-    """The same where rows are counted by unit."""
-    mine = _entries(columns, units)
-    codes, own = _codes(mine, 1)
-    rows, ones = mine.weights[0], np.ones(len(mine.weights[0]))
-    parts: list[_Part] = [([*mine.codes[:-1], codes[mine.codes[-1]]], [rows, ones])]
+    """The same where rows of one of them are counted by unit."""
+    mine = _entries(table.columns, table.units)
+    codes, own = _codes(mine, table.units, 1)
+    parts: list[_Part] = [(_coded(mine, codes), [mine.weights[0], _counts(mine, table.units)])]
     others = 0
     if population is not None:
         theirs = _entries(population.columns, population.units)
-        their_codes, others = _codes(theirs, own + 1) if population.units is not None else (theirs.codes[-1], 0)
-        people = theirs.weights[0] if population.units is None else np.ones(len(theirs.weights[0]))
-        parts[0][1].append(np.zeros(len(ones)))
+        their_codes, others = _codes(theirs, population.units, own + 1)
+        people = _counts(theirs, population.units)
+        parts[0][1].append(np.zeros(len(mine.weights[0])))
         nobody = np.zeros(len(people))
-        parts.append(([*theirs.codes[:-1], their_codes[theirs.codes[-1]]], [nobody, nobody, people]))
+        parts.append((_coded(theirs, their_codes), [nobody, nobody, people]))
     counted = Counted(by_unit=True, population=population is not None, own=own, others=others)
-    sizes = [column.size for column in columns]
+    sizes = [column.size for column in table.columns]
     tuples: dict[str | None, Tuples] = {None: _merged(parts, [*sizes, 1 + own + others])}
     for name, attribute in sensitive.items():
-        held = _entries((*columns, attribute), units)
-        part: _Part = ([*held.codes[:-1], codes[held.codes[-1]]], [held.weights[0], np.ones(len(held.weights[0]))])
+        held = _entries((*table.columns, attribute), table.units)
+        part: _Part = (_coded(held, codes), [held.weights[0], _counts(held, table.units)])
         tuples[name] = _merged([part], [*sizes, attribute.size, 1 + own + others])
     return {name: each if counted.codes else each.without_last() for name, each in tuples.items()}, counted
 
@@ -170,10 +169,22 @@ def _entries(columns: Sequence[Coded], units: Units | None) -> Tuples:
     return Tuples(codes=_columns(found.tuples()), weights=(found.counts,))
 
 
-def _codes(entries: Tuples, first: int) -> tuple[Codes, int]:
+def _codes(entries: Tuples, units: Units | None, first: int) -> tuple[Codes, int]:
     """The code of each unit: 0 if it is in one tuple, else a number from `first` on; and how many have one."""
+    if units is None:
+        return np.zeros(1, dtype=np.int32), 0
     apart = np.bincount(entries.codes[-1]) > 1
     return np.where(apart, np.cumsum(apart) + first - 1, 0).astype(np.int32), int(apart.sum())
+
+
+def _coded(entries: Tuples, codes: Codes) -> list[Codes]:
+    """The columns of entries, with the code of the unit behind them instead of its number."""
+    return [*entries.codes[:-1], codes[entries.codes[-1]]]
+
+
+def _counts(entries: Tuples, units: Units | None) -> Whole:
+    """How many units each entry counts: one, or its rows where each is a unit of its own."""
+    return entries.weights[0] if units is None else np.ones_like(entries.weights[0])
 
 
 _Part: TypeAlias = tuple[list[Codes], list[NDArray[Any]]]

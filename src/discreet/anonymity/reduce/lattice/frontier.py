@@ -44,7 +44,7 @@ class Frontier:
     Args:
         heights: of the quasi-identifiers.
         meter: of the loss that is minimised.
-        most: how many rows may be left out.
+        most: of how many units rows may be left out.
 
     Raises:
         InvalidArgument: the lattice has too many nodes.

@@ -25,8 +25,8 @@ class Search:
         nodes: how many the lattice has.
         evaluated: of how many the classes were formed and checked.
         pruned_by_bound: how many were left out because they can't lose less.
-        pruned_by_monotony: how many because they lie below one that misses the models by too many rows.
-        suppressed: how many rows are left out at the node that was chosen.
+        pruned_by_monotony: how many because they lie below one at which rows of too many units are left out.
+        suppressed: of how many units rows are left out at the node that was chosen.
         most: how many may be.
 
     Examples:

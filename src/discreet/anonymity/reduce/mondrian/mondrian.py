@@ -24,6 +24,7 @@ from discreet.anonymity.reduce.mondrian.partition import partition
 from discreet.anonymity.reduce.mondrian.points import Points, points_of
 from discreet.anonymity.reduce.mondrian.showing import shown
 from discreet.anonymity.reduce.recoding import Recoded, Recoding, recoding_of_nothing
+from discreet.anonymity.risk.words import Noun
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
 
@@ -144,10 +145,11 @@ def _cut(
     if (points.of_person < 0).any():
         _check_below(models)
     judge = Judge(points=points, models=models, columns={name: records.column(name) for name in sensitive})
+    unit = () if records.units is None else records.units.names
     for model in judge.failing(everything(points)):
         raise InvalidArgument(
             f"the whole table, taken as one class, doesn't meet {model}, so that nothing is to be gained by ranges",
-            hint=f"ask for less: it has {records.rows:,} rows",
+            hint=f"ask for less: it has {Noun.of(unit).counted(records.counted)}",
         )
     found = partition(points, axes, judge, relaxed=relaxed)
     seen = [_shown(axis, found.low[number], found.high[number]) for number, axis in enumerate(axes)]
@@ -188,11 +190,11 @@ def _check_units(
         InvalidArgument: a model is about a population; or compares classes with the whole table, though units may be in
             several classes.
     """
+    hint = "take the optimal search"
+    if population is not None and not (records.units is None and population.units is None):
+        raise InvalidArgument("ranges of a population can't be counted by unit", hint=hint)
     if records.units is None:
         return
-    hint = "take the optimal search"
-    if population is not None:
-        raise InvalidArgument("ranges of a population can't be counted by unit", hint=hint)
     members = classes_of(records, [axis.column.name for axis in axes]).members
     apart = relaxed or (members is not None and members.apart)
     for model in models:
