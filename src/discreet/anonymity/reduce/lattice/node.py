@@ -9,8 +9,8 @@ import numpy as np
 from discreet.anonymity.classes.frequencies import Frequencies, summed
 from discreet.anonymity.loss.loss import Levels
 from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
-from discreet.anonymity.reduce.lattice.counted import Counted
 from discreet.anonymity.reduce.lattice.keys import Keys
+from discreet.anonymity.reduce.lattice.tuples import Counted
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -11,10 +11,10 @@ from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Mask
-from discreet.anonymity.reduce.lattice.counted import Counted, Tuples
 from discreet.anonymity.reduce.lattice.keys import Roller
 from discreet.anonymity.reduce.lattice.node import Node, node_of
 from discreet.anonymity.reduce.lattice.store import Store
+from discreet.anonymity.reduce.lattice.tuples import Counted, Tuples
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from discreet.anonymity.records.column import Coded, Codes, Mask
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.lattice.counted import Counted, Side, Tuples, tuples_of
 from discreet.anonymity.reduce.lattice.problem import Problem
+from discreet.anonymity.reduce.lattice.tuples import Counted, Side, Tuples, tuples_of
 from discreet.errors import InvalidArgument
 
 
