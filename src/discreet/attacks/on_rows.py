@@ -21,6 +21,7 @@ from discreet.attacks.rows.linking.ratings import blurred, made_up_ratings
 from discreet.attacks.rows.linking.sampling import shuffled
 from discreet.attacks.rows.linking.sparse import Log, guessed_log, sparse
 from discreet.attacks.rows.numbers import is_ordered
+from discreet.attacks.rows.people import of_units
 from discreet.attacks.rows.predicates.singling_out import singling_out
 from discreet.attacks.staging import NUMBER, Stage
 from discreet.attacks.targets.answers import Answers
@@ -43,8 +44,8 @@ def _target(stage: Stage, against: str) -> tuple[Rows | Answers, Records | None]
 
 def _of_all(stage: Stage, against: str, found: AttackResult) -> AttackResult:
     """A result that is about people of the table; through answers, about a random sample of them."""
-    drawn = against == "answers" and found.tried < stage.records.rows
-    return replace(found, drawn_from=stage.records.rows) if drawn else found
+    drawn = against == "answers" and found.tried < stage.records.counted
+    return replace(found, drawn_from=stage.records.counted) if drawn else found
 
 
 def run_linkage(stage: Stage, against: str) -> AttackResult:
@@ -177,10 +178,10 @@ def _log(stage: Stage) -> Log:
 
 def run_intersection(stage: Stage, against: str) -> AttackResult:
     """Two releases of two thirds of the people each, attacked for those who are in both; through answers for a few."""
-    order = shuffled(stage.records.rows)
-    third = max(stage.records.rows // 3, 1)
-    parts = [stage.records.take(rows) for rows in (order[: 2 * third], order[third:])]
-    both = stage.records.take(order[third : 2 * third])
+    order = shuffled(stage.records.counted)
+    third = max(stage.records.counted // 3, 1)
+    parts = [of_units(stage.records, units) for units in (order[: 2 * third], order[third:])]
+    both = of_units(stage.records, order[third : 2 * third])
     first: Rows | Answers
     second: Rows | Answers
     if against == "answers":
@@ -193,9 +194,9 @@ def run_intersection(stage: Stage, against: str) -> AttackResult:
 
 def run_singling_out(stage: Stage, against: str) -> AttackResult:
     """One third of the people is released; the others stand for everybody else."""
-    order = shuffled(stage.records.rows)
-    third = max(stage.records.rows // 3, 1)
-    data, fresh = stage.records.take(order[:third]), stage.records.take(order[third : 3 * third])
+    order = shuffled(stage.records.counted)
+    third = max(stage.records.counted // 3, 1)
+    data, fresh = of_units(stage.records, order[:third]), of_units(stage.records, order[third : 3 * third])
     if against == "answers":
         table = data.to_arrow()
         trials = min(stage.terms.trials, _TRIALS_ON_ANSWERS)

@@ -23,7 +23,7 @@ from discreet.attacks.rows.linking.beliefs import Beliefs, Best
 from discreet.attacks.rows.linking.compared import Compared
 from discreet.attacks.rows.linking.nearness import Nearness
 from discreet.attacks.rows.linking.sampling import Sample
-from discreet.attacks.rows.people import Namer, first, keys_of, named
+from discreet.attacks.rows.people import Namer, People, first, keys_of, named, refuse_units
 from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import Rows
@@ -122,15 +122,17 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     """
     from discreet.anonymity.records.read import read
 
-    known = read(auxiliary)
+    people = People.of(read(auxiliary))
+    known = people.known
     if not (on and 0 < present < 1 and 0 < threshold <= 1 and gap >= 0 and comparisons >= 1):
         raise InvalidArgument(
             "fuzzy takes one or more columns, present and threshold as shares, a gap from 0 and comparisons from 1"
         )
     if isinstance(release, Answering):
-        return _of_answers(release, known, on, sensitive, who)
+        return _of_answers(release, people.every, on, sensitive, who)
     published = Rows.of(release)
     rows = published.records
+    refuse_units("fuzzy linkage", rows, people.every)
     if not rows.rows:
         raise NotTried("the release has no rows to compare people with")
     sample = Sample.of(known, rows, list(on), partial(_compared, published, on, wrong), comparisons)
@@ -143,7 +145,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     recall = None if found is None else found / told.rows
     scored = Scored(success=recall, baseline=1 / rows.rows, right=right)
     if best.values is not None:
-        scored = _scored(known, told, best.values)
+        scored = _scored(people, sample.people, best.values)
     return FuzzyResult(
         attack="fuzzy linkage",
         against=published.name,
@@ -172,15 +174,12 @@ def _compared(published: Rows, on: Mapping[str, Nearness], wrong: float, people:
     }
 
 
-def _scored(known: Records, told: Records, seen: Beliefs) -> Scored:
+def _scored(people: People, tried: Whole, seen: Beliefs) -> Scored:
     """How often the likeliest value is right of those who were tried, and the commonest value of all who are known."""
-    if seen.sensitive not in known.names:
+    truth = truth_of(people, seen)
+    if truth is None:
         return score(seen, None)
-    scored = score(seen, truth_of(told.column(seen.sensitive), seen))
-    if told.rows == known.rows:
-        return scored
-    truth = truth_of(known.column(seen.sensitive), seen)
-    return replace(scored, baseline=float(np.bincount(truth[truth >= 0], minlength=1).max() / known.rows))
+    return replace(score(seen, truth.of(tried)), baseline=truth.commonest / truth.people)
 
 
 def _of_answers(
