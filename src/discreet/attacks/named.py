@@ -169,7 +169,7 @@ NAMED = _table(
     ),
     NamedAttack(
         name="fuzzy", what="the same, though what is known has typos and near misses", against=_THREE,
-        run=on_rows.run_fuzzy,
+        run=on_rows.run_fuzzy, by_unit=_ROWS,
     ),
     NamedAttack(
         name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse, some=_THREE,

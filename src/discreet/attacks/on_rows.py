@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.classes.background import background
@@ -103,12 +104,13 @@ def run_fuzzy(stage: Stage, against: str) -> AttackResult:
             how[name] = Near(within=2)
         else:
             how[name] = Typos() if longest > _LONGEST_TYPO and column.size > _LONGEST_TYPO else Same()
-    known = blurred(stage.records, how, NUMBER)
+    told, units = blurred(stage.records, how, NUMBER), stage.records.units
+    known = replace(read(told), units=units)
     if against == "raw":  # of these, it can be told whether the right row was found
-        numbered = stage.records.to_arrow().append_column(NUMBER, known[NUMBER])
+        numbered = replace(read(stage.records.to_arrow().append_column(NUMBER, told[NUMBER])), units=units)
         return fuzzy(numbered, known, on=how, sensitive=terms.sensitive, truth=NUMBER)
     if against == "answers":
-        known = known.take(shuffled(known.num_rows)[: terms.people])
+        known = known.take(shuffled(known.rows)[: terms.people])
     release, _ = _target(stage, against)
     return _of_all(stage, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
 
@@ -144,8 +146,6 @@ def _done(stage: Stage) -> tuple[Records, Records, Log]:
     Raises:
         InvalidArgument: the table isn't one of what people did.
     """
-    from discreet.anonymity.records.read import read
-
     if stage.made_up:
         done, known = map(read, made_up_ratings(targets=stage.terms.people, known=_KNOWN_THINGS))
         return done, known, guessed_log(done)

@@ -14,7 +14,19 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import read
 from discreet.attacks import NAMED, attack, compare
-from discreet.attacks.rows import background, homogeneity, intersection, linkage, singling_out, skewness, small_groups
+from discreet.attacks.rows import (
+    Near,
+    Same,
+    Typos,
+    background,
+    fuzzy,
+    homogeneity,
+    intersection,
+    linkage,
+    singling_out,
+    skewness,
+    small_groups,
+)
 from discreet.attacks.rows.guessing import Truth
 from discreet.attacks.rows.people import People
 from discreet.attacks.rows.predicates.singling_out import _isolating
@@ -290,3 +302,46 @@ def test_answers_about_people_with_several_rows_are_refused() -> None:
     ):
         with pytest.raises(InvalidArgument, match=r"counts rows|too few fresh"):
             run()
+
+
+@given(UNITS.filter(lambda units: len(units) > 1), st.lists(st.integers(1, 3), min_size=8, max_size=8))
+def test_fuzzy_doesnt_mind_how_often_a_unit_is_there(units: list[tuple[int, list[str]]], times: list[int]) -> None:
+    """Everybody's row, as often as you like, by unit, is what it is once: scores, claims and beliefs."""
+    once = {"id": list(range(len(units))), "zip": [p for p, _ in units], "ill": [values[0] for _, values in units]}
+    order = [n for n in range(len(units)) for _ in range(times[n])]
+    often = read({name: [values[n] for n in order] for name, values in once.items()}, unit="id")
+    known = {"zip": once["zip"], "ill": once["ill"]}
+    for sensitive in (None, "ill"):
+        of_units, of_rows = (
+            fuzzy(each, known, on={"zip": Near(within=1)}, sensitive=sensitive, threshold=0.3, gap=0.1)
+            for each in (often, read(once).only(["zip", "ill"]))
+        )
+        assert of_units.units == of_rows.rows == len(units)
+        assert of_units.scores == pytest.approx(of_rows.scores)
+        assert (of_units.claimed, of_units.baseline) == (of_rows.claimed, pytest.approx(of_rows.baseline))
+        sure, also = ([guess.confidence for guess in each.guesses] for each in (of_units, of_rows))
+        assert sure == pytest.approx(also)
+
+
+def test_fuzzy_claims_a_person_with_several_rows() -> None:
+    """Three rows alike are one person's, who stands out; as rows none of them does."""
+    names = ["Meyer", "Smith", "Jones", "Adams", "Brown", "Clark", "Davis", "Evans"]
+    rows = {"id": [n for n in range(8) for _ in range(3)], "surname": [name for name in names for _ in range(3)]}
+    on, known = {"surname": Typos()}, {"surname": ["Meier"]}
+    by_unit = fuzzy(read(rows, unit="id"), known, on=on, present=0.99, threshold=0.5)
+    assert (by_unit.claimed, by_unit.rows, by_unit.units, by_unit.baseline) == (1, 24, 8, 1 / 8)
+    assert by_unit.guesses[0].what == "row 1"
+    assert fuzzy(read(rows, unit=()), known, on=on, present=0.99, threshold=0.5).claimed == 0
+
+
+def test_beliefs_are_of_units() -> None:
+    """Worked by hand: unit 1 has one of its two rows there and flu and gout, unit 2 its only one and gout.
+
+    Both rows score s, so unit 1 scores s − ln 2; of the two it has a third of the belief, and gout has all of both.
+    """
+    rows = {"id": [1, 1, 2, 3], "zip": ["x", "y", "x", "z"], "ill": ["flu", "gout", "gout", "cold"]}
+    found = fuzzy(read(rows, unit="id"), {"zip": ["x"]}, on={"zip": Same()}, sensitive="ill", present=1 - 1e-9)
+    assert str(found.guesses[0]).startswith("zip x: ill = gout, 100 % sure")
+    flu = {**rows, "ill": ["flu", "flu", "gout", "cold"]}
+    found = fuzzy(read(flu, unit="id"), {"zip": ["x"]}, on={"zip": Same()}, sensitive="ill", present=1 - 1e-9)
+    assert str(found.guesses[0]).startswith("zip x: ill = gout, 66.7 % sure")
