@@ -132,7 +132,7 @@ class Rows:
         name: what they are, in words.
         cells: of generalised columns, what the release says its cells stand for.
         original: the table before it was generalised, whose values `cells` means; None leaves cells to be read by
-            their labels.
+            their labels. Columns that `cells` doesn't name were released as they are, if it names any.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -209,6 +209,7 @@ class Rows:
                 other,
                 cells=self.cells.get(other.name),
                 original=self.original.column(other.name) if self.original and other.name in self.cells else None,
+                kept=bool(self.cells) and other.name not in self.cells,
                 missing=(known.missing, self.records.missing),
             )
             for one, other in zip(left, right, strict=True)
