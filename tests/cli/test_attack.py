@@ -210,3 +210,84 @@ def test_a_table_without_rows_is_refused(here: Path, run: Any) -> None:
     result = run("attack", "linkage", "none.csv", "--on", "age", "-s", "ill")
     assert result.exit_code == ExitCode.REFUSED
     assert "no rows" in result.stderr
+
+
+VISITS = "patient_id,zip,ill\n" + "1,x,flu\n" * 3 + "2,x,gout\n" * 3
+
+
+@pytest.fixture
+def visits(here: Path) -> Path:
+    """Two people with three rows each."""
+    path = here / "visits.csv"
+    path.write_text(VISITS, encoding="utf-8")
+    return path
+
+
+def test_people_are_counted_by_unit(run: Any, visits: Path) -> None:
+    """Two of them, of whom one is found; in JSON it is said of what."""
+    told = ("attack", "linkage", "--unit", "patient_id", "--on", "zip", "--sensitive", "ill", visits)
+    shown = run(*told).stdout
+    assert shown.startswith("linkage against raw rows\ntried     2\ncounted   units of patient_id\n")
+    assert "right     50 %, where the commonest value is right in 50 %" in shown
+    (only,) = json.loads(run(*told, "--format", "json").stdout)["results"]
+    assert (only["tried"], only["unit"], only["repeated"], only["note"]) == (2, ["patient_id"], [], None)
+    assert only["candidates"] == [[2, 2]]
+
+
+def test_rows_of_an_unnamed_unit_are_noted(here: Path, run: Any, visits: Path) -> None:
+    """In the first line, in a field of the JSON, and in the figure; not if it is said that rows are people."""
+    told = ("attack", "linkage", "--on", "zip", "--sensitive", "ill", visits)
+    result = run(*told, "--plot", "figure.svg")
+    first = "Rows were counted, not people: patient_id has 2 values in 6 rows."
+    assert result.stdout.startswith(first)
+    assert "--unit patient_id" in result.stdout
+    assert "right     50 % of rows, where" in result.stdout
+    assert "of the rows have a single candidate" in result.stdout
+    assert first in " ".join((here / "figure.svg").read_text(encoding="utf-8").split())
+    (only,) = json.loads(run(*told, "--format", "json").stdout)["results"]
+    assert only["note"].startswith(first)
+    several = run(*told, "--against", "raw,anonymized", "--k", "2", "--plot", "several.svg").stdout
+    assert several.count(first) == 1
+    assert several.startswith(first)
+    assert first in " ".join((here / "several.svg").read_text(encoding="utf-8").split())
+    assert "Rows were counted" not in run(*told, "--rows-are-people").stdout
+
+
+def test_what_would_count_rows_is_refused(run: Any, visits: Path) -> None:
+    """With what to do instead; among several it is what isn't tried."""
+    told = (visits, "--unit", "patient_id", "--on", "zip", "--sensitive", "ill", "--k", "2")
+    refused = run("attack", "averaging", *told)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "counts rows, and 2 units have 6" in refused.stderr
+    assert "take one row of each unit" in " ".join(refused.stderr.split())
+    everything = run("attack", "linkage", *told, "--against", "all")
+    assert everything.exit_code == 0, everything.output
+    assert "not tried" in everything.stdout
+    assert run("attack", "linkage", "--unit", "patient_id").exit_code == ExitCode.REFUSED  # of made-up people
+    both = run("attack", "linkage", *told, "--rows-are-people")
+    assert both.exit_code == ExitCode.REFUSED
+    twice = run("attack", "linkage", visits, "--unit", "patient_id", "--on", "zip,patient_id", "--sensitive", "ill")
+    assert twice.exit_code == ExitCode.REFUSED
+
+
+def test_two_files_are_linked_by_unit(here: Path, run: Any, visits: Path) -> None:
+    """The released rows of one person are one candidate."""
+    (here / "known.csv").write_text("name,zip\nAnn,x\n", encoding="utf-8")
+    told = ("attack", "linkage", visits, "--auxiliary", "known.csv", "--on", "zip", "--format", "json")
+    (by_unit,) = json.loads(run(*told, "--unit", "patient_id").stdout)["results"]
+    assert (by_unit["candidates"], by_unit["units"], by_unit["note"]) == ([[2, 1]], 2, None)
+    (by_row,) = json.loads(run(*told).stdout)["results"]
+    assert by_row["candidates"] == [[6, 1]]
+    assert by_row["note"].startswith("Rows were counted, not people")
+
+
+def test_what_risk_proposes_next_can_be_run(run: Any, visits: Path) -> None:
+    """The command that it prints is taken as it is."""
+    from shlex import split
+
+    shown = run("risk", visits, "--unit", "patient_id", "--quasi-identifying", "zip", "--sensitive", "ill").stdout
+    (command,) = [line for line in shown.splitlines() if line.strip().startswith("discreet attack ")]
+    assert "--unit patient_id" in command
+    result = run(*split(command)[1:])
+    assert result.exit_code == 0, result.output
+    assert "counted   units of patient_id" in result.stdout

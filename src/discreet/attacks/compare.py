@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from discreet.attacks.named import named, terms_for
 from discreet.attacks.result import AttackResult, baseline_shown, share_shown
 from discreet.attacks.staging import staged
 from discreet.exact.rational import Rationalizable
+
+if TYPE_CHECKING:
+    from discreet.anonymity.records.read import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +50,7 @@ class Comparison:
         return {"attack": self.attack, "results": [result.to_dict() for result in self.results]}
 
     def __str__(self) -> str:
-        """The table, for people."""
+        """The table, for people; the first line says if rows were counted and perhaps not people."""
         width = max((len(result.against) for result in self.results), default=0)
         right = [share_shown(result) for result in self.results]
         wide = max(8, *map(len, right))
@@ -55,13 +59,14 @@ class Comparison:
             f"{result.against:<{width}} {result.tried:>7,} {shown:>{wide}} {baseline_shown(result):>8}"
             for result, shown in zip(self.results, right, strict=True)
         ]
-        return "\n".join(lines)
+        return next((result.warned for result in self.results if result.repeated), "") + "\n".join(lines)
 
 
 def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by name
     attack: str,
     table: object | None = None,
     *,
+    against: Sequence[str] | None = None,
     on: Sequence[str] | None = None,
     sensitive: str | None = None,
     value: str | None = None,
@@ -70,12 +75,16 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
     budget: Rationalizable = 10,
     people: int = 100,
     trials: int = 1_000,
+    unit: Unit = None,
 ) -> Comparison:
-    """Run one attack against everything that it can be run against.
+    """Run one attack against several ways to publish a table.
+
+    Where units have several rows, what would count these isn't tried, unless that is all.
 
     Args:
         attack: one of `NAMED`.
-        table: see `attack`; so for all that follows.
+        table: see `attack`; so for all that follows but the next.
+        against: what it is run against; everything that it can be run against, if left out.
         on: as above.
         sensitive: as above.
         value: as above.
@@ -84,6 +93,7 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         budget: as above.
         people: as above.
         trials: as above.
+        unit: as above.
 
     Raises:
         InvalidArgument: see `attack`.
@@ -96,6 +106,7 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         ['raw rows', '5-anonymous rows', 'answers at ε = 0.1 each']
     """
     chosen = named(attack)
+    targets = [chosen.possible(each) for each in (chosen.against if against is None else against)]
     terms = terms_for(
         table,
         on=on,
@@ -107,5 +118,5 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         people=people,
         trials=trials,
     )
-    with staged(table, terms) as stage:
-        return Comparison(attack=chosen.name, results=tuple(chosen.on(stage, against) for against in chosen.against))
+    with staged(table, terms, unit=unit) as stage:
+        return Comparison(attack=chosen.name, results=chosen.on_each(stage, targets))

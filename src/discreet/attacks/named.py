@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.attacks import on_answers, on_rows
 from discreet.attacks.result import AttackResult
 from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Stage, Terms, staged
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
+
+if TYPE_CHECKING:
+    from discreet.anonymity.records.read import Unit
 
 Run: TypeAlias = Callable[[Stage, str], AttackResult]
 
@@ -29,6 +32,7 @@ AGAINST: Mapping[str, str] = MappingProxyType(
 """What attacks are run against, by name."""
 
 _THREE = (RAW, ANONYMIZED, ANSWERS)
+_ROWS = (RAW, ANONYMIZED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,8 @@ class NamedAttack:
         value: whether it needs a column of numbers.
         some: those of what it can be run against where it is tried on some people only.
         tosses: whether it tosses coins, and so is repeated.
+        by_unit: those of what it can be run against where it counts units, if rows have them.
+        of_log: whether the first of the columns that are known says whose a row is, so that it counts people anyhow.
     """
 
     name: str
@@ -52,28 +58,87 @@ class NamedAttack:
     value: bool = False
     some: tuple[str, ...] = (ANSWERS,)
     tosses: bool = False
+    by_unit: tuple[str, ...] = ()
+    of_log: bool = False
 
     def on(self, stage: Stage, against: str) -> AttackResult:
         """Run it on a stage. Where it can't try anything, the result says so and has no figures.
 
         Raises:
-            InvalidArgument: it adds up numbers, and no column of them is named.
+            InvalidArgument: it adds up numbers, and no column of them is named; or units have several rows, and it
+                would count these.
         """
+        if not self.counts_units(stage, against):
+            raise InvalidArgument(self._of_rows(stage, against), hint=self._instead(against))
         if self.value and stage.terms.value is None:
             raise InvalidArgument(f"{self.name} adds up a column of numbers", hint='value="income", for example')
         try:
-            return self.run(stage, against)
+            found = self.run(stage, against)
         except NotTried as error:
-            return AttackResult(
-                attack=self.name,
-                against=AGAINST[against],
-                tried=0,
-                success=None,
-                baseline=None,
-                baseline_is="",
-                guesses=(),
-                not_tried=str(error),
+            found = self._not_tried(against, str(error))
+        units = stage.records.units
+        return replace(found, unit=() if units is None else units.names, repeated=() if self.of_log else stage.repeated)
+
+    def on_each(self, stage: Stage, against: Sequence[str]) -> tuple[AttackResult, ...]:
+        """Run it on a stage against each of these; what would count rows in place of units isn't tried.
+
+        Raises:
+            InvalidArgument: as `on`, if none of them counts units.
+        """
+        if not any(self.counts_units(stage, each) for each in against):
+            return tuple(self.on(stage, each) for each in against)
+        return tuple(
+            self.on(stage, each)
+            if self.counts_units(stage, each)
+            else self._not_tried(each, self._of_rows(stage, each))
+            for each in against
+        )
+
+    def counts_units(self, stage: Stage, against: str) -> bool:
+        """Whether no unit's rows would be taken for several people: it counts units, or each has one row."""
+        records = stage.records
+        return records.units is None or records.rows == records.units.number or against in self.by_unit
+
+    def possible(self, against: str) -> str:
+        """What it is run against: this.
+
+        Raises:
+            InvalidArgument: it can't be.
+        """
+        if against not in self.against:
+            raise InvalidArgument(
+                f"{self.name} can't be run against {against!r}", hint=f"it can against {', '.join(self.against)}"
             )
+        return against
+
+    def _of_rows(self, stage: Stage, against: str) -> str:
+        """Why it isn't tried."""
+        number, rows = stage.records.counted, stage.records.rows
+        if self.of_log:
+            return f"{self.name} counts whoever the first of the known columns names, and no other unit"
+        return f"{self.name} against {AGAINST[against]} counts rows, and {number:,} units have {rows:,}"
+
+    def _instead(self, against: str) -> str:
+        """What to do about it."""
+        if self.of_log:
+            return "leave the unit out, and name its column first among those that are known"
+        others = [each.name for each in NAMED.values() if against in each.by_unit]
+        one = f"one that counts units: {', '.join(others)}" if others else ""
+        here = f"against {', '.join(self.by_unit)}" if self.by_unit else ""
+        return "take one row of each unit, or try " + (here or one or "what is run against rows")
+
+    def _not_tried(self, against: str, why: str) -> AttackResult:
+        """A result without figures."""
+        return AttackResult(
+            attack=self.name,
+            against=AGAINST[against],
+            tried=0,
+            success=None,
+            baseline=None,
+            baseline_is="",
+            guesses=(),
+            not_tried=why,
+        )
 
     def uses(self, against: str) -> frozenset[str]:
         """The numbers among the terms that matter where it is run against this, by their names.
@@ -100,38 +165,39 @@ def _table(*attacks: NamedAttack) -> Mapping[str, NamedAttack]:
 NAMED = _table(
     NamedAttack(
         name="linkage", what="join rows without names with what is known of people", against=_THREE,
-        run=on_rows.run_linkage,
+        run=on_rows.run_linkage, by_unit=_ROWS,
     ),
     NamedAttack(
         name="fuzzy", what="the same, though what is known has typos and near misses", against=_THREE,
-        run=on_rows.run_fuzzy,
+        run=on_rows.run_fuzzy, by_unit=_ROWS,
     ),
     NamedAttack(
         name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse, some=_THREE,
+        of_log=True,
     ),
     NamedAttack(
         name="small-groups", what="read people off totals of one, of two, or of one that dominates", against=_THREE,
-        run=on_rows.run_small_groups, value=True,
+        run=on_rows.run_small_groups, value=True, by_unit=_ROWS,
     ),
     NamedAttack(
         name="homogeneity", what="guess by classes that share a sensitive value", against=_THREE,
-        run=on_rows.run_homogeneity,
+        run=on_rows.run_homogeneity, by_unit=_ROWS,
     ),
     NamedAttack(
         name="background", what="exclude sensitive values until one is left", against=_THREE,
-        run=on_rows.run_background,
+        run=on_rows.run_background, by_unit=_ROWS,
     ),
     NamedAttack(
         name="skewness", what="find classes that say more of a value than the table", against=_THREE,
-        run=on_rows.run_skewness,
+        run=on_rows.run_skewness, by_unit=_ROWS,
     ),
     NamedAttack(
         name="intersection", what="intersect two anonymous releases about the same people",
-        against=(ANONYMIZED, RAW, ANSWERS), run=on_rows.run_intersection,
+        against=(ANONYMIZED, RAW, ANSWERS), run=on_rows.run_intersection, by_unit=_ROWS,
     ),
     NamedAttack(
         name="singling-out", what="find a predicate that exactly one row meets", against=_THREE,
-        run=on_rows.run_singling_out, some=(), tosses=True,
+        run=on_rows.run_singling_out, some=(), tosses=True, by_unit=_ROWS,
     ),
     NamedAttack(
         name="averaging", what="ask for the same count until the noise averages out",
@@ -178,6 +244,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
     budget: Rationalizable = 10,
     people: int = 100,
     trials: int = 1_000,
+    unit: Unit = None,
 ) -> AttackResult:
     """Run an attack by its name, on a table or on the synthetic census.
 
@@ -196,9 +263,14 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         budget: of the account.
         people: whom attacks on answers ask about, at the most.
         trials: how often attacks that toss coins are repeated.
+        unit: the column, or columns, that say whose a row is: a person's or a household's number. Then people are
+            units: an attacker knows one row of each, drawn at random, and candidates, k and base rates count units.
+            `()` says that each row is somebody else's. If it is left out and a column that identifies repeats, rows
+            are counted, and the result's `note` says so.
 
     Raises:
-        InvalidArgument: no such attack, or it can't be run against that, or a column that it needs isn't named.
+        InvalidArgument: no such attack, or it can't be run against that, or a column that it needs isn't named; or
+            units have several rows, and it would count these.
         SourceError: the table can't be read, or lacks a column.
 
     Examples:
@@ -207,11 +279,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         ('linkage', 'raw rows', True)
     """
     chosen = named(name)
-    target = against or chosen.against[0]
-    if target not in chosen.against:
-        raise InvalidArgument(
-            f"{chosen.name} can't be run against {target!r}", hint=f"it can against {', '.join(chosen.against)}"
-        )
+    target = chosen.possible(against or chosen.against[0])
     terms = terms_for(
         table,
         on=on,
@@ -223,7 +291,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         people=people,
         trials=trials,
     )
-    with staged(table, terms) as stage:
+    with staged(table, terms, unit=unit) as stage:
         return chosen.on(stage, target)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.classes.background import background
@@ -21,6 +22,7 @@ from discreet.attacks.rows.linking.ratings import blurred, made_up_ratings
 from discreet.attacks.rows.linking.sampling import shuffled
 from discreet.attacks.rows.linking.sparse import Log, guessed_log, sparse
 from discreet.attacks.rows.numbers import is_ordered
+from discreet.attacks.rows.people import of_units
 from discreet.attacks.rows.predicates.singling_out import singling_out
 from discreet.attacks.staging import NUMBER, Stage
 from discreet.attacks.targets.answers import Answers
@@ -43,8 +45,8 @@ def _target(stage: Stage, against: str) -> tuple[Rows | Answers, Records | None]
 
 def _of_all(stage: Stage, against: str, found: AttackResult) -> AttackResult:
     """A result that is about people of the table; through answers, about a random sample of them."""
-    drawn = against == "answers" and found.tried < stage.records.rows
-    return replace(found, drawn_from=stage.records.rows) if drawn else found
+    drawn = against == "answers" and found.tried < stage.records.counted
+    return replace(found, drawn_from=stage.records.counted) if drawn else found
 
 
 def run_linkage(stage: Stage, against: str) -> AttackResult:
@@ -102,12 +104,13 @@ def run_fuzzy(stage: Stage, against: str) -> AttackResult:
             how[name] = Near(within=2)
         else:
             how[name] = Typos() if longest > _LONGEST_TYPO and column.size > _LONGEST_TYPO else Same()
-    known = blurred(stage.records, how, NUMBER)
+    told, units = blurred(stage.records, how, NUMBER), stage.records.units
+    known = replace(read(told), units=units)
     if against == "raw":  # of these, it can be told whether the right row was found
-        numbered = stage.records.to_arrow().append_column(NUMBER, known[NUMBER])
+        numbered = replace(read(stage.records.to_arrow().append_column(NUMBER, told[NUMBER])), units=units)
         return fuzzy(numbered, known, on=how, sensitive=terms.sensitive, truth=NUMBER)
     if against == "answers":
-        known = known.take(shuffled(known.num_rows)[: terms.people])
+        known = known.take(shuffled(known.rows)[: terms.people])
     release, _ = _target(stage, against)
     return _of_all(stage, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
 
@@ -143,8 +146,6 @@ def _done(stage: Stage) -> tuple[Records, Records, Log]:
     Raises:
         InvalidArgument: the table isn't one of what people did.
     """
-    from discreet.anonymity.records.read import read
-
     if stage.made_up:
         done, known = map(read, made_up_ratings(targets=stage.terms.people, known=_KNOWN_THINGS))
         return done, known, guessed_log(done)
@@ -177,10 +178,10 @@ def _log(stage: Stage) -> Log:
 
 def run_intersection(stage: Stage, against: str) -> AttackResult:
     """Two releases of two thirds of the people each, attacked for those who are in both; through answers for a few."""
-    order = shuffled(stage.records.rows)
-    third = max(stage.records.rows // 3, 1)
-    parts = [stage.records.take(rows) for rows in (order[: 2 * third], order[third:])]
-    both = stage.records.take(order[third : 2 * third])
+    order = shuffled(stage.records.counted)
+    third = max(stage.records.counted // 3, 1)
+    parts = [of_units(stage.records, units) for units in (order[: 2 * third], order[third:])]
+    both = of_units(stage.records, order[third : 2 * third])
     first: Rows | Answers
     second: Rows | Answers
     if against == "answers":
@@ -193,9 +194,9 @@ def run_intersection(stage: Stage, against: str) -> AttackResult:
 
 def run_singling_out(stage: Stage, against: str) -> AttackResult:
     """One third of the people is released; the others stand for everybody else."""
-    order = shuffled(stage.records.rows)
-    third = max(stage.records.rows // 3, 1)
-    data, fresh = stage.records.take(order[:third]), stage.records.take(order[third : 3 * third])
+    order = shuffled(stage.records.counted)
+    third = max(stage.records.counted // 3, 1)
+    data, fresh = of_units(stage.records, order[:third]), of_units(stage.records, order[third : 3 * third])
     if against == "answers":
         table = data.to_arrow()
         trials = min(stage.terms.trials, _TRIALS_ON_ANSWERS)

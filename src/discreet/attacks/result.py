@@ -7,8 +7,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.anonymity.attributes import Repeated
 
 MOST_GUESSES = 20
 """So many guesses a result shows; all of them count in its figures."""
@@ -76,6 +80,8 @@ class AttackResult:
             weren't drawn. `success` then estimates that of all, and `interval` says how well.
         not_tried: why nothing was tried; None if something was. An attack that tried nothing has neither a success nor
             a baseline: it was neither right nor wrong.
+        unit: the columns that say whose a row is; none if each row is a unit of its own. With a unit, people are units.
+        repeated: columns that identify and repeat though no unit is named. Then people are rows, and `note` says so.
 
     Raises:
         InvalidArgument: a share is outside [0, 1], there are too many guesses, or what wasn't tried has
@@ -101,6 +107,8 @@ class AttackResult:
     guesses: tuple[Guess, ...]
     drawn_from: int | None = None
     not_tried: str | None = None
+    unit: tuple[str, ...] = ()
+    repeated: tuple[Repeated, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what all attacks share."""
@@ -141,6 +149,22 @@ class AttackResult:
         return clopper_pearson(round(self.success * self.tried), self.tried, _CONFIDENCE)
 
     @property
+    def note(self) -> str | None:
+        """That rows were counted and perhaps not people; None if nothing speaks for that."""
+        if not self.repeated:
+            return None
+        from discreet.anonymity.attributes import rows_counted
+
+        return rows_counted(self.repeated, "every share is one of rows")
+
+    @property
+    def warned(self) -> str:
+        """The lines that stand above a report: `note`, and what to say so that it isn't needed; none without it."""
+        from discreet.anonymity.attributes import say_whose
+
+        return "" if self.note is None else f"{self.note}\n{say_whose(self.repeated)}\n"
+
+    @property
     def gain(self) -> float | None:
         """How much oftener the attacker is right than without what was released; None where that is unknown."""
         return None if self.success is None or self.baseline is None else self.success - self.baseline
@@ -148,18 +172,26 @@ class AttackResult:
     def facts(self) -> dict[str, object]:
         """All figures by name, JSON-ready; infinite numbers as the texts "inf" and "-inf". Guesses are left out."""
         names = [field.name for field in fields(self) if field.name != "guesses"]
-        return {name: _plain(getattr(self, name)) for name in [*names, "interval"]}
+        return {name: _plain(getattr(self, name)) for name in [*names, "interval", "note"]}
 
     def to_dict(self) -> dict[str, object]:
         """The figures and the guesses, as JSON-ready data."""
         return {**self.facts(), "guesses": [guess.to_dict() for guess in self.guesses]}
 
     def __str__(self) -> str:
-        """A short report: one line a fact, curves left out, then the surest guesses."""
+        """A short report: one line a fact, curves left out, then the surest guesses.
+
+        Where rows were counted and perhaps not people, the first line says so.
+        """
+        return self.warned + self.report()
+
+    def report(self) -> str:
+        """The same without `warned`, for where that is said once for several results."""
         shared = {field.name for field in fields(AttackResult)}
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in shared}
         drawn = "" if self.drawn_from is None else f", drawn at random from {self.drawn_from:,}"
-        lines = {"tried": f"{self.tried:,}{drawn}", "right": self._right(), **_shown(own)}
+        counted = f"units of {', '.join(self.unit)}" if self.unit else ""
+        lines = {"tried": f"{self.tried:,}{drawn}", "counted": counted, "right": self._right(), **_shown(own)}
         lines = {name: text for name, text in lines.items() if text}
         width = max(9, *map(len, lines))
         return "\n".join(
@@ -196,7 +228,7 @@ def share_shown(result: AttackResult) -> str:
         return _lacking(result)
     ends = result.interval
     between = "" if ends is None else f" ({100 * ends[0]:.4g} % to {100 * ends[1]:.4g} %)"
-    return _percent(result.success) + between
+    return _percent(result.success) + (" of rows" if result.repeated else "") + between
 
 
 def baseline_shown(result: AttackResult) -> str:

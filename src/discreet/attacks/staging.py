@@ -28,6 +28,9 @@ from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.anonymity.attributes import Repeated
+    from discreet.anonymity.records.read import Unit as WhoseRow
+
 NAME = "people"
 """What questions call the table."""
 
@@ -110,6 +113,7 @@ class Stage:
         records: the table.
         terms: how attacks are set up.
         made_up: whether the people don't exist: the table is the synthetic census.
+        repeated: its columns that identify and repeat, if it isn't said whose a row is.
         folder: where accounts are kept.
         closing: what is closed in the end.
     """
@@ -117,6 +121,7 @@ class Stage:
     records: Records
     terms: Terms
     made_up: bool
+    repeated: tuple[Repeated, ...]
     folder: Path
     closing: ExitStack = field(repr=False)
 
@@ -139,15 +144,16 @@ class Stage:
             kept: the columns that are released as they are; what is sought and what totals are about, if left out.
 
         Raises:
-            InvalidArgument: there are fewer than k rows.
+            InvalidArgument: there are fewer than k rows, or units.
         """
         from discreet.anonymity.models.k_anonymity import KAnonymity
         from discreet.anonymity.reduce.anonymize import anonymize
 
         table, known = records or self.records, tuple(on or self.terms.on)
-        if table.rows < self.terms.k:
+        if table.counted < self.terms.k:
+            counted = "rows" if table.units is None else "units"
             raise InvalidArgument(
-                f"{table.rows:,} rows can't be made {self.terms.k}-anonymous",
+                f"{table.counted:,} {counted} can't be made {self.terms.k}-anonymous",
                 hint="more people, a larger table, or a smaller k",
             )
         beside = {self.terms.sensitive, self.terms.value} if kept is None else set(kept)
@@ -213,17 +219,19 @@ class Stage:
 
 
 @contextmanager
-def staged(table: object | None, terms: Terms) -> Iterator[Stage]:
+def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None) -> Iterator[Stage]:
     """Set a table up, and clear away what was made of it.
 
     Args:
         table: anything `anonymity.read` takes; the synthetic census of 10,000 people if left out.
         terms: how attacks are set up.
+        unit: the columns that say whose a row is, see `anonymity.read`.
 
     Raises:
-        InvalidArgument: the table has no rows.
+        InvalidArgument: the table has no rows, or one of them doesn't say whose it is.
         SchemaMismatch: the table lacks a column.
     """
+    from discreet.anonymity.attributes import repeated
     from discreet.anonymity.records.read import read
 
     made_up = table is None
@@ -231,10 +239,17 @@ def staged(table: object | None, terms: Terms) -> Iterator[Stage]:
         from discreet.census import synthetic
 
         table = synthetic(_CENSUS_PEOPLE)
-    records = read(table)
+    records = read(table, unit=unit)
     for name in (*terms.on, terms.sensitive, *((terms.value,) if terms.value else ())):
         records.column(name)
     if not records.rows:
         raise InvalidArgument("the table has no rows")
     with TemporaryDirectory(prefix="discreet-attack-") as folder, ExitStack() as closing:
-        yield Stage(records=records, terms=terms, made_up=made_up, folder=Path(folder), closing=closing)
+        yield Stage(
+            records=records,
+            terms=terms,
+            made_up=made_up,
+            repeated=() if unit is not None else repeated(records),
+            folder=Path(folder),
+            closing=closing,
+        )

@@ -17,6 +17,7 @@ from discreet.plot.delta import delta
 from discreet.plot.drawing.drawable import AdditiveNoise, Curve
 from discreet.plot.drawing.numbers import spaced
 from discreet.plot.drawing.saving import save
+from discreet.plot.drawing.sheet import note
 from discreet.plot.exposure.candidates import candidates
 from discreet.plot.exposure.class_sizes import class_sizes
 from discreet.plot.exposure.column_risks import column_risks
@@ -42,6 +43,7 @@ __all__ = [
     "loss",
     "members",
     "neighbours",
+    "note",
     "odds",
     "outcomes",
     "recovery",

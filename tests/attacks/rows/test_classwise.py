@@ -54,7 +54,7 @@ def test_homogeneity_is_as_defined(rows: list[tuple[int, str]]) -> None:
     single = [counts for counts in classes(rows) if len(counts) == 1]
     assert found.classes == len(classes(rows))
     assert found.homogeneous_classes == len(single)
-    assert found.homogeneous_rows == sum(counts.total() for counts in single)
+    assert found.homogeneous_people == sum(counts.total() for counts in single)
     assert found.success == pytest.approx(sum(max(counts.values()) for counts in classes(rows)) / len(rows))
     assert found.baseline == pytest.approx(max(Counter(value for _, value in rows).values()) / len(rows))
     assert found.success >= found.baseline
@@ -105,11 +105,11 @@ def test_skewness_is_as_defined(rows: list[tuple[int, str]]) -> None:
         for counts in classes(rows)
         if any(Fraction(counts[value], counts.total()) >= 2 * Fraction(total[value], len(rows)) for value in counts)
     ]
-    assert found.doubled_rows == sum(counts.total() for counts in doubled)
+    assert found.doubled_people == sum(counts.total() for counts in doubled)
     similar = skewness(columns(rows), on=["zip"], sensitive="ill", groups=groups)
     alike = [counts for counts in classes(rows) if len({groups[value] for value in counts}) == 1]
-    assert similar.similar_rows == sum(counts.total() for counts in alike)
-    assert similar.similar_rows >= homogeneity(columns(rows), on=["zip"], sensitive="ill").homogeneous_rows
+    assert similar.similar_people == sum(counts.total() for counts in alike)
+    assert similar.similar_people >= homogeneity(columns(rows), on=["zip"], sensitive="ill").homogeneous_people
 
 
 def test_a_value_without_a_group_is_refused() -> None:
@@ -140,7 +140,7 @@ def test_adult(trial_data: Path) -> None:
     released = release.take(np.flatnonzero(counts[place] >= 5))
     found = homogeneity(released, on=names, sensitive="salary-class")
     assert (found.homogeneous_classes, found.classes) == (190, 515)
-    assert (found.homogeneous_rows, found.rows) == (3_832, 28_142)
+    assert (found.homogeneous_people, found.people) == (3_832, 28_142)
     assert round(found.success, 3) == 0.812
     assert round(salary.counts().max() / table.rows, 3) == 0.751
     everybody = homogeneity(release, on=names, sensitive="salary-class")

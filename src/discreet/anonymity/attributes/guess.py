@@ -207,14 +207,14 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
     return tuple(each for each in found if not (everybody_once and each.column in names))
 
 
-def rows_counted(repeated: Sequence[Repeated]) -> str:
-    """Why there is no verdict where columns that identify repeat.
+def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:
+    """Why there is no verdict, or what else follows, where columns that identify repeat.
 
     Examples:
         >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)])
         'Rows were counted, not people: patient_id has 2 values in 3 rows. So there is no verdict.'
     """
-    return f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So there is no verdict."
+    return f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So {so}."
 
 
 def say_whose(repeated: Sequence[Repeated]) -> str:

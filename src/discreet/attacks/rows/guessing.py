@@ -7,9 +7,10 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
+from discreet.anonymity.records.column import Mask, Reals, Value, Whole
+from discreet.anonymity.records.distinct import distinct
 from discreet.attacks.result import Guess
-from discreet.attacks.rows.people import Namer, first, shown
+from discreet.attacks.rows.people import Namer, People, first, shown
 from discreet.attacks.targets.compatible import plain
 
 
@@ -40,6 +41,46 @@ class Believed(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Truth:
+    """The true sensitive values of people: one of each, or several of those who have several rows.
+
+    Args:
+        owners: of each entry, the person; one without an entry has no value that is known.
+        values: of each entry, the place of the value in the labels of what is believed; −1 if it isn't there.
+        people: how many people there are.
+
+    Examples:
+        >>> truth = Truth(owners=np.array([0, 0, 1]), values=np.array([2, 5, 5]), people=2)
+        >>> truth.right(np.array([5, 2])).tolist(), truth.commonest
+        ([True, False], 2)
+    """
+
+    owners: Whole
+    values: Whole
+    people: int
+
+    def right(self, guessed: Whole) -> Mask:
+        """Whether what is guessed of each person is among their values."""
+        found = np.zeros(self.people, dtype=np.bool_)
+        found[self.owners[self.values == guessed[self.owners]]] = True
+        return found
+
+    @property
+    def commonest(self) -> int:
+        """How many people have the value that most of them have."""
+        there = self.values >= 0
+        keys = distinct(self.values[there] * max(self.people, 1) + self.owners[there])
+        return int(np.bincount(keys // max(self.people, 1), minlength=1).max())
+
+    def of(self, people: Whole) -> Truth:
+        """That of these people, in this order."""
+        place = np.full(self.people, -1, dtype=np.int64)
+        place[people] = np.arange(len(people))
+        kept = place[self.owners] >= 0
+        return Truth(owners=place[self.owners[kept]], values=self.values[kept], people=len(people))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Scored:
     """How often the best guess is right.
 
@@ -55,35 +96,37 @@ class Scored:
     right: Mask | None
 
 
-def score(seen: Believed, truth: Whole | None) -> Scored:
+def score(seen: Believed, truth: Truth | None) -> Scored:
     """Score the best guess for each person.
 
     Args:
         seen: what is seen of each kind of person.
-        truth: of each person, the place of the true value in the tally's labels, −1 for a value that isn't there;
-            None if it is unknown.
+        truth: what is true of them; None if it is unknown.
     """
     if truth is None:
         return Scored(success=None, baseline=float(seen.priors.max(initial=0.0)), right=None)
-    right = seen.best()[seen.of_person] == truth
-    count = max(len(truth), 1)
-    commonest = int(np.bincount(truth[truth >= 0], minlength=1).max())
-    return Scored(success=float(right.sum() / count), baseline=commonest / count, right=right)
+    right = truth.right(seen.best()[seen.of_person])
+    count = max(truth.people, 1)
+    return Scored(success=float(right.sum() / count), baseline=truth.commonest / count, right=right)
 
 
-def truth_of(column: Coded, seen: Believed) -> Whole:
-    """Of each row, the place of its value in the tally's labels; −1 for a value that isn't there.
+def truth_of(people: People, seen: Believed) -> Truth | None:
+    """The true values of people, as places in the tally's labels; None if it isn't known which they have.
 
     Examples:
         >>> from discreet.anonymity import read
         >>> from discreet.attacks.targets.rows import Rows
-        >>> people = read({"sex": ["F", "M"], "ill": ["flu", "gout"]})
+        >>> people = People.of({"sex": ["F", "M"], "ill": ["flu", "gout"]})
         >>> seen = Rows.of(read({"sex": ["F"], "ill": ["flu"]})).itself(["sex"], "ill")
-        >>> truth_of(people.column("ill"), seen).tolist()
+        >>> truth_of(people, seen).values.tolist()
         [0, -1]
     """
+    if seen.sensitive not in people.every.names:
+        return None
+    column = people.every.column(seen.sensitive)
     places = {plain(label): place for place, label in enumerate(seen.labels)}
-    return np.array([places.get(plain(label), -1) for label in column.labels()], dtype=np.int64)[column.codes]
+    of_label = np.array([places.get(plain(label), -1) for label in column.labels()], dtype=np.int64)
+    return Truth(owners=people.of_row, values=of_label[column.codes], people=people.known.rows)
 
 
 def guesses(seen: Believed, names: Namer, right: Mask | None) -> tuple[Guess, ...]:

@@ -1,8 +1,9 @@
-"""How known people, and the classes of a release, are named in a report."""
+"""Known people: what is known of each, what is true of them, and how they are named in a report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,9 +12,76 @@ from discreet.anonymity.records.column import Coded, Reals, Value, Whole
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import MOST_GUESSES
 from discreet.attacks.targets.compatible import plain
+from discreet.errors import InvalidArgument
+from discreet.noise import uniform
 
 Namer: TypeAlias = Callable[[int], str]
 """A row's place → how its person is called."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class People:
+    """Whom an attacker looks for.
+
+    An attacker knows one row of each. Where a table is read by unit, that is one of the unit's rows, drawn at random,
+    and what is true of a unit is what is true of any of its rows.
+
+    Args:
+        known: what is known of each, one row each.
+        every: all rows of theirs.
+        of_row: of each of these, the person.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> people = People.of(read({"id": [7, 9, 7], "zip": ["1", "2", "1"]}, unit="id"))
+        >>> people.known.rows, people.known.column("zip").codes.tolist(), people.of_row.tolist()
+        (2, [0, 1], [0, 1, 0])
+    """
+
+    known: Records
+    every: Records
+    of_row: Whole
+
+    @classmethod
+    def of(cls, table: object) -> People:
+        """Those of a table, which `anonymity.read` takes."""
+        from discreet.anonymity.records.read import read
+
+        every = read(table)
+        if every.units is None:
+            return cls(known=every, every=every, of_row=np.arange(every.rows))
+        drawn = one_of_each(every)
+        return cls(known=replace(every.take(drawn), units=None), every=every, of_row=every.units.codes.astype(np.int64))
+
+
+def one_of_each(records: Records) -> Whole:
+    """A row of each unit, drawn at random, in the order of the units; all rows if each is one of its own."""
+    if records.units is None:
+        return np.arange(records.rows)
+    keys: Whole = uniform(1 << 62, records.rows)
+    order = np.argsort(keys, kind="stable")
+    return order[np.unique(records.units.codes[order], return_index=True)[1]]
+
+
+def of_units(records: Records, units: Whole) -> Records:
+    """All rows of these units, by their numbers; these rows, in this order, if each is a unit of its own."""
+    if records.units is None:
+        return records.take(units)
+    return records.take(np.flatnonzero(np.isin(records.units.codes, units)))
+
+
+def refuse_units(attack: str, *tables: Records) -> None:
+    """Refuse tables in which units have several rows, which an attack would take for several people.
+
+    Raises:
+        InvalidArgument: one is such a table.
+    """
+    for table in tables:
+        if table.units is not None and table.rows > table.units.number:
+            raise InvalidArgument(
+                f"{attack} counts rows, and {table.units.number:,} units have {table.rows:,} here",
+                hint="take one row of each unit",
+            )
 
 
 def shown(value: Value) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from discreet.anonymity.records.column import Value, Whole
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import Guess
-from discreet.attacks.rows.guessing import Scored, guesses, score, truth_of
-from discreet.attacks.rows.people import Namer, named
+from discreet.attacks.rows.guessing import Scored, Truth, guesses, score, truth_of
+from discreet.attacks.rows.people import Namer, People, named, one_of_each, refuse_units
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import On, Rows, paired
 from discreet.attacks.targets.seeing import see
@@ -29,7 +29,7 @@ class Seen:
         people: who is guessed, one row each.
         rows: of each person in the tally, the row in `people`.
         on: the columns by which they are known.
-        truth: of each person in the tally, the place of the true value in its labels; None if it is unknown.
+        truth: what is true of the people in the tally; None if it is unknown.
         who: the column that names people; None if there is none.
     """
 
@@ -38,7 +38,7 @@ class Seen:
     people: Records
     rows: Whole
     on: tuple[str, ...]
-    truth: Whole | None
+    truth: Truth | None
     who: str | None = None
 
     def scored(self) -> Scored:
@@ -71,17 +71,15 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
         release: published rows, or answers.
         on: the quasi-identifiers.
         sensitive: the attribute.
-        people: who is guessed; the released rows themselves if left out.
+        people: who is guessed; the released rows themselves if left out, one of each unit.
         labels: of the attribute, where `people` doesn't have it and answers are attacked.
         near: what answers are asked for in place of the values that people are known by, see `see`.
         who: the column of `people` that names them.
 
     Raises:
-        InvalidArgument: answers, and nobody to ask for.
+        InvalidArgument: answers, and nobody to ask for, or people with several rows.
         NotTried: nobody is known, or a budget doesn't last for one person.
     """
-    from discreet.anonymity.records.read import read
-
     if people is None:
         if isinstance(release, Answering):
             raise InvalidArgument("answers don't say whom to ask for", hint="people=…, a table of whom is known")
@@ -89,32 +87,44 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
         if not rows.records.rows:
             raise NotTried("the release has no rows")
         itself = rows.itself(tuple(paired(on).values()), sensitive)
-        own: Whole = rows.records.column(sensitive).codes.astype(np.int64)
+        drawn = one_of_each(rows.records)
+        whose, own = rows.records.units, rows.records.column(sensitive).codes.astype(np.int64)
+        owners = np.arange(rows.records.rows) if whose is None else whose.codes.astype(np.int64)
         return Seen(
             name=rows.name,
-            tally=itself,
+            tally=itself.of_people(itself.of_person[drawn]),
             people=rows.records,
-            rows=np.arange(rows.records.rows),
+            rows=drawn,
             on=tuple(paired(on).values()),
-            truth=own,
+            truth=Truth(owners=owners, values=own, people=len(drawn)),
         )
-    known = read(people)
+    wanted = People.of(people)
+    known = wanted.known
     if not known.rows:
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
+        refuse_units("what is asked for", wanted.every)
         name, tally = release.against, see(release, known, on, sensitive, labels, near=near)
     else:
         rows = Rows.of(release)
         name, tally = rows.name, rows.tally(rows.candidates(known, on), sensitive)
     reached = np.flatnonzero(tally.of_person >= 0)
     tally = tally.of_people(tally.of_person[reached])
-    truth = truth_of(known.column(sensitive), tally)[reached] if sensitive in known.names else None
-    return Seen(name=name, tally=tally, people=known, rows=reached, on=tuple(paired(on)), truth=truth, who=who)
+    truth = truth_of(wanted, tally)
+    return Seen(
+        name=name,
+        tally=tally,
+        people=known,
+        rows=reached,
+        on=tuple(paired(on)),
+        truth=None if truth is None else truth.of(reached),
+        who=who,
+    )
 
 
 def asked_of(  # noqa: PLR0913 — who is asked, about whom, by what and for what, each by name
     answers: Answering,
-    known: Records,
+    people: object,
     *,
     on: On,
     sensitive: str | None,
@@ -128,4 +138,4 @@ def asked_of(  # noqa: PLR0913 — who is asked, about whom, by what and for wha
     """
     if sensitive is None:
         raise InvalidArgument("answers have no rows to link", hint="name the sensitive column to learn from them")
-    return seen_of(answers, on=on, sensitive=sensitive, people=known, near=near, who=who)
+    return seen_of(answers, on=on, sensitive=sensitive, people=people, near=near, who=who)

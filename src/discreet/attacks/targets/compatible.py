@@ -110,12 +110,13 @@ class Relation:
         return inside
 
 
-def relate(
+def relate(  # noqa: PLR0913 — two columns, and what is said of their cells and missing values, each by name
     known: Coded,
     released: Coded,
     *,
     cells: CellsLike | None = None,
     original: Coded | None = None,
+    kept: bool = False,
     missing: tuple[Missing, Missing] = (Missing.OWN_VALUE, Missing.OWN_VALUE),
 ) -> Relation:
     """Which released codes each known value may have become.
@@ -131,6 +132,7 @@ def relate(
         released: the column that was released.
         cells: what the release says its cells cover.
         original: the column before it was released, whose codes `cells` means.
+        kept: whether the column was released as it is, so that its values are values and no cells.
         missing: what a missing value of either column is: a wildcard goes with everything, else it goes with itself.
 
     Raises:
@@ -148,10 +150,15 @@ def relate(
     rest, covered = list(range(known.size)), (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     if cells is not None and original is not None:
         rest, covered = _covered(known, original, cells, labels)
+    values = known.labels()
+    if kept:
+        same: dict[str | None, list[int]] = defaultdict(list)
+        for code, label in enumerate(labels):
+            same[plain(label)].append(code)
+        found, rest = [list(same.get(plain(value), ())) for value in values], []
     read = _Labels(labels)
     if cells is not None and original is None:
         _check_readable(released.name, cells, read)
-    values = known.labels()
     for value, codes in zip(rest, read.fitting([values[value] for value in rest]), strict=True):
         found[value] += codes
     _wildcards(known, released, missing, found)

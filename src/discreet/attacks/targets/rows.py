@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Mask, Reals, Whole
-from discreet.anonymity.records.grouping import group, starts_of
+from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import Grouping, group, starts_of
 from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.units import Units
 from discreet.attacks.targets.compatible import CellsLike, relate
 from discreet.attacks.targets.joining import Joined, expand, join
 from discreet.attacks.targets.tally import Tally
@@ -48,18 +50,29 @@ class Candidates:
     """Of each known person, the released rows that may be theirs.
 
     People who are known alike form a kind, released rows that look alike a class; only kinds and classes are stored.
+    Candidates are counted as units: rows of one unit are one candidate. Where no unit is named, each row is one.
 
     Args:
         of_person: person → kind.
         pairs: kind → the classes that go with it.
         of_row: released row → class.
-        rows: of each class, how many rows it has.
+        sizes: of each class, how many units have a row in it.
+        whose: whose each released row is; None if every row is a unit of its own.
     """
 
     of_person: Whole
     pairs: Joined
     of_row: Whole
-    rows: Whole
+    sizes: Whole
+    whose: Units | None = None
+
+    @classmethod
+    def among(cls, of_person: Whole, pairs: Joined, rows: Grouping, whose: Units | None) -> Candidates:
+        """Of people of some kinds, among rows in some classes."""
+        of_row, sizes = rows.of_row(), rows.counts
+        if whose is not None:
+            sizes = np.bincount(_held(of_row, len(sizes), whose)[0], minlength=len(sizes))
+        return cls(of_person=of_person, pairs=pairs, of_row=of_row, sizes=sizes, whose=whose)
 
     @property
     def kinds(self) -> int:
@@ -67,12 +80,19 @@ class Candidates:
         return len(self.pairs.starts) - 1
 
     def by_kind(self) -> Whole:
-        """Of each kind, how many rows may be theirs."""
-        sums = np.concatenate(([0], np.cumsum(self.rows[self.pairs.right])))
+        """Of each kind, how many units may be theirs; one that is in several of their classes is counted once."""
+        if self.whose is not None:
+            classes, units = _held(self.of_row, len(self.sizes), self.whose)
+            begins, number = np.searchsorted(classes, np.arange(len(self.sizes) + 1)), self.whose.number
+            found = np.zeros(self.kinds, dtype=np.int64)
+            for kind, entry in _entries(self.pairs, begins):
+                found += np.bincount(distinct(kind * number + units[entry]) // number, minlength=self.kinds)
+            return found
+        sums = np.concatenate(([0], np.cumsum(self.sizes[self.pairs.right])))
         return np.asarray(sums[self.pairs.starts[1:]] - sums[self.pairs.starts[:-1]])
 
     def numbers(self) -> Whole:
-        """Of each person, how many rows may be theirs."""
+        """Of each person, how many units may be theirs."""
         return self.by_kind()[self.of_person]
 
     def of(self, person: int) -> Whole:
@@ -89,16 +109,16 @@ class Candidates:
             rows: as many places of released rows.
         """
         kinds = np.repeat(np.arange(self.kinds), np.diff(self.pairs.starts))
-        keys = kinds * max(len(self.rows), 1) + self.pairs.right
-        asked = self.of_person[people] * max(len(self.rows), 1) + self.of_row[rows]
+        keys = kinds * max(len(self.sizes), 1) + self.pairs.right
+        asked = self.of_person[people] * max(len(self.sizes), 1) + self.of_row[rows]
         return np.isin(asked, keys)
 
     def only(self) -> Whole:
-        """Of each person, the row if just one may be theirs, else −1."""
-        row_of = np.full(len(self.rows), -1, dtype=np.int64)
+        """Of each person whom one unit alone may be, a row of that unit; else −1."""
+        row_of = np.full(len(self.sizes), -1, dtype=np.int64)
         row_of[self.of_row[::-1]] = np.arange(len(self.of_row))[::-1]
         found = np.full(self.kinds, -1, dtype=np.int64)
-        single = np.flatnonzero((self.by_kind() == 1) & (np.diff(self.pairs.starts) == 1))
+        single = np.flatnonzero(self.by_kind() == 1)
         found[single] = row_of[self.pairs.right[self.pairs.starts[single]]]
         return found[self.of_person]
 
@@ -112,7 +132,7 @@ class Rows:
         name: what they are, in words.
         cells: of generalised columns, what the release says its cells stand for.
         original: the table before it was generalised, whose values `cells` means; None leaves cells to be read by
-            their labels.
+            their labels. Columns that `cells` doesn't name were released as they are, if it names any.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -180,15 +200,16 @@ class Rows:
             InvalidArgument: there are no columns.
             SchemaMismatch: a table lacks one.
         """
-        pairs = paired(on)
-        left = [known.column(name) for name in pairs]
-        right = [self.records.column(name) for name in pairs.values()]
+        names = paired(on)
+        left = [known.column(name) for name in names]
+        right = [self.records.column(name) for name in names.values()]
         relations = [
             relate(
                 one,
                 other,
                 cells=self.cells.get(other.name),
                 original=self.original.column(other.name) if self.original and other.name in self.cells else None,
+                kept=bool(self.cells) and other.name not in self.cells,
                 missing=(known.missing, self.records.missing),
             )
             for one, other in zip(left, right, strict=True)
@@ -197,15 +218,11 @@ class Rows:
         left, right = ([side[place] for place in order] for side in (left, right))
         people = group([column.codes for column in left], [column.size for column in left])
         rows = group([column.codes for column in right], [column.size for column in right])
-        return Candidates(
-            of_person=people.of_row(),
-            pairs=join(people.tuples(), rows.tuples(), [relations[place] for place in order]),
-            of_row=rows.of_row(),
-            rows=rows.counts,
-        )
+        pairs = join(people.tuples(), rows.tuples(), [relations[place] for place in order])
+        return Candidates.among(people.of_row(), pairs, rows, self.records.units)
 
     def tally(self, found: Candidates, sensitive: str) -> Tally:
-        """How many candidates of each kind of people have which sensitive value.
+        """How many candidates of each kind of people have which sensitive value: units, where rows have them.
 
         Args:
             found: which rows may be whose.
@@ -216,10 +233,16 @@ class Rows:
         """
         column = self.records.column(sensitive)
         span = max(column.size, 1)
-        held = group([found.of_row.astype(np.int32), column.codes], [max(len(found.rows), 1), span])
-        classes, values = held.tuples().T.astype(np.int64)
-        begins = np.searchsorted(classes, np.arange(len(found.rows) + 1))
-        parts = list(_added(found, begins, (values, held.counts), span))
+        of_row, sizes = found.of_row.astype(np.int32), [max(len(found.sizes), 1), span]
+        units = self.records.units
+        if units is None:
+            held = group([of_row, column.codes], sizes)
+            (classes, values), owners = held.tuples().T.astype(np.int64), None
+        else:
+            held = group([of_row, column.codes, units.codes], [*sizes, units.number])
+            classes, values, owners = held.tuples().T.astype(np.int64)
+        begins = np.searchsorted(classes, np.arange(len(found.sizes) + 1))
+        parts = list(_added(found, begins, (values, held.counts, owners), span))
         keys = np.concatenate([part[0] for part in parts])
         kinds, codes = np.divmod(keys, span)
         return Tally(
@@ -229,7 +252,8 @@ class Rows:
             starts=np.searchsorted(kinds, np.arange(found.kinds + 1)),
             values=codes,
             counts=np.concatenate([part[1] for part in parts]),
-            priors=column.counts() / max(self.records.rows, 1),
+            priors=shares_of(self.records, sensitive),
+            among=None if units is None else found.by_kind().astype(np.float64),
         )
 
     def itself(self, on: Sequence[str], sensitive: str) -> Tally:
@@ -241,14 +265,23 @@ class Rows:
         """
         columns = [self.records.column(name) for name in paired(on).values()]
         rows = group([column.codes for column in columns], [column.size for column in columns])
-        alone = np.arange(rows.number)
-        same = Candidates(
-            of_person=rows.of_row(),
-            pairs=Joined(starts=np.arange(rows.number + 1), right=alone),
-            of_row=rows.of_row(),
-            rows=rows.counts,
-        )
-        return self.tally(same, sensitive)
+        alone = Joined(starts=np.arange(rows.number + 1), right=np.arange(rows.number))
+        return self.tally(Candidates.among(rows.of_row(), alone, rows, self.records.units), sensitive)
+
+
+def shares_of(records: Records, name: str) -> Reals:
+    """Of each value of a column, which share of the units have it.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> shares_of(read({"id": [1, 1, 2, 2], "ill": ["flu", "flu", "flu", "gout"]}, unit="id"), "ill").tolist()
+        [1.0, 0.5]
+    """
+    column, counts = records.column(name), records.column(name).counts()
+    if records.units is not None:
+        values = group([column.codes, records.units.codes], [max(column.size, 1), records.units.number]).tuples()[:, 0]
+        counts = np.bincount(values, minlength=column.size)
+    return np.asarray(counts / max(records.counted, 1))
 
 
 def paired(on: On) -> dict[str, str]:
@@ -265,20 +298,55 @@ def paired(on: On) -> dict[str, str]:
     return pairs
 
 
-def _added(found: Candidates, begins: Whole, entries: tuple[Whole, Whole], span: int) -> Iterator[tuple[Whole, Reals]]:
-    """The entries of the classes of each kind added up: keys kind × span + value, ascending, and counts; in parts."""
-    values, counts = entries
-    work = np.concatenate(([0], np.cumsum(np.diff(begins)[found.pairs.right])))[found.pairs.starts]
+def _held(of_row: Whole, classes: int, whose: Units) -> tuple[Whole, Whole]:
+    """Which units have a row in which class: pairs of a class and a unit, each once, by class."""
+    found = group([of_row.astype(np.int32), whose.codes], [max(classes, 1), whose.number]).tuples().T.astype(np.int64)
+    return found[0], found[1]
+
+
+def _entries(pairs: Joined, begins: Whole) -> Iterator[tuple[Whole, Whole]]:
+    """The entries of the classes of each kind: as many kinds and entries, ascending by kind, some kinds at a time.
+
+    Args:
+        pairs: kind → classes.
+        begins: classes + 1; the entries of class i are those from begins[i] to begins[i + 1].
+    """
+    kinds = len(pairs.starts) - 1
+    work = np.concatenate(([0], np.cumsum(np.diff(begins)[pairs.right])))[pairs.starts]
     start = 0
-    while start < found.kinds:
+    while start < kinds:
         end = max(int(np.searchsorted(work, work[start] + _ENTRIES, side="right")) - 1, start + 1)
-        kind, pair = expand(found.pairs.starts, np.arange(start, end))
-        owner, entry = expand(begins, found.pairs.right[pair])
-        keys = (kind[owner] + start) * span + values[entry]
-        order = np.argsort(keys, kind="stable")
-        firsts = starts_of(keys[order])
-        sums = np.add.reduceat(counts[entry][order], firsts) if len(firsts) else counts[:0]
-        yield keys[order][firsts], sums.astype(np.float64)
+        kind, pair = expand(pairs.starts, np.arange(start, end))
+        owner, entry = expand(begins, pairs.right[pair])
+        yield kind[owner] + start, entry
         start = end
+
+
+def _added(
+    found: Candidates, begins: Whole, entries: tuple[Whole, Whole, Whole | None], span: int
+) -> Iterator[tuple[Whole, Reals]]:
+    """The entries of the classes of each kind added up: keys kind × span + value, ascending, and counts; in parts.
+
+    Args:
+        found: which rows may be whose.
+        begins: see `_entries`.
+        entries: of each, the value, how many rows have it, and the unit that they are of; None instead of these if
+            each row counts. A unit counts once for each value of a kind.
+        span: how many values there are.
+    """
+    values, counts, owners = entries
+    for kind, entry in _entries(found.pairs, begins):
+        keys = kind * span + values[entry]
+        if owners is None:
+            order = np.argsort(keys, kind="stable")
+            keys, weights = keys[order], counts[entry][order]
+        else:
+            order = np.lexsort((owners[entry], keys))
+            keys, units = keys[order], owners[entry][order]
+            new = np.flatnonzero(np.append(True, (np.diff(keys) != 0) | (np.diff(units) != 0))[: len(keys)])
+            keys, weights = keys[new], np.ones(len(new), dtype=np.int64)
+        firsts = starts_of(keys)
+        sums = np.add.reduceat(weights, firsts) if len(firsts) else weights
+        yield keys[firsts], sums.astype(np.float64)
     if not found.kinds:
         yield np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float64)

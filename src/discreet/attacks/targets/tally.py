@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class Tally:
         values: of each entry, a place in `labels`.
         counts: of each entry, how many candidates have the value; above 0.
         priors: of each label, its share among everybody; what is known without the rest.
+        among: of each kind, how many candidates it has, where one may have several values, as a person with several
+            rows may; None if each has one, so that entries add up to them.
 
     Examples:
         >>> seen = Tally(
@@ -50,6 +52,7 @@ class Tally:
     values: Whole
     counts: Reals
     priors: Reals
+    among: Reals | None = None
 
     @property
     def kinds(self) -> int:
@@ -66,7 +69,21 @@ class Tally:
 
     def totals(self) -> Reals:
         """How many candidates each kind has."""
-        return summed(self.kind_of_entry(), self.counts, self.kinds)
+        return summed(self.kind_of_entry(), self.counts, self.kinds) if self.among is None else self.among
+
+    def alike(self) -> Mask:
+        """Whether all candidates of a kind have one value in common; False of a kind without candidates."""
+        if self.among is None:
+            return np.asarray(np.diff(self.starts) == 1)
+        kinds = self.kind_of_entry()
+        found = np.zeros(self.kinds, dtype=np.bool_)
+        found[kinds[self.counts == self.among[kinds]]] = True
+        return found
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether some candidate has several values, so that values don't divide the candidates."""
+        return bool((summed(self.kind_of_entry(), self.counts, self.kinds) > self.totals()).any())
 
     def shares(self) -> Reals:
         """Of each entry, its share among the candidates of its kind: what the attacker believes of the value."""
@@ -102,15 +119,7 @@ class Tally:
         Args:
             kinds: of each person, the kind.
         """
-        return Tally(
-            sensitive=self.sensitive,
-            labels=self.labels,
-            of_person=kinds,
-            starts=self.starts,
-            values=self.values,
-            counts=self.counts,
-            priors=self.priors,
-        )
+        return replace(self, of_person=kinds)
 
     def _falling(self) -> tuple[Whole, Whole]:
         """The kinds that have candidates, and of each the entry with the most; of equals the commonest of all."""

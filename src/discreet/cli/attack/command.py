@@ -35,6 +35,8 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     on: own.On = None,
     sensitive: own.Sensitive = None,
     value: own.ValueOption = None,
+    unit: columns.UnitOption = None,
+    rows_are_people: columns.RowsArePeople = False,
     auxiliary: own.Auxiliary = None,
     truth: own.Truth = None,
     who: own.Who = None,
@@ -59,24 +61,18 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 
     if plot is not None:
         check(plot)
+    whose = columns.unit_of(unit, rows_are_people=rows_are_people)
     with working("attacking"), heard():
         if auxiliary is None:
             terms = Terms(k=k, epsilon=epsilon, budget=budget, people=people, trials=trials)
-            known = settled(name, file, on=columns.names(on), sensitive=sensitive, value=value)
+            known = settled(name, file, on=columns.names(on), sensitive=sensitive, value=value, unit=whose)
             attacked = targets(known, columns.names(against))
             results = tried(known, attacked, terms)
         else:
-            attacked = ()
+            attacked, by, kind = (), columns.names(on), columns.names(against)
             known, results = linked(
-                name,
-                file,
-                auxiliary,
-                columns.names(on),
-                against=columns.names(against),
-                sensitive=sensitive,
-                truth=truth,
-                who=who,
-            )
+                name, file, auxiliary, by, against=kind, sensitive=sensitive, truth=truth, who=who, unit=whose,
+            )  # fmt: skip
     if format_ is options.TextFormat.JSON:
         said = {"attack": known.attack, "on": known.on, "sensitive": known.sensitive, "guessed": bool(known.guessed)}
         show_json({**said, "results": [each.to_dict() for each in results]})
@@ -94,6 +90,11 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
     """Print what was guessed of the table, each result, and a table of all."""
     from discreet.attacks.result import baseline_shown, share_shown
 
+    warned = next((each.warned for each in results if each.warned), "")
+    for line in warned.splitlines():
+        say_folded(printable(line), 0)
+    if warned:
+        say()
     if known.guessed:
         for label, said, option in (
             ("known", ", ".join(known.on or ()), "--on"),
@@ -136,7 +137,7 @@ def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -
 
 def _show_result(result: AttackResult) -> None:
     """Print a result; what doesn't fit on a line goes on below where it began."""
-    title, *lines = printable(str(result)).split("\n")
+    title, *lines = printable(result.report()).split("\n")
     say_folded(title, 2)
     first = re.match(r"\S+ +", lines[0])  # all labels are as wide, with the blanks behind them, as the first
     width = len(first[0]) if first else 0

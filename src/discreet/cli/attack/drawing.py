@@ -48,6 +48,9 @@ def draw(results: Sequence[AttackResult], path: Path) -> str:
     if not tried:
         raise InvalidArgument("nothing was tried, so there is nothing to draw")
     figure = _drawn(tried)
+    note = next((each.note for each in tried if each.note is not None), None)
+    if note is not None:
+        plot.note(figure, note)
     write_all({path: lambda draft: plot.save(figure, draft)})
     return figure.get_suptitle()
 
@@ -63,7 +66,7 @@ def _drawn(results: Sequence[AttackResult]) -> Figure:
         return plot.members({each.against: each for each in traced})
     match results:
         case [LinkageResult() as only] if only.candidates:
-            return plot.candidates(only.candidates, against=only.against)
+            return plot.candidates(only.candidates, against=only.against, people=_counted(only))
         case [AveragingResult() as only] if _is_noisy(only) and only.truth is not None:
             return plot.averaging(
                 only.answers,
@@ -75,7 +78,12 @@ def _drawn(results: Sequence[AttackResult]) -> Figure:
         case [ReconstructionResult() as only] if only.deviation is not None:
             return _swept(only)
         case _:
-            return plot.outcomes(results)
+            return plot.outcomes(results, people=_counted(results[0]))
+
+
+def _counted(result: AttackResult) -> str:
+    """What people are in a figure."""
+    return "rows" if result.repeated else "units" if result.unit else "people"
 
 
 def _is_noisy(found: AveragingResult) -> bool:

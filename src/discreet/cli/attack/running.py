@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.cli.common.columns import check
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Known:
         sensitive: the column that is sought; None for the same.
         value: the column of numbers; None if none was named.
         guessed: the options in whose place columns were guessed.
+        unit: the columns that say whose a row is; none of them where each row is somebody else's; None if nothing is
+            said.
     """
 
     attack: str
@@ -55,9 +58,18 @@ class Known:
     sensitive: str | None
     value: str | None = None
     guessed: tuple[str, ...] = ()
+    unit: tuple[str, ...] | None = None
 
 
-def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: str | None, value: str | None) -> Known:
+def settled(  # noqa: PLR0913 — a table, and what of it is what
+    name: str,
+    file: Path | None,
+    *,
+    on: list[str] | None,
+    sensitive: str | None,
+    value: str | None,
+    unit: tuple[str, ...] | None = None,
+) -> Known:
     """Read the table, and settle what is known and sought: as it was said, or as the columns seem.
 
     Raises:
@@ -71,16 +83,20 @@ def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: st
     chosen = named(name)
     name = chosen.name
     if file is None:
+        if unit:
+            raise InvalidArgument("people who are made up have one row each", hint="--unit is for a table of one's own")
         if name != _LOG:
             on, sensitive = on or list(CENSUS_ON), sensitive or CENSUS_SENSITIVE
         return Known(attack=name, table=None, on=on, sensitive=sensitive, value=value)
     if chosen.value and value is None:
         raise InvalidArgument(f"{name} is about totals of numbers", hint="say of which column: --value COLUMN")
-    table = read(file)
+    table = read(file, unit=unit)
+    for option, named_by in (("--on", on), ("--sensitive", sensitive and [sensitive]), ("--value", value and [value])):
+        check({"--unit": unit, option: named_by or None}, [*table.names, *(unit or ())])
     if not table.rows:
         raise InvalidArgument("the table has no rows")
     if name == _LOG:
-        return _log(table, on, sensitive, value)
+        return replace(_log(table, on, sensitive, value), unit=unit)
     known, sought = on, sensitive
     if known is None or sought is None:
         known, sought = _guessed(table, known, sought)
@@ -91,6 +107,7 @@ def settled(name: str, file: Path | None, *, on: list[str] | None, sensitive: st
         sensitive=sought,
         value=value,
         guessed=tuple(option for option, said in (("--on", on), ("--sensitive", sensitive)) if said is None),
+        unit=unit,
     )
 
 
@@ -152,24 +169,23 @@ def tried(known: Known, against: Sequence[str], terms: Terms) -> list[AttackResu
         InvalidArgument: it can't be run against that, or an argument is out of range.
         SourceError: the table lacks a column.
     """
-    from discreet.attacks.named import attack
+    from discreet.attacks.compare import compare
 
-    return [
-        attack(
-            known.attack,
-            known.table,
-            against=target,
-            on=known.on,
-            sensitive=known.sensitive,
-            value=known.value,
-            k=terms.k,
-            epsilon=terms.epsilon,
-            budget=terms.budget,
-            people=terms.people,
-            trials=terms.trials,
-        )
-        for target in against
-    ]
+    found = compare(
+        known.attack,
+        known.table,
+        against=against,
+        on=known.on,
+        sensitive=known.sensitive,
+        value=known.value,
+        k=terms.k,
+        epsilon=terms.epsilon,
+        budget=terms.budget,
+        people=terms.people,
+        trials=terms.trials,
+        unit=known.unit,
+    )
+    return list(found.results)
 
 
 def linked(  # noqa: PLR0913 — two files, and what of them is what
@@ -182,6 +198,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     sensitive: str | None,
     truth: str | None,
     who: str | None,
+    unit: tuple[str, ...] | None = None,
 ) -> tuple[Known, list[AttackResult]]:
     """Link two files, by columns that both have.
 
@@ -189,6 +206,8 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
         InvalidArgument: the attack doesn't link files, or it isn't said by what.
         SourceError: a file can't be read, or lacks a column.
     """
+    from discreet.anonymity.attributes import repeated
+    from discreet.anonymity.records import read
     from discreet.attacks.rows.linking.linkage import linkage
 
     if name != "linkage" or file is None or not on:
@@ -202,5 +221,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
             hint="without --against; name a file that was anonymised",
         )
     pairs = {known.strip(): (released or known).strip() for known, _, released in (each.partition("=") for each in on)}
-    found = linkage(file, auxiliary, on=pairs, sensitive=sensitive, truth=truth, who=who)
-    return Known(attack=name, table=None, on=on, sensitive=sensitive), [found]
+    table = read(file, unit=unit)
+    found = linkage(table, auxiliary, on=pairs, sensitive=sensitive, truth=truth, who=who)
+    told = replace(found, unit=unit or (), repeated=() if unit is not None else repeated(table))
+    return Known(attack=name, table=None, on=on, sensitive=sensitive, unit=unit), [told]

@@ -19,6 +19,9 @@ WIDTH = 7.2
 _TOP, _MARGIN = 0.72, 0.25
 """Inches: the room of the message above, and what stays empty at the edges."""
 
+_LETTERS, _LINE = 100, 0.16
+"""Of a note: letters on a line, and inches that a line takes."""
+
 _STYLE: dict[str, object] = {
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
@@ -104,6 +107,22 @@ def axes_in(figure: Figure, *, left: float = 0.75, right: float = 0.0, bottom: f
     high = height - _TOP - top - bottom
     wide = width - left - right - _MARGIN
     return figure.add_axes((left / width, bottom / height, wide / width, high / height))
+
+
+def note(figure: Figure, words: str) -> None:
+    """Say at the foot of a figure what has to be known to read it, and add it to its description."""
+    from textwrap import wrap
+
+    lines = wrap(words, _LETTERS)
+    width, height = figure.get_size_inches()
+    more = _LINE * len(lines) + 0.1
+    higher = height + more
+    for axes in figure.axes:
+        place = axes.get_position()
+        axes.set_position((place.x0, (place.y0 * height + more) / higher, place.width, place.height * height / higher))
+    figure.set_size_inches(width, higher)
+    figure.text(_MARGIN / WIDTH, 0.1 / higher, "\n".join(lines), ha="left", va="bottom", color=INK, fontsize=8.5)
+    describe(figure, f"{words_of(figure)} {words}".strip())
 
 
 def describe(figure: Figure, words: str) -> None:

@@ -42,12 +42,13 @@ class Outcome(Protocol):
         """The same without what was released."""
 
 
-def outcomes(results: Sequence[Outcome]) -> Figure:
+def outcomes(results: Sequence[Outcome], *, people: str = "people") -> Figure:
     """How often attacks are right, beside an attacker who lacks what was released.
 
     Args:
         results: one or more, at most 12: one attack against several releases, or several attacks. Results whose success
             is unknown are left out.
+        people: what they are: units, or rows where it isn't known whose these are; the title says so of these.
 
     Raises:
         InvalidArgument: there is nothing to draw, or more than fits.
@@ -59,7 +60,8 @@ def outcomes(results: Sequence[Outcome]) -> Figure:
     one = len({result.attack for result, _ in known}) == 1
     best, share = max(known, key=lambda pair: pair[1])
     most = " at the most" if len(known) > 1 else ""
-    title = f"{best.attack.capitalize()} is right in {percent(share)}{most}"
+    rows = " of rows" if people == "rows" else ""
+    title = f"{best.attack.capitalize()} is right in {percent(share)}{rows}{most}"
     labels = [_broken(result.against if one else f"{result.attack}: {result.against}") for result, _ in known]
     lines = max(label.count("\n") + 1 for label in labels)
     with house_style():

@@ -20,16 +20,16 @@ from discreet.errors import InvalidArgument
 class BackgroundResult(AttackResult):
     """How many values must be excluded before a person's is certain.
 
-    `success` is the share of rows whose value is certain after `excluded` exclusions: a class with l values is certain
-    after l − 1 of them; `baseline` the same without classes, where the whole table is one.
+    `success` is the share of people whose value is certain after `excluded` exclusions: a class with l values is
+    certain after l − 1 of them; `baseline` the same without classes, where the whole table is one.
 
     Args:
         excluded: how many values the attacker can exclude for the person.
         classes: how many classes there are.
-        needed: exclusions needed for certainty → how many rows need so many.
-        certain: share of rows that are certain after 0, 1, 2, … exclusions.
+        needed: exclusions needed for certainty → how many people need so many.
+        certain: share of people who are certain after 0, 1, 2, … exclusions.
         worst: greatest belief of an attacker in a value after 0, 1, 2, … exclusions, in the worst class.
-        mean: the same, over all rows.
+        mean: the same, over all people.
     """
 
     excluded: int
@@ -66,7 +66,7 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
         labels: see `homogeneity`.
 
     Raises:
-        InvalidArgument: `excluded` is out of range.
+        InvalidArgument: `excluded` is out of range, or somebody in a class has several values there.
         SchemaMismatch: a table lacks a column.
 
     Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), the background knowledge attack of section 1;
@@ -84,6 +84,11 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
         raise InvalidArgument(f"excluded must be a whole number from 0 to {most}, see `most`")
     seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
     tally = seen.tally
+    if tally.overlaps:
+        raise InvalidArgument(
+            f"some units have several values of {sensitive!r}, so none of theirs is certain once others are excluded",
+            hint="take one row of each unit, or try homogeneity",
+        )
     needed = np.maximum(np.diff(tally.starts) - 1, 0)
     known = np.diff(tally.starts) > 0  # of nobody's class nothing is certain
     beliefs = _beliefs(tally, most)

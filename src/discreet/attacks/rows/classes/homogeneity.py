@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from discreet.anonymity.records.column import Value
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.guessing import guesses
@@ -18,21 +16,21 @@ from discreet.attacks.targets.rows import On
 class HomogeneityResult(AttackResult):
     """Which classes give their sensitive value away.
 
-    `success` is the share of rows whose value is guessed right if each is given its class's commonest value;
+    `success` is the share of people whose value is guessed right if each is given its class's commonest value;
     `baseline` that of giving all the commonest value of the table.
 
     Args:
         classes: how many equivalence classes there are; against answers, kinds of people that were asked for.
-        homogeneous_classes: those with one sensitive value.
-        homogeneous_rows: rows in them: their value is certain.
-        rows: in all classes.
-        surest: share of the best value → how many rows are guessed that sure.
+        homogeneous_classes: those with a sensitive value that all in them have.
+        homogeneous_people: how many people are known to be in them: their value is certain.
+        people: in all classes: rows, or, of a table that is read by unit, units by one row of each.
+        surest: share of the best value → how many people are guessed that sure.
     """
 
     classes: int
     homogeneous_classes: int
-    homogeneous_rows: int
-    rows: int
+    homogeneous_people: int
+    people: int
     surest: tuple[tuple[float, int], ...]
 
 
@@ -44,14 +42,15 @@ def homogeneity(
     people: object | None = None,
     labels: Sequence[Value] | None = None,
 ) -> HomogeneityResult:
-    """Guess each row's sensitive value by its class.
+    """Guess each person's sensitive value by their class.
 
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
         on: the quasi-identifiers.
         sensitive: the attribute.
         people: against answers, whom to ask for: a table with the quasi-identifiers, and the truth if it has it.
-            Against rows, the rows themselves are guessed if it is left out.
+            Against rows, the rows themselves are guessed if it is left out; of a table that is read by unit, each unit
+            by one of its rows, drawn at random.
         labels: against answers, the values of the attribute, if `people` doesn't have them.
 
     Raises:
@@ -64,13 +63,13 @@ def homogeneity(
     Examples:
         >>> table = {"zip": ["130**"] * 3 + ["148**"] * 3, "ill": ["flu", "flu", "flu", "flu", "gout", "cold"]}
         >>> found = homogeneity(table, on=["zip"], sensitive="ill")
-        >>> found.homogeneous_classes, found.homogeneous_rows, round(found.success, 2), round(found.baseline, 2)
+        >>> found.homogeneous_classes, found.homogeneous_people, round(found.success, 2), round(found.baseline, 2)
         (1, 3, 0.67, 0.67)
     """
     seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
     tally, scored = seen.tally, seen.scored()
-    single = np.diff(tally.starts) == 1
-    rows = tally.people()
+    single = tally.alike()
+    numbers = tally.people()
     return HomogeneityResult(
         attack="homogeneity",
         against=seen.name,
@@ -81,7 +80,7 @@ def homogeneity(
         guesses=guesses(tally, seen.names(), scored.right),
         classes=tally.kinds,
         homogeneous_classes=int(single.sum()),
-        homogeneous_rows=int(rows[single].sum()),
-        rows=int(rows.sum()),
+        homogeneous_people=int(numbers[single].sum()),
+        people=int(numbers.sum()),
         surest=tally.sureties(),
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.guessing import score
+from discreet.attacks.rows.guessing import Truth, score
 from discreet.attacks.rows.people import first, shown
 from discreet.attacks.rows.seen import Seen, seen_of
 from discreet.attacks.targets.compatible import plain
@@ -22,28 +22,28 @@ from discreet.errors import InvalidArgument
 class SkewnessResult(AttackResult):
     """By how much classes shift what is believed.
 
-    `success` is the share of rows whose value, or whose group of values, is guessed right by the class; `baseline` that
-    of guessing the commonest one of all.
+    `success` is the share of people whose value, or whose group of values, is guessed right by the class;
+    `baseline` that of guessing the commonest one of all.
 
     Args:
         classes: how many classes there are.
         worst_ratio: the greatest share of a value in a class, divided by its share in the table.
         least_ratio: the smallest; 0 if some class lacks a value, and that excludes it.
         worst_value: the value with the greatest ratio.
-        doubled_rows: rows in a class where some value is at least twice as common as in the table.
-        ratios: rows by the greatest ratio of their class: (ratio, rows), ratios ascending, at most 100 of them.
-        similar_classes: classes whose rows are all of one group of values.
-        similar_rows: rows in them.
+        doubled_people: people in a class where some value is at least twice as common as in the table.
+        ratios: people by the greatest ratio of their class: (ratio, people), ratios ascending, at most 100 of them.
+        similar_classes: classes with a group of values that all in them have.
+        similar_people: people in them.
     """
 
     classes: int
     worst_ratio: float
     least_ratio: float
     worst_value: str
-    doubled_rows: int
+    doubled_people: int
     ratios: tuple[tuple[float, int], ...]
     similar_classes: int
-    similar_rows: int
+    similar_people: int
 
 
 _STEPS = 100
@@ -72,7 +72,7 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
         labels: see `homogeneity`.
 
     Raises:
-        InvalidArgument: a value has no group.
+        InvalidArgument: a value has no group, or groups are named and somebody in a class has several values there.
         SchemaMismatch: a table lacks a column.
 
     Source: Li, Li, Venkatasubramanian (2007), "t-closeness: privacy beyond k-anonymity and l-diversity", the
@@ -82,7 +82,7 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
         >>> table = {"zip": ["1"] * 2 + ["2"] * 2, "ill": ["ulcer", "gastritis", "flu", "ulcer"]}
         >>> stomach = {"ulcer": "stomach", "gastritis": "stomach", "flu": "lung"}
         >>> found = skewness(table, on=["zip"], sensitive="ill", groups=stomach)
-        >>> found.similar_rows, found.worst_ratio, found.worst_value
+        >>> found.similar_people, found.worst_ratio, found.worst_value
         (2, 2.0, 'lung')
     """
     seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
@@ -90,13 +90,13 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
     if groups is not None:
         tally, truth = _merged(tally, groups, truth)
     scored = score(tally, truth)
-    rows = tally.people()
+    people_of = tally.people()
     ratio = tally.shares() / np.maximum(tally.priors[tally.values], 1e-300)
     kinds = tally.kind_of_entry()
     greatest = np.zeros(tally.kinds)
     np.maximum.at(greatest, kinds, ratio)
     lacks = np.diff(tally.starts) < int((tally.priors > 0).sum())
-    single = np.diff(tally.starts) == 1
+    single = tally.alike()
     top = int(ratio.argmax()) if len(ratio) else 0
     return SkewnessResult(
         attack="skewness" if groups is None else "similarity",
@@ -110,15 +110,20 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
         worst_ratio=float(ratio.max(initial=0.0)),
         least_ratio=0.0 if lacks.any() else float(ratio.min(initial=np.inf)),
         worst_value=shown(tally.labels[int(tally.values[top])]) if len(ratio) else "",
-        doubled_rows=int(rows[greatest >= _TWICE].sum()),
-        ratios=_curve(greatest, rows),
+        doubled_people=int(people_of[greatest >= _TWICE].sum()),
+        ratios=_curve(greatest, people_of),
         similar_classes=int(single.sum()),
-        similar_rows=int(rows[single].sum()),
+        similar_people=int(people_of[single].sum()),
     )
 
 
-def _merged(tally: Tally, groups: Mapping[Value, str], truth: Whole | None) -> tuple[Tally, Whole | None]:
+def _merged(tally: Tally, groups: Mapping[Value, str], truth: Truth | None) -> tuple[Tally, Truth | None]:
     """The tally of groups of values."""
+    if tally.overlaps:
+        raise InvalidArgument(
+            f"some units have several values of {tally.sensitive!r}, which can't be added up to groups",
+            hint="take one row of each unit, or put the groups in place of the values",
+        )
     texts = {plain(value): group for value, group in groups.items()}
     lacking = [label for label in tally.labels if plain(label) not in texts]
     if lacking:
@@ -138,29 +143,31 @@ def _merged(tally: Tally, groups: Mapping[Value, str], truth: Whole | None) -> t
         values=values,
         counts=summed(inverse, tally.counts, len(merged)),
         priors=summed(of_label, tally.priors, len(names)),
-    ), None if truth is None else np.where(truth >= 0, of_label[truth], -1)
+        among=tally.among,
+    ), None if truth is None else replace(truth, values=np.where(truth.values >= 0, of_label[truth.values], -1))
 
 
-def _curve(greatest: Reals, rows: Whole) -> tuple[tuple[float, int], ...]:
-    """Rows by ratio, rounded to so many steps that few points are left."""
+def _curve(greatest: Reals, people: Whole) -> tuple[tuple[float, int], ...]:
+    """People by ratio, rounded to so many steps that few points are left."""
     if not len(greatest):
         return ()
     step = max(float(greatest.max()) / _STEPS, 1e-12)
     places, inverse = np.unique(np.floor(greatest / step), return_inverse=True)
-    sums = summed(inverse, rows, len(places)).astype(np.int64)
+    sums = summed(inverse, people, len(places)).astype(np.int64)
     return tuple(zip((places * step).tolist(), sums.tolist(), strict=True))
 
 
-def _guesses(seen: Seen, tally: Tally, truth: Whole | None) -> tuple[Guess, ...]:
+def _guesses(seen: Seen, tally: Tally, truth: Truth | None) -> tuple[Guess, ...]:
     """Those of whom most is believed, beside what the table says."""
     names, sure, best = seen.names(), tally.surety()[tally.of_person], tally.best()[tally.of_person]
     gain = sure - tally.priors[best]
+    right = None if truth is None else truth.right(best)
     return tuple(
         Guess(
             who=names(person),
             what=f"{tally.sensitive} = {shown(tally.labels[best[person]])}",
             confidence=float(min(sure[person], 1.0)),
-            right=None if truth is None else bool(truth[person] == best[person]),
+            right=None if right is None else bool(right[person]),
         )
         for person in first(gain)
     )

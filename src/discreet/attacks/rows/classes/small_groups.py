@@ -13,7 +13,7 @@ from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.numbers import numbers
-from discreet.attacks.rows.people import Namer, first, named
+from discreet.attacks.rows.people import Namer, first, named, refuse_units
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
@@ -30,7 +30,8 @@ class SmallGroupsResult(AttackResult):
     """Which groups of a table of totals give people away.
 
     `success` is the share of people whose value is learned to within `p` percent: of a group of one from its total, of
-    a group of two by the other one. `baseline` is the share for whom the mean of all is as near.
+    a group of two by the other one. `baseline` is the share for whom the mean of all is as near. Where a table is read
+    by unit, what a unit has in a group is one value, added up over its rows there; it is found if one of them is.
 
     Args:
         groups: how many groups there are, of people with a value.
@@ -107,6 +108,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         if people is None:
             raise InvalidArgument("answers don't say whom to ask for", hint="people=…, the table that is asked")
         table, name = read(people), release.against
+        refuse_units("what is asked for", table)
     else:
         rows = Rows.of(release)
         table, name = rows.records, rows.name
@@ -119,18 +121,18 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
     learned = totals.learned(told)
     right = np.abs(learned - totals.values) <= p / 100 * totals.values
     mean = totals.values.mean() if len(totals.values) else 0.0
+    near = np.abs(mean - totals.values) <= p / 100 * totals.values
     sizes, counts = np.unique(totals.counts.astype(np.int64), return_counts=True)
-    people_asked = np.isfinite(told.sums[totals.of_person])
-    tried = int(people_asked.sum())
+    told_of = np.isfinite(told.sums[totals.of_group])
+    tried = len(np.unique(totals.owners[told_of]))
     if not tried:
         raise NotTried("there is no group to learn the total of, or the budget doesn't last for one")
-    near = np.abs(mean - totals.values) <= p / 100 * totals.values
     return SmallGroupsResult(
         attack="small groups",
         against=name if isinstance(release, Answering) else f"totals of {name}",
         tried=tried,
-        success=float(right[people_asked].sum() / tried),
-        baseline=float(near[people_asked].sum() / tried),
+        success=len(np.unique(totals.owners[told_of & right])) / tried,
+        baseline=len(np.unique(totals.owners[told_of & near])) / tried,
         baseline_is="the mean of all",
         guesses=_guesses(named(table, by, None), totals, told, (learned, right)),
         groups=len(totals.counts),
@@ -147,19 +149,21 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Totals:
-    """A table's groups, and the values in them.
+    """A table's groups, and the values in them: one of each person in each group that they are in.
 
     Args:
-        rows: of each person with a value, the row.
-        of_person: of each person with a value, the group.
-        values: of each person with a value.
+        rows: of each value, a row that it is from.
+        owners: of each value, whose it is.
+        of_group: of each value, the group.
+        values: what the rows of one person in one group come to.
         counts: of each group.
         sums: of each group.
         value: the name of the column.
     """
 
     rows: Whole
-    of_person: Whole
+    owners: Whole
+    of_group: Whole
     values: Reals
     counts: Reals
     sums: Reals
@@ -181,32 +185,41 @@ class _Totals:
             raise InvalidArgument("name one or more columns that make the groups")
         found = group([each.codes[rows] for each in columns], [each.size for each in columns])
         values, place = worth[column.codes[rows]], found.of_row()
+        owners = rows
+        if table.units is not None:
+            owners = table.units.codes[rows].astype(np.int64)
+            keys, firsts, of_row = np.unique(
+                place * table.units.number + owners, return_index=True, return_inverse=True
+            )
+            values, rows = summed(of_row, values, len(keys)), rows[firsts]
+            place, owners = np.divmod(keys, table.units.number)
         return cls(
             rows=rows,
-            of_person=place,
+            owners=owners,
+            of_group=place,
             values=values,
-            counts=found.counts.astype(np.float64),
+            counts=np.bincount(place, minlength=found.number).astype(np.float64),
             sums=summed(place, values, found.number),
             value=value,
         )
 
     def top(self, n: int) -> Reals:
         """Of each group, the sum of the `n` largest values."""
-        order = np.lexsort((-self.values, self.of_person))
+        order = np.lexsort((-self.values, self.of_group))
         begins = np.concatenate(([0], np.cumsum(self.counts))).astype(np.int64)
-        rank = np.arange(len(order)) - begins[self.of_person[order]]
+        rank = np.arange(len(order)) - begins[self.of_group[order]]
         kept = order[rank < n]
-        return summed(self.of_person[kept], self.values[kept], len(self.counts))
+        return summed(self.of_group[kept], self.values[kept], len(self.counts))
 
     def learned(self, told: _Told) -> Reals:
         """Of each person, what somebody makes of the totals that were told; NaN if nothing."""
-        counts, sums = told.counts[self.of_person], told.sums[self.of_person]
+        counts, sums = told.counts[self.of_group], told.sums[self.of_group]
         learned = np.full(len(self.values), np.nan)
         counts = np.where(np.isfinite(counts), np.rint(counts), 0)
         learned[counts == 1] = sums[counts == 1]
         insiders = counts == _PAIR
-        true = self.counts[self.of_person] == _PAIR  # of another size nobody can take off the other's value
-        others = (self.sums[self.of_person] - self.values)[insiders]
+        true = self.counts[self.of_group] == _PAIR  # of another size nobody can take off the other's value
+        others = (self.sums[self.of_group] - self.values)[insiders]
         learned[insiders] = np.where(true[insiders], sums[insiders] - others, np.nan)
         return learned
 
@@ -263,7 +276,7 @@ def _questions(table: Records, by: Sequence[str], totals: _Totals, most: int) ->
     columns = [table.column(name) for name in by]
     labels = [column.labels() for column in columns]
     row = np.zeros(len(totals.counts), dtype=np.int64)
-    row[totals.of_person] = totals.rows
+    row[totals.of_group] = totals.rows
     keys: Whole = uniform(1 << 62, len(row))
     found = []
     for place in np.argsort(keys)[:most].tolist():
@@ -275,12 +288,12 @@ def _questions(table: Records, by: Sequence[str], totals: _Totals, most: int) ->
 def _guesses(names: Namer, totals: _Totals, told: _Told, learned: tuple[Reals, Mask]) -> tuple[Guess, ...]:
     """What is learned of people: first of those who are alone."""
     values, right = learned
-    order = told.sure[totals.of_person] / totals.counts[totals.of_person]  # of one everybody learns, of two the other
+    order = told.sure[totals.of_group] / totals.counts[totals.of_group]  # of one everybody learns, of two the other
     return tuple(
         Guess(
             who=names(int(totals.rows[person])),
             what=f"{totals.value} = {values[person]:.10g}",
-            confidence=float(told.sure[totals.of_person[person]]),
+            confidence=float(told.sure[totals.of_group[person]]),
             right=bool(right[person]),
         )
         for person in first(order, np.flatnonzero(np.isfinite(values)))

@@ -1,4 +1,8 @@
-"""Beliefs: of each person, the row and the sensitive value that are theirs most likely, by Bayes' rule."""
+"""Beliefs: of each person, the row and the sensitive value that are theirs most likely, by Bayes' rule.
+
+Where rows have units, a unit is what a person may be. Any of its rows may be the one that is known, all alike, so its
+score is the logarithm of the mean of e^score over its rows; rows that weren't compared add nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,11 @@ import numpy as np
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group, starts_of
 from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.units import Units
 from discreet.attacks.rows.linking.pairs import Pairs
 from discreet.attacks.rows.linking.sampling import Sample
 from discreet.attacks.targets.joining import expand
+from discreet.attacks.targets.rows import shares_of
 from discreet.attacks.targets.tally import summed
 
 
@@ -51,8 +57,8 @@ class Best:
     Args:
         row: the row; −1 if nothing was compared.
         score: its score.
-        ahead: by how much it is ahead of the second; infinite if there is none.
-        belief: the probability that it is theirs.
+        ahead: by how much it is ahead of the second, or of the second unit; infinite if there is none.
+        belief: the probability that it is theirs, or that its unit is they.
         compared: how many pairs of a person and a row were compared.
         values: what is believed of their sensitive values; None if none is sought.
     """
@@ -71,7 +77,7 @@ class Best:
         Args:
             sample: who, with what.
             rows: that were published; one or more.
-            absent: logarithm of the odds that a person isn't in the release, times its rows.
+            absent: logarithm of the odds that a person isn't in the release, times its units.
             sensitive: a column of these to learn; None for none.
 
         Raises:
@@ -79,9 +85,11 @@ class Best:
         """
         sides = sample.sides
         kinds = len(sides.kinds)
+        whose = None if rows.units is None else _Owners.of(sides.of_row, rows.units)
         first_row = np.zeros(len(sides.rows), dtype=np.int64)
         first_row[sides.of_row[::-1]] = np.arange(rows.rows)[::-1]
         held = None if sensitive is None else _Held.of(sides.of_row, rows, sensitive)
+        alike = sides.rows if rows.units is None else np.ones(rows.units.number, dtype=np.int64)
         people = np.bincount(sides.of_person, minlength=kinds)
         row = np.full(kinds, -1, dtype=np.int64)
         score, ahead, belief = np.full(kinds, -np.inf), np.full(kinds, np.inf), np.zeros(kinds)
@@ -89,14 +97,17 @@ class Best:
         sure = np.full(kinds, 0.0 if held is None else held.priors[held.commonest])
         compared = 0
         for pairs in sides.pairs(sample.each):
-            many = sides.rows[pairs.of_class]
-            compared += int((people[pairs.kind] * many).sum())
-            order = np.lexsort((first_row[pairs.of_class], -pairs.score, pairs.kind))
+            compared += int((people[pairs.kind] * sides.rows[pairs.of_class]).sum())
+            theirs = first_row[pairs.of_class]
+            if whose is not None:
+                pairs, theirs = whose.paired(pairs)  # noqa: PLW2901 — from here on, units are what classes were
+            many = alike[pairs.of_class]
+            order = np.lexsort((theirs, -pairs.score, pairs.kind))
             starts = starts_of(pairs.kind[order])
             if not len(starts):
                 continue
             who, top = pairs.kind[order][starts], pairs.score[order][starts]
-            row[who], score[who] = first_row[pairs.of_class[order]][starts], top
+            row[who], score[who] = theirs[order][starts], top
             several = np.flatnonzero(np.diff(np.append(starts, len(order))) > 1)
             ahead[who[several]] = top[several] - pairs.score[order][starts[several] + 1]
             ahead[who[many[order][starts] > 1]] = 0.0
@@ -126,21 +137,63 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Owners:
+    """Whose the rows of each class are.
+
+    Args:
+        starts: classes + 1; the entries of class i are those from starts[i] to starts[i + 1].
+        units: of each entry, a unit.
+        shares: of each entry, the logarithm of which share of the unit's rows is in the class.
+        rows: of each entry, the first of these rows.
+    """
+
+    starts: Whole
+    units: Whole
+    shares: Reals
+    rows: Whole
+
+    @classmethod
+    def of(cls, of_row: Whole, whose: Units) -> _Owners:
+        """Count them."""
+        keys, rows, counts = np.unique(of_row * whose.number + whose.codes, return_index=True, return_counts=True)
+        classes, units = np.divmod(keys, whose.number)
+        return cls(
+            starts=np.searchsorted(classes, np.arange(int(of_row.max()) + 2)),
+            units=units,
+            shares=np.log(counts / np.bincount(whose.codes)[units]),
+            rows=rows,
+        )
+
+    def paired(self, pairs: Pairs) -> tuple[Pairs, Whole]:
+        """The pairs of a kind and a unit, in place of those of a kind and a class, and the likeliest row of each."""
+        pair, entry = expand(self.starts, pairs.of_class)
+        kind, unit, score = pairs.kind[pair], self.units[entry], pairs.score[pair]
+        order = np.lexsort((self.rows[entry], -score, unit, kind))
+        kind, unit = kind[order], unit[order]
+        starts = np.flatnonzero(np.append(True, (np.diff(kind) != 0) | (np.diff(unit) != 0))[: len(kind)])
+        weights = (score + self.shares[entry])[order]
+        mean = np.logaddexp.reduceat(weights, starts) if len(starts) else weights
+        return Pairs(kind=kind[starts], of_class=unit[starts], score=mean), self.rows[entry][order][starts]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Held:
-    """The sensitive values that rows hold, by class.
+    """The sensitive values that rows hold, by class, or by unit where rows have units.
 
     Args:
         sensitive: the name of the column.
         labels: its values.
-        priors: of each value, its share among all rows.
+        priors: of each value, its share among all units.
+        sizes: of each class, how many units are in it.
         starts: classes + 1; the entries of class i are those from starts[i] to starts[i + 1].
         values: of each entry.
-        counts: of each entry, how many rows of the class have the value.
+        counts: of each entry, how many units of the class have the value.
     """
 
     sensitive: str
     labels: tuple[Value, ...]
     priors: Reals
+    sizes: Whole
     starts: Whole
     values: Whole
     counts: Whole
@@ -149,21 +202,24 @@ class _Held:
     def of(cls, of_row: Whole, rows: Records, sensitive: str) -> _Held:
         """Count them."""
         column = rows.column(sensitive)
+        if rows.units is not None:
+            of_row = rows.units.codes.astype(np.int64)
         classes = int(of_row.max()) + 1
         held = group([of_row.astype(np.int32), column.codes], [classes, column.size])
         each, values = held.tuples().T.astype(np.int64)
         return cls(
             sensitive=sensitive,
             labels=column.labels(),
-            priors=column.counts() / rows.rows,
+            priors=shares_of(rows, sensitive),
+            sizes=np.bincount(of_row) if rows.units is None else np.ones(classes, dtype=np.int64),
             starts=np.searchsorted(each, np.arange(classes + 1)),
             values=values,
-            counts=held.counts,
+            counts=held.counts if rows.units is None else np.ones(len(values), dtype=np.int64),
         )
 
     @property
     def commonest(self) -> int:
-        """The value that most rows have."""
+        """The value that most units have."""
         return int(self.priors.argmax())
 
     def believed(self, pairs: Pairs, kinds: Whole, top: Reals, absent: float) -> tuple[Whole, Reals]:
@@ -179,7 +235,8 @@ class _Held:
         """
         size, place = len(self.labels), np.searchsorted(kinds, pairs.kind)
         pair, entry = expand(self.starts, pairs.of_class)
-        weights = np.exp(pairs.score - top[place])[pair] * self.counts[entry]
+        likely = np.exp(pairs.score - top[place])
+        weights = likely[pair] * self.counts[entry]
         keys = np.concatenate([place[pair] * size + self.values[entry], np.arange(len(kinds)) * size + self.commonest])
         order = np.argsort(keys, kind="stable")
         starts = starts_of(keys[order])
@@ -189,4 +246,4 @@ class _Held:
         belief = mass + away[kind] * self.priors[value]
         ranked = np.lexsort((-self.priors[value], -belief, kind))
         first = ranked[np.searchsorted(kind, np.arange(len(kinds)))]
-        return value[first], belief[first] / (summed(kind, mass, len(kinds)) + away)
+        return value[first], belief[first] / (summed(place, likely * self.sizes[pairs.of_class], len(kinds)) + away)

@@ -33,8 +33,14 @@ class Compared:
     missing: tuple[Reals, Reals]
 
     @classmethod
-    def of(
-        cls, known: Coded, released: Coded, how: Nearness, wrong: float, covered: tuple[CellsLike, Coded] | None = None
+    def of(  # noqa: PLR0913, PLR0917 — two columns, and all that says what is near and how rare that is
+        cls,
+        known: Coded,
+        released: Coded,
+        how: Nearness,
+        wrong: float,
+        covered: tuple[CellsLike, Coded] | None = None,
+        counts: Reals | None = None,
     ) -> Compared:
         """Compare two columns.
 
@@ -45,6 +51,7 @@ class Compared:
             wrong: how often what is known isn't even near the truth; in (0, 1).
             covered: what the cells of a generalised column stand for, and the column before; None of one that was
                 released as it is. A cell is near if it covers something near.
+            counts: how often each released value is met by chance; as often as rows have it, if left out.
 
         Source: Fellegi, Sunter (1969), "A theory for record linkage", the definition: the weight of an agreement is the
         logarithm of its probability among matches over that among non-matches; here by value, so that rare ones weigh
@@ -62,7 +69,7 @@ class Compared:
         )
         real = (gone[0][one] == 0) & (gone[1][other] == 0) & ~same.holds(one, other)
         one, other = one[real], other[real]
-        weights = _weights(released.counts(), same, (one, other), (how.errors, wrong))
+        weights = _weights(released.counts() if counts is None else counts, same, (one, other), (how.errors, wrong))
         weights[gone[0] > 0] = 0.0
         lists = _with_missing((one, other), same, (gone[0], gone[1]))
         return cls(
@@ -108,9 +115,9 @@ def _within(
     return same, (ones, others)
 
 
-def _weights(counts: Whole, same: Relation, near: tuple[Whole, Whole], errors: tuple[float, float]) -> Reals:
+def _weights(counts: Whole | Reals, same: Relation, near: tuple[Whole, Whole], errors: tuple[float, float]) -> Reals:
     """Logarithms of match over chance, by known value: same, near, other. What chance never does isn't weighed."""
-    total, values = max(int(counts.sum()), 1), len(same.starts) - 1
+    total, values = max(float(counts.sum()), 1.0), len(same.starts) - 1
     close, wrong = errors
     by_chance = np.zeros((values, 3))
     for level, (one, other) in enumerate((same.pairs(), near)):

@@ -1,9 +1,9 @@
 """Fuzzy linkage: what is known of people has typos and near misses, and finds them still.
 
 Each pair of a person and a row has a score, the logarithm of how much likelier what is seen is if the row is the
-person's. With n rows, and a chance π that the person is among them, Bayes' rule gives a row e^score of belief beside
-e^score of the other rows and n·(1 − π)/π for not being there. What a person's sensitive value is follows: a value
-has the belief of its rows, and of not being there the share that everybody has of it.
+person's. With n rows, or units, and a chance π that the person is among them, Bayes' rule gives a row e^score of belief
+beside e^score of the other rows and n·(1 − π)/π for not being there. What a person's sensitive value is follows: a
+value has the belief of its rows, and of not being there the share that everybody has of it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from discreet.attacks.rows.linking.beliefs import Beliefs, Best
 from discreet.attacks.rows.linking.compared import Compared
 from discreet.attacks.rows.linking.nearness import Nearness
 from discreet.attacks.rows.linking.sampling import Sample
-from discreet.attacks.rows.people import Namer, first, keys_of, named
+from discreet.attacks.rows.people import Namer, People, first, keys_of, named
 from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument, NotTried
 
 COMPARISONS = 1 << 24
@@ -42,6 +43,7 @@ class FuzzyResult(AttackResult):
 
     Args:
         rows: how many rows were published; None of answers, which have none, and so nothing to compare or claim.
+        units: how many units those are of, where a release is read by unit: then they are what people may be.
         compared: pairs of a person and a row that were compared; all others of those who were tried differ in too many
             columns.
         claimed: people for whom a row stands out.
@@ -52,6 +54,7 @@ class FuzzyResult(AttackResult):
     """
 
     rows: int | None
+    units: int | None
     compared: int | None
     claimed: int | None
     precision: float | None
@@ -91,7 +94,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
 
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
-        auxiliary: what is known of people, one row each.
+        auxiliary: what is known of people, one row each, or a table that is read by unit, see `linkage`.
         on: columns that both have → how they are compared: `Same()`, `Typos(most=1)`, `Near(within=3)`.
         sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
         wrong: how often a known value isn't even near the truth; in (0, 1).
@@ -122,28 +125,29 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     """
     from discreet.anonymity.records.read import read
 
-    known = read(auxiliary)
+    people = People.of(read(auxiliary))
+    known = people.known
     if not (on and 0 < present < 1 and 0 < threshold <= 1 and gap >= 0 and comparisons >= 1):
         raise InvalidArgument(
             "fuzzy takes one or more columns, present and threshold as shares, a gap from 0 and comparisons from 1"
         )
     if isinstance(release, Answering):
-        return _of_answers(release, known, on, sensitive, who)
+        return _of_answers(release, people.every, on, sensitive, who)
     published = Rows.of(release)
     rows = published.records
     if not rows.rows:
         raise NotTried("the release has no rows to compare people with")
     sample = Sample.of(known, rows, list(on), partial(_compared, published, on, wrong), comparisons)
-    best = Best.of(sample, rows, log(rows.rows * (1 - present) / present), sensitive)
+    best = Best.of(sample, rows, log(rows.counted * (1 - present) / present), sensitive)
     told = known.take(sample.people)
     names = named(told, list(on), who)
     claimed = (best.belief >= threshold) & (best.ahead >= gap)
     right = _right(told, rows, best.row, truth)
     found = None if right is None else int((claimed & right).sum())
     recall = None if found is None else found / told.rows
-    scored = Scored(success=recall, baseline=1 / rows.rows, right=right)
+    scored = Scored(success=recall, baseline=1 / rows.counted, right=right)
     if best.values is not None:
-        scored = _scored(known, told, best.values)
+        scored = _scored(people, sample.people, best.values)
     return FuzzyResult(
         attack="fuzzy linkage",
         against=published.name,
@@ -151,11 +155,14 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         drawn_from=known.rows if told.rows < known.rows else None,
         success=scored.success,
         baseline=scored.baseline,
-        baseline_is="a row drawn from all" if best.values is None else "the commonest value",
+        baseline_is=f"a {'row' if rows.units is None else 'unit'} drawn from all"
+        if best.values is None
+        else "the commonest value",
         guesses=_guesses(best, claimed, right, names)
         if best.values is None
         else guesses(best.values, names, scored.right),
         rows=rows.rows,
+        units=None if rows.units is None else rows.counted,
         compared=best.compared,
         claimed=int(claimed.sum()),
         precision=None if found is None or not claimed.any() else found / int(claimed.sum()),
@@ -165,22 +172,23 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
 
 
 def _compared(published: Rows, on: Mapping[str, Nearness], wrong: float, people: Records) -> dict[str, Compared]:
-    """Compare the columns of some people with those of the release."""
-    return {
-        name: Compared.of(people.column(name), published.records.column(name), how, wrong, published.covered(name))
-        for name, how in on.items()
-    }
+    """Compare the columns of some people with those of the release: by chance, with any row of any unit."""
+    whose = published.records.units
+    compared = {}
+    for name, how in on.items():
+        column, counts = published.records.column(name), None
+        if whose is not None:
+            counts = summed(column.codes.astype(np.int64), 1 / np.bincount(whose.codes)[whose.codes], column.size)
+        compared[name] = Compared.of(people.column(name), column, how, wrong, published.covered(name), counts)
+    return compared
 
 
-def _scored(known: Records, told: Records, seen: Beliefs) -> Scored:
+def _scored(people: People, tried: Whole, seen: Beliefs) -> Scored:
     """How often the likeliest value is right of those who were tried, and the commonest value of all who are known."""
-    if seen.sensitive not in known.names:
+    truth = truth_of(people, seen)
+    if truth is None:
         return score(seen, None)
-    scored = score(seen, truth_of(told.column(seen.sensitive), seen))
-    if told.rows == known.rows:
-        return scored
-    truth = truth_of(known.column(seen.sensitive), seen)
-    return replace(scored, baseline=float(np.bincount(truth[truth >= 0], minlength=1).max() / known.rows))
+    return replace(score(seen, truth.of(tried)), baseline=truth.commonest / truth.people)
 
 
 def _of_answers(
@@ -199,6 +207,7 @@ def _of_answers(
         baseline_is="the commonest value",
         guesses=seen.guesses(),
         rows=None,
+        units=None,
         compared=None,
         claimed=None,
         precision=None,

@@ -12,7 +12,7 @@ from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.guessing import guesses, score, truth_of
-from discreet.attacks.rows.people import named
+from discreet.attacks.rows.people import People, named, refuse_units
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.joining import expand
@@ -30,8 +30,8 @@ class IntersectionResult(AttackResult):
 
     Args:
         candidates: people's smallest number of candidates: in the first release, the second, and both. In both, so many
-            rows can be the same person's: the sum over values of the smaller of its two counts. None of answers, which
-            have no rows.
+            rows, or units, can be the same person's: the sum over values of the smaller of its two counts. None of
+            answers, which have no rows.
         values: people's mean number of possible values: in the first, the second, and both.
         certain: share of people with one possible value: in the first, the second, and both.
         lost: people with no possible value in both: at least one release can't have them.
@@ -64,7 +64,8 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     Args:
         first: a release: a table, an `Anonymized`, `Rows`, or `Answers`.
         second: another.
-        people: who is in both, with quasi-identifiers, and with the sensitive attribute if its truth is known.
+        people: who is in both, one row each, or a table that is read by unit; with quasi-identifiers, and with the
+            sensitive attribute if its truth is known.
         on: the quasi-identifiers that are known of people, in both releases.
         sensitive: the attribute, in both releases.
         second_on: those of the second release, if they are others.
@@ -90,11 +91,12 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
         >>> print(found.guesses[0])
         zip 13053: ill = flu, 100 % sure
     """
-    from discreet.anonymity.records.read import read
-
-    known = read(people)
+    wanted = People.of(people)
+    known = wanted.known
     if not known.rows:
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
+    if any(isinstance(each, Answering) for each in (first, second)):
+        refuse_units("what is asked for", wanted.every)
     releases = [each if isinstance(each, Answering) else Rows.of(each) for each in (first, second)]
     one = _seen(releases[0], known, on, sensitive)
     other = _seen(releases[1], known, second_on or on, sensitive, labels=one.labels)
@@ -102,8 +104,8 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     known, one, other = known.take(reached), *(each.of_people(each.of_person[reached]) for each in (one, other))
     both = _Both.of(one, other)
     seen = (one, other, both.tally)
-    column = known.column(sensitive) if sensitive in known.names else None
-    scored = [score(each, None if column is None else truth_of(column, each)) for each in seen]
+    truths = [truth_of(wanted, each) for each in seen]
+    scored = [score(each, None if true is None else true.of(reached)) for each, true in zip(seen, truths, strict=True)]
     values = [np.diff(each.starts)[each.of_person] for each in seen]
     left, of_people = np.unique(values[2], return_counts=True)
     return IntersectionResult(
@@ -112,7 +114,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
         tried=known.rows,
         success=scored[2].success,
         baseline=max(each.baseline if each.success is None else each.success for each in scored[:2]),
-        baseline_is="the better of the two releases" if column is not None else "the commonest value",
+        baseline_is="the better of the two releases" if scored[2].right is not None else "the commonest value",
         guesses=guesses(both.tally, named(known, list(paired(on)), who), scored[2].right),
         candidates=(_fewest(one), _fewest(other), int(both.common[both.tally.of_person].min()))
         if all(isinstance(each, Rows) for each in releases)
@@ -151,7 +153,7 @@ class _Both:
 
     Args:
         tally: by pair of kinds, the belief in each value that both have.
-        common: of each pair of kinds, how many rows can be the same person's.
+        common: of each pair of kinds, how many candidates can be the same person's.
     """
 
     tally: Tally
@@ -185,7 +187,8 @@ class _Both:
             counts=a * b / one.priors[values],
             priors=one.priors,
         )
-        return cls(tally=tally, common=summed(kinds, np.minimum(a, b), pairs.number))
+        fewer = np.minimum(one.totals()[first], other.totals()[second])
+        return cls(tally=tally, common=np.minimum(summed(kinds, np.minimum(a, b), pairs.number), fewer))
 
 
 def _fewest(seen: Tally) -> int:

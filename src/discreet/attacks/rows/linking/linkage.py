@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.anonymity.records.distinct import distinct
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.guessing import guesses, score, truth_of
-from discreet.attacks.rows.people import Namer, first, keys_of, named
+from discreet.attacks.rows.guessing import Truth, guesses, score, truth_of
+from discreet.attacks.rows.people import Namer, People, first, keys_of, named
 from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
@@ -31,6 +32,7 @@ class LinkageResult(AttackResult):
 
     Args:
         rows: how many rows were published; None of answers, which have none, and so no candidates either.
+        units: how many units those are of, where a release is read by unit: then they are the candidates.
         unique: people who have exactly one candidate.
         unmatched: people who have none.
         expected: share of people named right if one of their candidates is drawn, provided that everybody with
@@ -43,6 +45,7 @@ class LinkageResult(AttackResult):
     """
 
     rows: int | None
+    units: int | None
     unique: int | None
     unmatched: int | None
     expected: float | None
@@ -69,7 +72,8 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
 
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
-        auxiliary: what is known of people, one row each.
+        auxiliary: what is known of people, one row each. Of a table that is read by unit, one row of each unit is
+            known, drawn at random, and the values of all of its rows are true.
         on: the columns that both have; a mapping if their names differ.
         sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
         truth: a column of both tables that says which row is whose: the answer key, which isn't used to link.
@@ -92,11 +96,12 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
         >>> print(found.guesses[1])
         Bob: ill = gout, 100 % sure
     """
-    known = _read(auxiliary)
+    people = People.of(auxiliary)
+    known = people.known
     if not known.rows:
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
-        return _of_answers(release, known, on, sensitive, who)
+        return _of_answers(release, people.every, on, sensitive, who)
     names = named(known, list(paired(on)), who)
     rows = Rows.of(release)
     found = rows.candidates(known, on)
@@ -104,10 +109,10 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
     matched = _Matched.of(found, known, rows.records, truth)
     seen = None if sensitive is None else rows.tally(found, sensitive)
     if seen is None:
-        success, baseline = matched.drawn, 1 / max(rows.records.rows, 1)
+        success, baseline = matched.drawn, 1 / max(rows.records.counted, 1)
         told = matched.guesses(found, names)
     else:
-        scored = score(seen, _values(known, rows.records, seen, truth))
+        scored = score(seen, _values(people, rows.records, seen, truth))
         success, baseline = scored.success, scored.baseline
         told = guesses(seen, names, scored.right)
     return LinkageResult(
@@ -116,9 +121,12 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
         tried=known.rows,
         success=success,
         baseline=baseline,
-        baseline_is="a row drawn from all" if seen is None else "the commonest value",
+        baseline_is=f"a {'row' if rows.records.units is None else 'unit'} drawn from all"
+        if seen is None
+        else "the commonest value",
         guesses=told,
         rows=rows.records.rows,
+        units=None if rows.records.units is None else rows.records.counted,
         unique=int((numbers == 1).sum()),
         unmatched=int((numbers == 0).sum()),
         expected=float((1 / numbers[numbers > 0]).sum() / max(known.rows, 1)),
@@ -137,7 +145,7 @@ class _Matched:
     Args:
         only: of each person, their only candidate; −1 if they have none or several.
         numbers: of each person, how many candidates there are.
-        true: of each person, how many of those are their own rows; None without an answer key.
+        true: of each person, how many of those have a row of their own; None without an answer key.
     """
 
     only: Whole
@@ -150,12 +158,12 @@ class _Matched:
         only, numbers = found.only(), found.numbers()
         if truth is None:
             return cls(only=only, numbers=numbers, true=None)
-        mine, theirs = keys_of(known.column(truth), released.column(truth))
-        order = np.argsort(theirs, kind="stable")
-        starts = np.searchsorted(theirs[order], np.arange(max(mine.max(initial=0), theirs.max(initial=0)) + 2))
-        person, place = expand(starts, mine)
-        held = found.hold(person, order[place])
-        return cls(only=only, numbers=numbers, true=np.bincount(person[held], minlength=known.rows))
+        person, row = _own(known, released, truth)
+        held = found.hold(person, row)
+        units = np.arange(released.rows) if released.units is None else released.units.codes.astype(np.int64)
+        pairs = distinct(person[held] * max(released.counted, 1) + units[row[held]])
+        true = np.bincount(pairs // max(released.counted, 1), minlength=known.rows)
+        return cls(only=only, numbers=numbers, true=true)
 
     @property
     def drawn(self) -> float | None:
@@ -195,9 +203,9 @@ class _Matched:
         )
 
 
-def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | None, who: str | None) -> LinkageResult:
+def _of_answers(answers: Answering, people: Records, on: On, sensitive: str | None, who: str | None) -> LinkageResult:
     """Learn people's values from counts."""
-    seen = asked_of(answers, known, on=on, sensitive=sensitive, who=who)
+    seen = asked_of(answers, people, on=on, sensitive=sensitive, who=who)
     scored = seen.scored()
     return LinkageResult(
         attack="linkage",
@@ -208,6 +216,7 @@ def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | Non
         baseline_is="the commonest value",
         guesses=seen.guesses(),
         rows=None,
+        units=None,
         unique=None,
         unmatched=None,
         expected=None,
@@ -219,26 +228,26 @@ def _of_answers(answers: Answering, known: Records, on: On, sensitive: str | Non
     )
 
 
-def _values(known: Records, released: Records, seen: Tally, truth: str | None) -> Whole | None:
-    """Of each person, the true sensitive value: their own column's, or that of the row which the key says is theirs."""
-    if seen.sensitive in known.names:
-        return truth_of(known.column(seen.sensitive), seen)
-    if truth is None:
-        return None
+def _values(people: People, released: Records, seen: Tally, truth: str | None) -> Truth | None:
+    """The true sensitive values: those of people's own column, or of the rows which the key says are theirs."""
+    own = truth_of(people, seen)
+    if own is not None or truth is None:
+        return own
+    person, row = _own(people.known, released, truth)
+    values = released.column(seen.sensitive).codes[row].astype(np.int64)
+    return Truth(owners=person, values=values, people=people.known.rows)
+
+
+def _own(known: Records, released: Records, truth: str) -> tuple[Whole, Whole]:
+    """People and rows that are theirs, by the key: all pairs of them."""
     mine, theirs = keys_of(known.column(truth), released.column(truth))
-    codes = np.full(max(mine.max(initial=0), theirs.max(initial=0)) + 1, -1, dtype=np.int64)
-    codes[theirs[::-1]] = released.column(seen.sensitive).codes[::-1]
-    return codes[mine]
+    order = np.argsort(theirs, kind="stable")
+    starts = np.searchsorted(theirs[order], np.arange(max(mine.max(initial=0), theirs.max(initial=0)) + 2))
+    person, place = expand(starts, mine)
+    return person, order[place]
 
 
 def _histogram(numbers: Whole) -> tuple[tuple[int, int], ...]:
     """How many people have how many candidates."""
     sizes, counts = np.unique(numbers, return_counts=True)
     return tuple(zip(sizes.tolist(), counts.tolist(), strict=True))
-
-
-def _read(table: object) -> Records:
-    """A table as records."""
-    from discreet.anonymity.records.read import read
-
-    return read(table)

@@ -76,7 +76,7 @@ def blurred(table: Records, how: Mapping[str, Nearness], number: str) -> pa.Tabl
     Args:
         table: what is blurred.
         how: of each column that is, what may be off; the others stay as they are.
-        number: the name of a column that is added: which row it is.
+        number: the name of a column that is added: which row it is, or whose, where rows have units.
     """
     import pyarrow as pa
 
@@ -94,7 +94,8 @@ def blurred(table: Records, how: Mapping[str, Nearness], number: str) -> pa.Tabl
             ],
             values.type,
         )
-    return pa.table({**known, number: pa.array(np.arange(table.rows))})
+    whose = np.arange(table.rows) if table.units is None else table.units.codes
+    return pa.table({**known, number: pa.array(whose)})
 
 
 def _off(value: Value, how: Nearness, share: float) -> Value:

@@ -1,4 +1,4 @@
-"""Singling out: a predicate that exactly one row of the data meets, found by what was released."""
+"""Singling out: a predicate that exactly one person of the data meets, found by what was released."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from math import ceil, log2
 import numpy as np
 
 from discreet.anonymity.records.column import Mask, Reals, Whole
+from discreet.anonymity.records.distinct import distinct
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.numbers import numbers
-from discreet.attacks.rows.people import shown
+from discreet.attacks.rows.people import of_units, refuse_units, shown
 from discreet.attacks.rows.predicates.halving import axes_of, halve
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
@@ -28,23 +29,23 @@ _EXTRA = 4  # halvings beyond log2(n): predicates of weight about 1/(16n), so th
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SinglingOutResult(AttackResult):
-    """How often a predicate isolates one row.
+    """How often a predicate isolates one person: a row, or, where the data is read by unit, all that meet it are one's.
 
-    `success` is the share of predicates that exactly one row of the data meets; `baseline` that of the same predicates
-    among as many people who weren't in the data: what they isolate there they isolate by chance.
+    `success` is the share of predicates that exactly one person of the data meets; `baseline` that of the same
+    predicates among as many people who weren't in the data: what they isolate there they isolate by chance.
 
     Args:
-        rows: how many rows the data has.
+        people: how many people the data has.
         weight: mean share of the population that a predicate is met by, as measured on those who aren't in the data;
             None where there are none.
         ceiling: the most that chance can do: the probability (1 − 1/n)^(n−1), about 37 %, that a predicate of weight
-            1/n isolates one of n rows, whatever it says.
-        expected: against rows, the mean over classes of (1 − 1/k)^(k−1) for a class of k rows that differ; None against
-            answers.
+            1/n isolates one of n people, whatever it says.
+        expected: against rows, the mean over classes of (1 − 1/k)^(k−1) for a class of k people whose rows differ, or
+            what it is if some have several rows in the class; None against answers.
         asked: questions answered per predicate; 0 against rows. What was refused after these is decided by coins.
     """
 
-    rows: int
+    people: int
     weight: float | None
     ceiling: float
     expected: float | None
@@ -62,8 +63,9 @@ def singling_out(
     """Make predicates from a release, and count those that isolate a row.
 
     Against rows, a predicate is: "is in the class of a released row, drawn at random, and a random function of the
-    record is below 1/k", for a class of k rows. If the k records differ, it isolates one with probability
-    (1 − 1/k)^(k−1), above 37 %; and its weight is small as far as the class says more than chance would.
+    record is below 1/k", for a class of k people. If they have one record each, and these differ, it isolates one
+    with probability (1 − 1/k)^(k−1), above 37 %; and its weight is small as far as the class says more than chance
+    would.
     Against answers, ranges are halved, see `halve`. Exact counts lead to one row; noise leads astray.
 
     The legal notion, and the mathematical one, ask whether a predicate of small weight isolates oftener than chance.
@@ -95,19 +97,23 @@ def singling_out(
     from discreet.anonymity.records.read import read
 
     records, others = read(data), None if fresh is None else read(fresh)
-    if trials < 1 or not records.rows:
+    number = records.counted
+    if trials < 1 or not number:
         raise InvalidArgument("singling out needs one or more trials, and a row")
-    if others is not None and others.rows < records.rows * (2 if callable(release) else 1):
-        raise InvalidArgument("too few fresh people to compare with", hint="as many as rows; for answers twice as many")
+    if others is not None and others.counted < number * (2 if callable(release) else 1):
+        raise InvalidArgument(
+            "too few fresh people to compare with", hint="as many as in the data; for answers twice as many"
+        )
     if callable(release):
+        refuse_units("singling out through answers", records, *([] if others is None else [others]))
         if others is None:
             raise InvalidArgument("an attacker on answers must know the population", hint="fresh=…, other people")
         tried = _by_answers(release, (records, others), on, trials)
     else:
         rows = Rows.of(release, original=records)
-        tried = _by_rows(rows, (records, None if others is None else _some(others, records.rows)), on, trials)
+        tried = _by_rows(rows, (records, None if others is None else of_units(others, np.arange(number))), on, trials)
     measured = tried.outside is not None
-    ceiling = float((1 - 1 / records.rows) ** (records.rows - 1))
+    ceiling = float((1 - 1 / number) ** (number - 1))
     return SinglingOutResult(
         attack="singling out",
         against=tried.against,
@@ -118,7 +124,7 @@ def singling_out(
             "the same predicate among people who weren't in the data" if measured else "the best predicate without data"
         ),
         guesses=surest(tried.guesses),
-        rows=records.rows,
+        people=number,
         weight=tried.weight,
         ceiling=ceiling,
         expected=tried.expected,
@@ -132,7 +138,7 @@ class _Tried:
 
     Args:
         against: what was attacked.
-        inside: of each predicate, how many rows of the data meet it.
+        inside: of each predicate, how many people of the data meet it.
         outside: of each, how many fresh people; None if there are none.
         weight: mean share of fresh people; None if there are none.
         expected: see the result.
@@ -156,21 +162,23 @@ def _by_rows(rows: Rows, tables: tuple[Records, Records | None], on: Sequence[st
     paired(names)
     found = rows.candidates(data, names)
     drawn = found.of_row[uniform(max(rows.records.rows, 1), trials)]
-    sizes = found.rows[drawn]
+    sizes = found.sizes[drawn]
     inside = _met(found, data, drawn, sizes)
     outside, weight = None, None
     if fresh is not None:
         there = rows.candidates(fresh, names)
         outside = _met(there, fresh, drawn, sizes)
-        weight = float((_in_classes(there, drawn) / sizes).mean() / max(fresh.rows, 1))
-    belief = (1 - 1 / sizes) ** (sizes - 1)
+        met = _in_classes(there, drawn) / sizes if fresh.units is None else outside
+        weight = float(met.mean() / max(fresh.counted, 1))
+    belief = _isolating(found)[drawn]
     shown_trials = np.argsort(-belief, kind="stable")[:20]
-    first_row = np.zeros(len(found.rows), dtype=np.int64)
+    first_row = np.zeros(len(found.sizes), dtype=np.int64)
     first_row[found.of_row] = np.arange(rows.records.rows)
+    one = "row" if rows.records.units is None else "unit"
     guesses = [
         Guess(
             who=_class_words(rows, names, int(first_row[drawn[trial]])),
-            what="one row of them" if sizes[trial] == 1 else f"one row of them has a hash below 1/{sizes[trial]}",
+            what=f"one {one} of them" if sizes[trial] == 1 else f"one {one} of them has a hash below 1/{sizes[trial]}",
             confidence=float(belief[trial]),
             right=bool(inside[trial] == 1),
         )
@@ -188,7 +196,7 @@ def _by_rows(rows: Rows, tables: tuple[Records, Records | None], on: Sequence[st
 
 
 def _met(found: Candidates, table: Records, drawn: Whole, sizes: Whole) -> Whole:
-    """Of each predicate, how many rows of a table meet it: they fit the class, and their hash is below 1/size.
+    """Of each predicate, how many people of a table meet it: a row fits the class, and its hash is below 1/size.
 
     A random function gives equal records equal numbers, so it is drawn once for each trial and different record.
     """
@@ -196,11 +204,29 @@ def _met(found: Candidates, table: Records, drawn: Whole, sizes: Whole) -> Whole
     trial, place = expand(starts, drawn)
     records = group([column.codes for column in table.columns.values()], [c.size for c in table.columns.values()])
     same = records.of_row()[people[place]]
-    keys, counts = np.unique(trial * max(records.number, 1) + same, return_counts=True)
+    keys, of_pair = np.unique(trial * max(records.number, 1) + same, return_inverse=True)
     hashes: Whole = uniform(_UNIT, len(keys))
     thresholds = _UNIT // sizes[keys // max(records.number, 1)]
-    hit: Mask = hashes < thresholds
-    return summed(keys // max(records.number, 1), counts * hit, len(drawn)).astype(np.int64)
+    hit: Mask = (hashes < thresholds)[of_pair]
+    owners = np.arange(table.rows) if table.units is None else table.units.codes.astype(np.int64)
+    met = distinct(trial[hit] * max(table.counted, 1) + owners[people[place[hit]]]) // max(table.counted, 1)
+    return np.bincount(met, minlength=len(drawn)).astype(np.int64)
+
+
+def _isolating(found: Candidates) -> Reals:
+    """Of each class, how likely its predicate isolates a unit, if its rows differ.
+
+    Of r rows, m of them one unit's, each is hit with probability 1/k. That unit alone is hit with probability
+    (1 − q^m)·q^(r − m), where q = 1 − 1/k. For k units with one row each, this adds up to q^(k − 1).
+    """
+    classes = len(found.sizes)
+    if found.whose is None:
+        return np.asarray((1 - 1 / found.sizes) ** (found.sizes - 1))
+    held = group([found.of_row.astype(np.int32), found.whose.codes], [max(classes, 1), found.whose.number])
+    of_class, rows = held.tuples()[:, 0].astype(np.int64), held.counts
+    missed, all_rows = 1 - 1 / found.sizes[of_class], np.bincount(found.of_row, minlength=classes)[of_class]
+    alone = (1 - missed**rows) * missed ** (all_rows - rows)
+    return np.minimum(summed(of_class, alone, classes), 1.0)
 
 
 def _people_by_class(found: Candidates) -> tuple[Whole, Whole]:
@@ -211,7 +237,7 @@ def _people_by_class(found: Candidates) -> tuple[Whole, Whole]:
     owner, place = expand(by_kind, kinds)
     classes = found.pairs.right[owner]
     rank = np.argsort(classes, kind="stable")
-    return np.searchsorted(classes[rank], np.arange(len(found.rows) + 1)), order[place][rank]
+    return np.searchsorted(classes[rank], np.arange(len(found.sizes) + 1)), order[place][rank]
 
 
 def _in_classes(found: Candidates, drawn: Whole) -> Reals:
@@ -225,7 +251,7 @@ def _by_answers(
 ) -> _Tried:
     """Predicates found by halving."""
     data, others = tables
-    fresh, public = _some(others, data.rows), others.take(np.arange(data.rows, others.rows))
+    fresh, public = others.take(np.arange(data.rows)), others.take(np.arange(data.rows, others.rows))
     axes = axes_of(public, on)
     columns = [
         [numbers(table.column(axis.name))[table.column(axis.name).codes] for axis in axes] for table in (data, fresh)
@@ -255,11 +281,6 @@ def _by_answers(
         asked=asked / trials,
         guesses=tuple(Guess(who=g.who, what=g.what, confidence=sure, right=g.right) for g in guesses),
     )
-
-
-def _some(people: Records, number: int) -> Records:
-    """The first of some people."""
-    return people.take(np.arange(number))
 
 
 def _class_words(rows: Rows, names: Sequence[str], row: int) -> str:
