@@ -259,7 +259,7 @@ def test_the_axis_of_column_risks_begins_at_nothing(unique: int) -> None:
 @pytest.mark.parametrize(
     ("unique", "without", "says"),
     [
-        (0, 0, "No row is unique, by one of these columns or by all of them"),
+        (0, 0, "None of the rows is unique, by one of these columns or by all of them"),
         (80, 80, "Whichever column is left out, 80 % of the rows are unique"),
         (80, 10, "Without age, 10 % of the rows are unique instead of 80 %"),
     ],

@@ -93,7 +93,9 @@ def _show_next(
     sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
     attacked = (known and f"--on {known}") + (sought and f"--sensitive {quote((sensitive or [''])[0])} ")
     reduced = (known and f"--quasi-identifying {known}") + (sought and f"--sensitive {sought}")
-    attack = [("See it done", f"attack linkage {attacked}{name}")] if report.sensitive else []  # else nothing is sought
+    attack = (
+        [("See it done", f"attack linkage {whose}{attacked}{name}")] if report.sensitive else []
+    )  # else nothing is sought
     say("Next")
     for why, command in (
         *attack,
