@@ -437,3 +437,22 @@ def test_people_of_several_rows(here: Path, run: Any) -> None:
     assert "11, by patient_id; 1 has rows that are left out (9.09 %, 10 % may be)" in shown
     assert "Rows were counted" not in shown
     assert run(*asked).stdout.startswith("Rows were counted, not people: patient_id has 11 values in 31 rows.")
+
+
+def test_what_is_kept_is_looked_at(here: Path, run: Any) -> None:
+    """A kept badge tells everybody apart: text, JSON and page lead with that, before what is promised."""
+    lines = ["age,badge,disease", *(f"{20 + row % 2},{row},{('flu', 'gout')[row // 2 % 2]}" for row in range(40))]
+    (here / "kept.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    said = ["anonymize", "kept.csv", "-q", "age", "-s", "disease", "--report", "kept.html"]
+    shown = run(*said, "--keep", "badge").stdout
+    lead = "40 rows are unique if badge is known, too"
+    assert shown.startswith(f"at risk     {lead}")
+    assert "disease of 40 rows is certain if badge is known, too" in " ".join(shown.split())
+    page = (here / "kept.html").read_text(encoding="utf-8")
+    assert page.index(lead) < page.index("rows are released, with 5-anonymity")
+    found = json.loads(run(*said[:-2], "--keep", "badge", "--format", "json").stdout)
+    assert found["at_risk"][0] == lead
+    assert {"what": f"rows that are unique{lead[18:]}", "before": 40, "after": 40} in found["attackers"]
+    alone = json.loads(run(*said[:-2], "--format", "json").stdout)
+    assert not any("badge" in sentence for sentence in alone["at_risk"])
+    assert alone["at_risk"][0].startswith("the highest risk of a row to be found is")
