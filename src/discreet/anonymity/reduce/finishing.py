@@ -6,7 +6,7 @@ itself, as anybody could who has it. Nobody else knows which rows are one unit's
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -67,7 +67,9 @@ def finished(records: Records, made: Made, models: Sequence[Model], sensitive: S
     """
     quasi = tuple(made.recoding.columns)
     table, cells, order = _table(records, made.recoding)
-    again = replace(read(table), units=None if records.units is None else records.units.take(order))
+    again = read(table)
+    if records.units is not None:  # which rows are one unit's takes another sort
+        again = replace(again, units=records.units.take(np.flatnonzero(made.recoding.kept)[order()]))
     tables = {
         name: _coded_as(
             frequencies_of(again, quasi, name, made.population), None if name is None else records.column(name)
@@ -108,8 +110,8 @@ def _touched(records: Records, recoding: Recoding) -> int:
     return len(np.unique(records.units.codes[~recoding.kept]))
 
 
-def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Cells], Whole]:
-    """The release, what the cells of its quasi-identifiers stand for, and which row each of its rows may be.
+def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Cells], Callable[[], Whole]]:
+    """The release, what the cells of its quasi-identifiers stand for, and what says which kept row each row may be.
 
     Rows that look alike may stand for each other. Quasi-identifiers are dictionary-encoded texts, which take least
     memory; the rest is as it was.
@@ -127,7 +129,7 @@ def _table(records: Records, recoding: Recoding) -> tuple[pa.Table, dict[str, Ce
     for place, name in enumerate(table.column_names):
         if name not in columns and pa.types.is_dictionary(table.schema.field(name).type):
             table = table.set_column(place, name, table.column(name).cast(records.column(name).values.type))
-    return table, {name: column.cells for name, column in columns.items()}, np.flatnonzero(recoding.kept)[order]
+    return table, {name: column.cells for name, column in columns.items()}, order
 
 
 def _coded_as(frequencies: Frequencies, original: Coded | None) -> Frequencies:

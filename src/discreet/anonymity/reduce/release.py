@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +44,8 @@ def released(columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, e
 
 def released_in_order(
     columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, encoded: bool = False
-) -> tuple[pa.Table, Whole]:
-    """The same, and of each row of the table one that it was made from: for whoever makes it, not for a reader.
+) -> tuple[pa.Table, Callable[[], Whole]]:
+    """The same, and what says of each row of the table one that it was made from: for whoever makes it, not a reader.
 
     Raises:
         InvalidArgument: as `released`.
@@ -56,7 +56,6 @@ def released_in_order(
         raise InvalidArgument("a release needs one or more columns, all with the same number of rows")
     merged = [_merged(name, codes, labels) for name, (codes, labels) in columns.items()]
     found = group([codes for codes, _ in merged], [len(labels) for _, labels in merged])
-    order = np.argsort(found.of_row(), kind="stable")
     tuples, row = found.tuples(), np.repeat(np.arange(found.number), found.counts)
     made = {}
     for place, (name, (_, labels)) in enumerate(zip(columns, merged, strict=True)):
@@ -66,7 +65,7 @@ def released_in_order(
         cells = np.take((np.cumsum(occurs) - 1).astype(np.int32)[tuples[:, place]], row)
         as_codes = encoded and pa.types.is_string(labels.type) and not shown.null_count
         made[name] = pa.DictionaryArray.from_arrays(cells, shown) if as_codes else shown.take(pa.array(cells))
-    return pa.table(made), order
+    return pa.table(made), lambda: np.argsort(found.of_row(), kind="stable")
 
 
 def _merged(name: str, codes: Codes, labels: Sequence[str] | pa.Array) -> tuple[Codes, pa.Array]:
