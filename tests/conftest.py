@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No deadline: cores are shared and a slow example isn't a wrong one. Never derandomised: new examples each run, in
-# continuous integration too, where Hypothesis would otherwise take the same ones again and again.
-settings.register_profile("discreet", deadline=None, derandomize=False, suppress_health_check=[HealthCheck.too_slow])
-# `make soak` forgets which examples failed before, so that each of its rounds is the first on a fresh machine.
-settings.register_profile("forgetful", settings.get_profile("discreet"), database=None)
+# No deadline: cores are shared and a slow example isn't a wrong one. `make test` takes the same examples on every
+# machine: whether a change may land must not depend on luck.
+settings.register_profile("discreet", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+# `make soak` looks for new ones, round after round, each the first on a fresh machine. What it finds becomes a test.
+settings.register_profile("forgetful", settings.get_profile("discreet"), derandomize=False, database=None)
 settings.load_profile("discreet")
 
 
