@@ -8,6 +8,7 @@
     ├── SourceError
     │   ├── SourceMissing        the file, table or database isn't there
     │   ├── SourceUnsupported    it is there, but nothing here can read it
+    │   ├── SourceMalformed      some of its records aren't whole; the lines are named
     │   └── SchemaMismatch       it lacks a declared column, or the column has another type
     ├── EngineUnavailable        the engine can't be started, or can't do what the question takes
     ├── QueryError               the question is refused; nothing was charged
@@ -112,6 +113,12 @@ class SourceUnsupported(SourceError):
     """The source is there, but nothing here can read it."""
 
     code = "source_unsupported"
+
+
+class SourceMalformed(SourceError):
+    """Some records of a text file aren't whole records of its columns; the lines where they start are named."""
+
+    code = "source_malformed"
 
 
 class SchemaMismatch(SourceError):

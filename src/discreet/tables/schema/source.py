@@ -2,66 +2,117 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from codecs import getincrementaldecoder
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from discreet.errors import InvalidArgument, SourceUnsupported
 
-SourceKind = Literal["csv", "parquet", "duckdb", "memory"]
+SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
+DateOrder = Literal["ymd", "dmy", "mdy"]
+DecimalMark = Literal[".", ","]
 
 _ENDINGS: dict[str, SourceKind] = {
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".tsv": "csv",
+    **{text + packed: "csv" for text in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst")},
+    **{text + packed: "jsonl" for text in (".jsonl", ".ndjson") for packed in ("", ".gz", ".zst")},
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
     ".db": "duckdb",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".xlsx": "xlsx",
 }
+
+_MEANT_FOR: dict[str, tuple[tuple[SourceKind, ...], str]] = {
+    "table": (("duckdb", "sqlite", "xlsx"), "only a database has tables with names, and a spreadsheet sheets"),
+    "missing": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts does a text stand for NULL"),
+    "decimal": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts is a number written with a mark"),
+    "dates": (("csv", "jsonl", "sqlite", "xlsx"), "only where cells are texts is a date written in an order"),
+    "encoding": (("csv", "jsonl"), "only a text file has an encoding"),
+    "skip_malformed": (("csv", "jsonl"), "only a text file can have malformed records"),
+    "delimiter": (("csv",), "only a CSV file has a delimiter"),
+    "multiline": (("csv",), "only a CSV file has cells of several lines"),
+}
+"""Which kinds of source a declaration means something for, and why no other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a table lies.
+    """Where a table lies, and how it is to be read. Nothing of that is ever guessed from rows.
 
     Args:
         kind: how to read it. `memory` tables exist in one process only and can't be named in a file.
-        location: a path; for `memory`, any label.
-        table: the table inside a database file; None if it holds only one.
-        missing: texts that a CSV file writes for NULL, besides the empty one.
+        location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too; for `memory`, any label.
+        table: the table inside a database file, or the sheet of a spreadsheet; None if it holds only one.
+        missing: texts that stand for NULL, besides the empty one; where cells are texts.
+        delimiter: what stands between the cells of a CSV file, one ASCII character; None for the one of `,` `;` tab `|`
+            that the header has most, and for tab where the name ends in `.tsv`.
+        encoding: of a text file; any text encoding that Python knows by name.
+        decimal: the mark between whole and broken part of numbers that are written as texts.
+        dates: the order of year, month and day in dates that are written as texts.
+        multiline: whether a quoted cell of a CSV file may hold line ends. If not, one line is one record, and no
+            record can take others with it.
+        skip_malformed: whether malformed records of a text file are left out, and counted, where they would be refused.
 
     Raises:
-        InvalidArgument: an unknown kind, no location, or what another kind of source has: a table outside of a
-            database, or texts for NULL outside of a CSV file.
+        InvalidArgument: an unknown kind or word, no location, or what another kind of source has.
+
+    Examples:
+        >>> Source(kind="csv", location="visits.csv", delimiter=";", decimal=",", dates="dmy").encoding
+        'utf-8'
     """
 
     kind: SourceKind
     location: str
     table: str | None = None
     missing: tuple[str, ...] = ()
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: DecimalMark = "."
+    dates: DateOrder = "ymd"
+    multiline: bool = True
+    skip_malformed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what would be silently ignored."""
-        if self.kind not in get_args(SourceKind):
-            raise InvalidArgument(
-                f"unknown kind of source {self.kind!r}", hint="one of " + ", ".join(get_args(SourceKind))
-            )
+        _one_of("kind of source", self.kind, get_args(SourceKind))
         if not self.location:
             raise InvalidArgument("a source needs a location")
-        if self.table is not None and self.kind != "duckdb":
-            raise InvalidArgument(f"a {self.kind} source is one table; only a database has tables with names")
-        if self.missing and self.kind != "csv":
-            raise InvalidArgument(f"only CSV files write NULL as text; a {self.kind} source has NULL itself")
+        for name, default in defaults().items():
+            kinds, why = _MEANT_FOR[name]
+            if getattr(self, name) != default and self.kind not in kinds:
+                raise InvalidArgument(f"{name} means nothing for a {self.kind} source: {why}")
+        _one_of("decimal mark", self.decimal, get_args(DecimalMark))
+        _one_of("order of dates", self.dates, get_args(DateOrder))
+        if self.delimiter is not None and not _separates(self.delimiter):
+            raise InvalidArgument(
+                "a delimiter is one ASCII character: no letter, digit, space, quotation mark, line end or NUL",
+                hint='delimiter = ";"',
+            )
+        if self.delimiter == self.decimal == ",":
+            raise InvalidArgument("a comma can't be both delimiter and decimal mark", hint='delimiter = ";"')
+        if not _is_text_encoding(self.encoding):
+            raise InvalidArgument(f"there is no text encoding {self.encoding[:50]!r}", hint='encoding = "latin-1"')
 
     @classmethod
-    def of(cls, path: str | Path, *, table: str | None = None, missing: tuple[str, ...] = ()) -> Self:
+    def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there
         """The file at `path`, of the kind that its name's ending says.
+
+        Args:
+            path: of the file; it isn't looked at. A `.db` is taken for a DuckDB file, which may turn out to be one of
+                SQLite when it is opened.
+            declared: what else is declared of it, as the class takes it.
 
         Raises:
             SourceUnsupported: the ending isn't one of those known.
-            InvalidArgument: `table` or `missing` doesn't fit the kind.
+            InvalidArgument: what is declared doesn't fit the kind.
 
         Examples:
             >>> Source.of("census.csv").kind
@@ -70,7 +121,7 @@ class Source:
         name = Path(path).name.casefold()
         for ending, kind in _ENDINGS.items():
             if name.endswith(ending):
-                return cls(kind=kind, location=str(path), table=table, missing=missing)
+                return cls(kind=kind, location=str(path), **declared)
         raise SourceUnsupported(
             f"the name {Path(path).name!r} doesn't say what kind of file it is",
             hint=f"known endings are {' '.join(_ENDINGS)}",
@@ -87,3 +138,37 @@ class Source:
         name = self.location if self.kind == "memory" else Path(self.location).name or self.kind
         ending = max((ending for ending in _ENDINGS if name.casefold().endswith(ending)), key=len, default="")
         return name[: len(name) - len(ending)] or name
+
+    def declared(self) -> Mapping[str, Any]:
+        """What is declared of how it is read, and isn't the default.
+
+        Examples:
+            >>> Source.of("visits.csv", dates="dmy").declared()
+            {'dates': 'dmy'}
+        """
+        return {name: getattr(self, name) for name, default in defaults().items() if getattr(self, name) != default}
+
+
+def defaults() -> dict[str, object]:
+    """What may be declared of how a source is read, with what holds unless it is."""
+    return {field.name: field.default for field in fields(Source) if field.name not in ("kind", "location")}
+
+
+def _one_of(what: str, word: str, words: tuple[str, ...]) -> None:
+    """Refuse a word that isn't one of a few."""
+    if word not in words:
+        raise InvalidArgument(f"unknown {what} {word!r}", hint="one of " + ", ".join(words))
+
+
+def _separates(delimiter: str) -> bool:
+    """Whether a text can stand between cells."""
+    return len(delimiter) == 1 and delimiter.isascii() and not delimiter.isalnum() and delimiter not in ' "\r\n\0'
+
+
+def _is_text_encoding(name: str) -> bool:
+    """Whether Python can write a header in it, and read it back piece by piece."""
+    sample = 'a,"b"\n'
+    try:
+        return getincrementaldecoder(name)().decode(sample.encode(name), final=True) == sample
+    except (LookupError, ValueError):  # a name with a NUL is a ValueError
+        return False

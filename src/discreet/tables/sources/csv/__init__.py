@@ -1,0 +1,1 @@
+"""CSV files: strict quoting, nothing guessed from rows."""

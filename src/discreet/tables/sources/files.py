@@ -1,0 +1,123 @@
+"""A private file, opened once, so that whatever happens to its path, one pass reads one version of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from discreet.errors import SourceMissing, SourceUnsupported
+
+_SAMPLE = 1 << 16
+
+
+class OpenFile:
+    """A file that is open for reading.
+
+    Guarantee: `path` leads to the very file that was opened, even if another has taken its name since (on Linux and
+    macOS; elsewhere it is the name, and `is_unchanged` finds out). `fingerprint` depends on the file, not on its name.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened, or is a directory, pipe or device.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Open the file."""
+        self._location = location
+        self._descriptor = _open(location)
+        self.path = next(
+            (
+                link
+                for link in (f"/proc/self/fd/{self._descriptor}", f"/dev/fd/{self._descriptor}")
+                if Path(link).exists()
+            ),
+            location,
+        )
+        self.fingerprint = self._identify()
+
+    def __enter__(self) -> Self:
+        """The open file itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Close it, if it is open."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def is_unchanged(self) -> bool:
+        """Whether the file's content is still what it was when opened."""
+        if self._identify() != self.fingerprint:
+            return False
+        if self.path != self._location:
+            return True
+        try:  # the path may lead to another file by now
+            there = Path(self._location).stat()
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(self._descriptor))
+
+    def head(self, size: int) -> bytes:
+        """The first bytes of the file, `size` of them at most."""
+        return self._read(size, 0)
+
+    def _identify(self) -> str:
+        """A digest of the file's identity, size and time of change, and of both its ends.
+
+        The ends are there because a clock may tick slower than a writer writes. The price is 128 KiB of reading.
+        """
+        status = os.fstat(self._descriptor)
+        digest = hashlib.sha256(f"{status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns}".encode())
+        digest.update(self._read(_SAMPLE, 0))
+        digest.update(self._read(_SAMPLE, max(0, status.st_size - _SAMPLE)))
+        return digest.hexdigest()
+
+    def _read(self, size: int, start: int) -> bytes:
+        """Some bytes of the file; `os.pread` would do it in one step, but Windows lacks it."""
+        os.lseek(self._descriptor, start, os.SEEK_SET)
+        return os.read(self._descriptor, size)
+
+
+def identity_of(*locations: str) -> str:
+    """A digest of the identities of several files, some of which may not exist: a database and its log.
+
+    Raises:
+        SourceMissing: the first of them isn't there.
+        SourceUnsupported: one of them can't be opened.
+    """
+    digest = hashlib.sha256()
+    for number, location in enumerate(locations):
+        if number and not Path(location).exists():
+            continue
+        with OpenFile(location) as file:
+            digest.update(file.fingerprint.encode())
+    return digest.hexdigest()
+
+
+def _open(location: str) -> int:
+    """A descriptor of a regular file. It doesn't wait for a pipe's other end."""
+    unreadable = False
+    try:
+        descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        descriptor = None
+    except (OSError, ValueError):
+        descriptor, unreadable = None, True
+    if unreadable:
+        raise SourceUnsupported(f"the file {location!r} can't be opened", hint="is this user allowed to read it?")
+    if descriptor is None:
+        raise SourceMissing(f"there is no file {location!r}", hint="check the path; it is relative to where you are")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SourceUnsupported(f"{location!r} isn't a regular file", hint="give the path of one file")
+    return descriptor

@@ -1,0 +1,106 @@
+"""Arrow IPC: files (Feather) and streams, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from discreet.errors import SourceUnsupported
+from discreet.tables.sources.arrays import deliver, delivered, slices, sound
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.names import column_names
+from discreet.tables.sources.opened import Field, OpenSource
+
+_MAGIC = b"ARROW1"
+
+
+class OpenIpc(OpenSource):
+    """An Arrow IPC file or stream.
+
+    Guarantee: what points outside of a batch is found before anything follows it. Memory is bounded by the size of the
+    batches that the file was written in, for they can't be read in parts.
+
+    Raises:
+        SourceMissing: it isn't there.
+        SourceUnsupported: it is damaged, or no Arrow IPC.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Read the schema."""
+        super().__init__(location)
+        self._file = OpenFile(location)
+        try:
+            self._is_file = self._file.head(len(_MAGIC)) == _MAGIC
+            with self._reading() as (schema, _):
+                self._schema = schema
+            names = column_names(self._schema.names, location)
+        except BaseException:
+            self.close()
+            raise
+        self._places = {name: place for place, name in enumerate(names)}
+        self._fields = tuple(
+            Field(name=name, type=delivered(spec.type), required=not spec.nullable)
+            for name, spec in zip(names, self._schema, strict=True)
+        )
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the schema."""
+        return self._fields
+
+    @property
+    def identity(self) -> str:
+        """The open file's fingerprint."""
+        return self._file.fingerprint
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened."""
+        return self._file.is_unchanged()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @contextmanager
+    def _reading(self, places: list[int] | None = None) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
+        """The schema and the batches, with all that PyArrow says of damage said without its words."""
+        options = pa.ipc.IpcReadOptions(included_fields=places or [], use_threads=False)
+        is_damaged = False
+        try:
+            with pa.OSFile(self._file.path, "rb") as raw:
+                if self._is_file:
+                    reader = pa.ipc.open_file(raw, options=options)
+                    batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+                    yield reader.schema, batches
+                else:
+                    stream = pa.ipc.open_stream(raw, options=options)
+                    yield stream.schema, iter(stream)
+        except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError):
+            is_damaged = True
+        if is_damaged:
+            raise SourceUnsupported(
+                f"the file {self.location!r} isn't Arrow IPC, or is damaged",
+                hint="write it anew, as Feather 2 if it was 1",
+            )
+
+    def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows, batch by batch."""
+        places = sorted({self._places[each.name] for each in chosen})
+        with self._reading(places) as (_, batches):
+            for batch in batches:
+                for column in batch.columns:
+                    sound(column)
+                for piece in slices(batch):
+                    yield self._batch(piece, places, chosen)
+
+    def _batch(self, batch: pa.RecordBatch, places: list[int], chosen: list[Field]) -> pa.RecordBatch:
+        """The columns as they are handed out."""
+        made = []
+        for each in chosen:
+            array, wrong = deliver(batch.column(places.index(self._places[each.name])), each.type)
+            if wrong:
+                self.unreadable[each.name] += wrong
+            made.append(array)
+        return pa.RecordBatch.from_arrays(made, [each.name for each in chosen])

@@ -1,0 +1,135 @@
+"""JSON lines: one object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.tables.schema.source import Source
+from discreet.tables.sources.cells import TextColumns
+from discreet.tables.sources.csv.opened import MOST_COUNTED, refusal
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.names import MOST_COLUMNS, column_names
+from discreet.tables.sources.opened import Field, Malformed, OpenSource
+from discreet.tables.sources.streams import utf8_blocks
+
+LONGEST_LINE = 1 << 24
+"""Bytes of a line, in UTF-8; a longer one is malformed."""
+_BLOCK = 1 << 22
+_NOTHING: dict[str, Any] = {}
+"""Stands for an empty line; a record without values is another empty object."""
+
+
+class OpenJsonLines(OpenSource):
+    """A file of JSON lines, perhaps packed.
+
+    Numbers and truth values come as they are written, texts without their quotes: 1 and "1" mean the same. Lists and
+    objects within a record are unreadable values. Of a name that occurs twice in a record, the last value counts.
+
+    Guarantee: each line stands alone; memory doesn't grow with the file.
+
+    Raises:
+        SourceMissing: it isn't there.
+        SourceUnsupported: it can't be opened.
+    """
+
+    has_schema = False
+
+    def __init__(self, source: Source, *, block: int = _BLOCK) -> None:
+        """Open the file; `block` bytes are read at a time."""
+        super().__init__(source.location)
+        self._source = source
+        self._block = block
+        self._file = OpenFile(source.location)
+        self._decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The names that any record has, in the order in which they first occur. It reads every row: for the custodian.
+
+        Raises:
+            SourceMalformed: there are malformed records, and they aren't to be skipped.
+            SourceUnsupported: there are too many names; or two are equal but for case.
+        """
+        found: dict[str, None] = {}
+        self.malformed = Malformed()
+        for record in self._records():
+            found.update(dict.fromkeys(record))
+            if len(found) > MOST_COLUMNS:
+                break  # refused below
+        column_names(list(found), self.location)
+        return tuple(Field(name=name, type=pa.string(), untyped=True) for name in found)
+
+    @property
+    def identity(self) -> str:
+        """The open file's fingerprint."""
+        return self._file.fingerprint
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened."""
+        return self._file.is_unchanged()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _chosen(self, name: str) -> Field:
+        """The column of that name, which every record may lack."""
+        return Field(name=name, type=pa.string(), untyped=True)
+
+    def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows, line by line."""
+        cells = TextColumns(chosen, self._source.missing, self.unreadable)
+        names = [each.name for each in chosen]
+        for record in self._records():
+            cells.add([record.get(name) for name in names])
+            if cells.is_full:
+                yield cells.take()
+        if not cells.is_empty:
+            yield cells.take()
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        """The objects, without malformed lines, unless these are refused."""
+        skip = self._source.skip_malformed
+        for number, line in enumerate(self._lines(), start=1):
+            record = None if line is None else self._record(line)
+            if record is None:
+                self.malformed.add(number)
+                if not skip and self.malformed.count >= MOST_COUNTED:
+                    break
+            elif record is not _NOTHING and (skip or not self.malformed.count):
+                yield record
+        if self.malformed.count and not skip:
+            raise refusal(self)
+
+    def _record(self, line: bytes) -> dict[str, Any] | None:
+        """The object on a line; `_NOTHING` for an empty line, None if it is malformed."""
+        try:
+            text = line.decode()
+            found = self._decoder.decode(text) if text.strip() else _NOTHING
+        except (ValueError, RecursionError):  # it isn't JSON, or is nested too deeply
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _lines(self) -> Iterator[bytes | None]:
+        """The lines; None for one that is too long."""
+        held: list[bytes] = []
+        size = 0
+        for block in utf8_blocks(self._file, self.location, self._source.encoding, self._block):
+            first, *others = block.split(b"\n")
+            size += len(first)
+            if size <= LONGEST_LINE:
+                held.append(first)
+            if not others:
+                continue
+            *whole, rest = others
+            yield b"".join(held) if size <= LONGEST_LINE else None
+            for line in whole:
+                yield line if len(line) <= LONGEST_LINE else None
+            held, size = [rest], len(rest)
+        if size:
+            yield b"".join(held) if size <= LONGEST_LINE else None

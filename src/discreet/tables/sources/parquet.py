@@ -1,0 +1,265 @@
+"""Parquet: files, folders and patterns, row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.sources.arrays import MOST_ROWS, deliver, delivered, slices, uuid_texts
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.names import column_names
+from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.parts import Part, listing, parts_of
+
+_BUFFER = 1 << 20
+_FEW_BYTES = 4
+"""A column of texts with fewer bytes per row has them in a dictionary, for a plain text takes four and more."""
+_UUID = 16
+_FEW_ROWS = 1 << 10
+_MOST_MILLISECONDS = (2**63 - 1) // 1000 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    """How a column of the files is read.
+
+    Args:
+        field: the column.
+        written: its name in the files.
+        as_uuid: whether it is 16 bytes that are a UUID.
+        as_int96: whether it is a timestamp of 96 bits, of which 64 may be too few.
+    """
+
+    field: Field
+    written: str
+    as_uuid: bool = False
+    as_int96: bool = False
+
+
+class OpenParquet(OpenSource):
+    """Parquet files of one schema.
+
+    Guarantee: page checksums are verified where there are any. Memory is bounded by the size of a row group.
+
+    Raises:
+        SourceMissing: there are none.
+        SourceUnsupported: one is damaged, encrypted or no Parquet; or their schemas differ.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Read the footers."""
+        super().__init__(location)
+        self._parts = parts_of(location)
+        self._identities: list[str] = []
+        specs: list[_Spec] | None = None
+        rows, sizes = 0, dict[str, int]()
+        for part in self._parts:
+            with OpenFile(part.path) as file, self._reading(file) as found:
+                self._identities.append(file.fingerprint)
+                mine = _specs(found, location)
+                rows += found.metadata.num_rows
+                _add_sizes(sizes, found)
+            if specs is not None and _schema(specs) != _schema(mine):
+                raise SourceUnsupported(
+                    f"the files of {location!r} have different columns, or types of them", hint="write them alike"
+                )
+            specs = mine if specs is None else [_either(one, other) for one, other in zip(specs, mine, strict=True)]
+        found_specs = [_as_categories(spec, sizes, rows) for spec in specs or []]
+        partitions = list(self._parts[0].values)
+        names = column_names([spec.written for spec in found_specs] + partitions, location)
+        self._specs = {spec.field.name: spec for spec in found_specs}
+        self._names = {spec.written: spec.field.name for spec in found_specs}
+        self._partitions = dict(zip(names[len(found_specs) :], partitions, strict=True))
+        self._fields = (
+            *(spec.field for spec in found_specs),
+            *(Field(name=name, type=pa.string(), untyped=True) for name in self._partitions),
+        )
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the files, then those of their folders."""
+        return self._fields
+
+    @property
+    def identity(self) -> str:
+        """A digest of which files there are, and of each."""
+        return listing(self._parts, self._identities)
+
+    def is_unchanged(self) -> bool:
+        """Whether there are the same files, and none was changed."""
+        try:
+            parts = parts_of(self.location)
+            return listing(parts, [_identity_of(part.path) for part in parts]) == self.identity
+        except (SourceMissing, SourceUnsupported):
+            return False
+
+    @contextmanager
+    def _reading(self, file: OpenFile, unit: str = "us", categories: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+        """The file, with all that PyArrow says of damage said without its words: they may quote a cell."""
+        is_damaged = False
+        try:
+            with pq.ParquetFile(
+                file.path,
+                page_checksum_verification=True,
+                coerce_int96_timestamp_unit=unit,
+                read_dictionary=list(categories),
+                buffer_size=_BUFFER,
+            ) as found:
+                yield found
+        except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+            if isinstance(error, SourceMissing):
+                raise
+            is_damaged = True
+        if is_damaged:
+            raise SourceUnsupported(
+                f"the file {self.location!r} isn't Parquet, is damaged or is encrypted", hint="write it anew"
+            )
+
+    def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows, file by file."""
+        for part, identity in zip(self._parts, self._identities, strict=True):
+            with OpenFile(part.path) as file:
+                if file.fingerprint != identity:
+                    raise SourceUnsupported(
+                        f"{self.location!r} was changed while it was read", hint="read it when nobody writes to it"
+                    )
+                yield from self._rows(file, part, chosen)
+
+    def _rows(self, file: OpenFile, part: Part, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows of a file."""
+        specs = [self._specs[each.name] for each in chosen if each.name not in self._partitions]
+        categories = [spec.written for spec in specs if pa.types.is_dictionary(spec.field.type)]
+        int96 = [spec.written for spec in specs if spec.as_int96]
+        with self._reading(file, categories=categories) as found, self._reading(file, "ms") as coarse:
+            for group in range(found.num_row_groups):
+                columns = [spec.written for spec in specs]
+                size = _batch_size(found, group, set(columns))
+                if not columns:
+                    for start in range(0, found.metadata.row_group(group).num_rows, MOST_ROWS):
+                        count = min(MOST_ROWS, found.metadata.row_group(group).num_rows - start)
+                        yield self._batch(None, part, chosen, count)
+                    continue
+                fine = found.iter_batches(size, row_groups=[group], columns=columns)
+                checks = coarse.iter_batches(size, row_groups=[group], columns=int96) if int96 else None
+                for batch in fine:
+                    mended = self._within(batch, next(checks)) if checks else batch
+                    for piece in slices(mended.select(columns)):
+                        yield self._batch(piece, part, chosen, piece.num_rows)
+
+    def _within(self, batch: pa.RecordBatch, coarse: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch without times of 96 bits that don't fit into 64 as microseconds.
+
+        PyArrow lets them overflow. As milliseconds all of them fit, so these tell where that happened.
+        """
+        for written in coarse.schema.names:
+            place = batch.schema.get_field_index(written)
+            fine, check = batch.column(place), coarse.column(written).cast(pa.int64())
+            fits = pc.and_(pc.less_equal(check, _MOST_MILLISECONDS), pc.greater_equal(check, -_MOST_MILLISECONDS))
+            kept = pc.if_else(fits, fine, pa.scalar(None, fine.type))
+            if kept.null_count > fine.null_count:
+                self.unreadable[self._names[written]] += kept.null_count - fine.null_count
+            batch = batch.set_column(place, batch.schema.field(place), kept)
+        return batch
+
+    def _batch(self, batch: pa.RecordBatch | None, part: Part, chosen: list[Field], rows: int) -> pa.RecordBatch:
+        """The columns as they are handed out."""
+        made = []
+        for each in chosen:
+            if batch is None or each.name in self._partitions:
+                made.append(pa.repeat(pa.scalar(part.values[self._partitions[each.name]], pa.string()), rows))
+                continue
+            spec = self._specs[each.name]
+            array = batch.column(batch.schema.get_field_index(spec.written))
+            array, wrong = (uuid_texts(array), 0) if spec.as_uuid else deliver(array, each.type)
+            if wrong:
+                self.unreadable[each.name] += wrong
+            made.append(array)
+        return pa.RecordBatch.from_arrays(made, [each.name for each in chosen])
+
+
+def _identity_of(path: str) -> str:
+    """The fingerprint of a file as it is now."""
+    with OpenFile(path) as file:
+        return file.fingerprint
+
+
+def _specs(found: pq.ParquetFile, location: str) -> list[_Spec]:
+    """How the columns of a file are read."""
+    schema = found.schema_arrow
+    leaves: dict[str, Any] = {}
+    for number in range(len(found.schema)):
+        leaf = found.schema.column(number)
+        if leaf.max_repetition_level == 0 and leaf.path == leaf.name:
+            leaves[leaf.name] = leaf
+    names = column_names(schema.names, location)
+    return [_spec(name, spec, leaves.get(spec.name)) for name, spec in zip(names, schema, strict=True)]
+
+
+def _spec(name: str, written: pa.Field, leaf: Any) -> _Spec:  # noqa: ANN401 — PyArrow has no type stubs
+    """How a column is read."""
+    kind = written.type
+    logical = "" if leaf is None or pa.types.is_nested(kind) else leaf.logical_type.type
+    as_uuid = logical == "UUID" and kind == pa.binary(_UUID)
+    if as_uuid or (logical in ("ENUM", "JSON") and pa.types.is_binary(kind)):
+        kind = pa.string()
+    return _Spec(
+        field=Field(name=name, type=delivered(kind), required=not written.nullable),
+        written=written.name,
+        as_uuid=as_uuid,
+        as_int96=leaf is not None and leaf.physical_type == "INT96",
+    )
+
+
+def _schema(specs: list[_Spec]) -> list[tuple[str, pa.DataType, bool]]:
+    """What must be alike in all files."""
+    return [(spec.written, spec.field.type, spec.as_uuid) for spec in specs]
+
+
+def _either(one: _Spec, other: _Spec) -> _Spec:
+    """How a column of two files is read."""
+    required = one.field.required and other.field.required
+    field = Field(name=one.field.name, type=one.field.type, required=required)
+    return _Spec(field, one.written, one.as_uuid, one.as_int96 or other.as_int96)
+
+
+def _add_sizes(sizes: dict[str, int], found: pq.ParquetFile) -> None:
+    """Add how many bytes each column takes, where all of it may be in a dictionary; far too many, where it isn't."""
+    for group in range(found.num_row_groups):
+        for chunk in _chunks(found, group):
+            size = chunk.total_uncompressed_size if chunk.has_dictionary_page else 1 << 62
+            sizes[chunk.path_in_schema] = sizes.get(chunk.path_in_schema, 0) + size
+
+
+def _as_categories(spec: _Spec, sizes: dict[str, int], rows: int) -> _Spec:
+    """A column of texts is read as categories where it is stored so. The footer tells, no row is looked at."""
+    few = spec.written in sizes and sizes[spec.written] < _FEW_BYTES * rows
+    if spec.field.type != pa.string() or spec.as_uuid or not few:
+        return spec
+    kind = pa.dictionary(pa.int32(), pa.string())
+    field = Field(name=spec.field.name, type=kind, required=spec.field.required)
+    return _Spec(field, spec.written)
+
+
+def _chunks(found: pq.ParquetFile, group: int) -> Iterator[Any]:
+    """What the footer says of the columns of a row group."""
+    described = found.metadata.row_group(group)
+    for number in range(described.num_columns):
+        yield described.column(number)
+
+
+def _batch_size(found: pq.ParquetFile, group: int, columns: set[str]) -> int:
+    """How many rows to read at a time, so that texts which are stored once but stand in many rows fit into memory."""
+    rows = MOST_ROWS
+    for chunk in _chunks(found, group):
+        if chunk.path_in_schema not in columns or chunk.physical_type != "BYTE_ARRAY":
+            continue
+        if "DELTA_BYTE_ARRAY" in chunk.encodings:
+            rows = _FEW_ROWS
+    return rows
