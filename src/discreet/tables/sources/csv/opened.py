@@ -10,7 +10,7 @@ from pyarrow import csv as arrow
 
 from discreet.errors import SourceMalformed, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.csv.grammar import LONGEST_RECORD, Grammar
+from discreet.tables.sources.csv.grammar import LONGEST_CELL, LONGEST_RECORD, Grammar
 from discreet.tables.sources.csv.header import header_size, parse_header
 from discreet.tables.sources.csv.records import BLOCK, Text, whole_records
 from discreet.tables.sources.files import OpenFile
@@ -32,6 +32,9 @@ class OpenCsv(OpenSource):
         source: with what is declared of it.
         block: bytes to look at together, for tests.
 
+    Attributes:
+        limits: bytes of a cell and of a record, at most.
+
     Raises:
         SourceMissing: it isn't there.
         SourceUnsupported: it has no header, or one that can't be.
@@ -42,6 +45,7 @@ class OpenCsv(OpenSource):
         super().__init__(source.location)
         self._source = source
         self._block = block
+        self.limits = LONGEST_CELL, LONGEST_RECORD
         self._file = OpenFile(source.location)
         try:
             text = self._text()
@@ -92,6 +96,8 @@ class OpenCsv(OpenSource):
             delimiter=self._header.delimiter.encode(),
             width=len(self._fields),
             multiline=self._source.multiline,
+            longest_cell=self.limits[0],
+            longest_record=self.limits[1],
         )
         parser = _Parser(
             self._source, self._header.delimiter, [self._fields.index(each) for each in chosen], self._fields
@@ -160,8 +166,10 @@ class _Parser:
 def refusal(opened: OpenSource) -> SourceMalformed:
     """The error for a text file with malformed records, all of which are counted unless there are a thousand."""
     count, lines = opened.malformed.count, opened.malformed.lines
-    least = "at least " if count >= MOST_COUNTED else ""
-    others = f", and on {least}{count - 1:,} other lines: {_listed(lines[1:])}" if count > 1 else ""
+    others = ""
+    if count > 1:
+        least = "at least " if count >= MOST_COUNTED else ""
+        others = f", and on {least}{count - 1:,} other line{'s' if count > 2 else ''}: {_listed(lines[1:])}"  # noqa: PLR2004 — plural
     return SourceMalformed(
         f"no whole record starts on line {lines[0]:,} of {opened.location!r}{others}",
         hint="mend the file; or leave such lines out with skip_malformed = true",

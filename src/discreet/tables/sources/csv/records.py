@@ -134,8 +134,10 @@ def _record_by_record(text: Text, grammar: Grammar, malformed: Malformed, least:
             text.more()
             continue
         if record.is_whole:
-            whole.append(text.use(record.end - text.start))
-            size += len(whole[-1])
+            taken = text.use(record.end - text.start)
+            # A CR, and an LF that stood behind something dropped, would be one line end where there were two.
+            whole.append(taken.removesuffix(b"\n").removesuffix(b"\r") + b"\n")
+            size += len(taken)
         else:
             malformed.add(text.line)
             size += 1
