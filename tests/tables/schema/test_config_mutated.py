@@ -121,7 +121,7 @@ def test_what_must_be_stated_is_missed_by_name() -> None:
         ("tables", "visits", "columns"),
         ("tables", "visits", "columns", "hours per week", "kind"),
         ("tables", "visits", "unit", "column"),
-        ("tables", "visits", "source", "kind"),
+        ("tables", "visits", "source", "path"),
         ("tables", "prescriptions", "links", "drug", "table"),
         ("tables", "prescriptions", "links", "drug", "column"),
     ]:

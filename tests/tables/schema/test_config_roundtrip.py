@@ -99,16 +99,33 @@ def columns(draw: st.DrawFn, name: str, *, csv: bool) -> Column:
     return Column(name=name, kind=kind, nullable=nullable)
 
 
+UNTYPED = {"csv", "jsonl", "sqlite", "xlsx"}
+"""Kinds of sources in which cells are texts."""
+
+
 @st.composite
 def sources(draw: st.DrawFn) -> Source:
     """Any source that a file can name."""
-    kinds: list[SourceKind] = ["csv", "parquet", "duckdb"]
-    kind = draw(st.sampled_from(kinds))
-    ending = draw(st.sampled_from([".csv", ".CSV.gz", ".parquet", ".db", "", ".xlsx"]))
+    kind = draw(st.sampled_from([kind for kind in get_args(SourceKind) if kind != "memory"]))
+    ending = draw(st.sampled_from([".csv", ".CSV.gz", ".ndjson.zst", ".parquet", ".db", ".sqlite", "", ".xlsx"]))
     location = "/data/" + draw(st.text(st.characters(exclude_characters="/.\0", exclude_categories=["Cs"]))) + ending
-    missing = draw(st.lists(st.sampled_from(["?", ""]), max_size=2)) if kind == "csv" else []
-    table = draw(st.none() | names) if kind == "duckdb" else None
-    return Source(kind=kind, location=location.rstrip("/"), table=table, missing=tuple(missing))
+    declared: dict[str, object] = {}
+    if kind in UNTYPED:
+        declared["missing"] = tuple(draw(st.lists(st.sampled_from(["?", ""]), max_size=2)))
+        declared |= {"decimal": draw(st.sampled_from(".,")), "dates": draw(st.sampled_from(["ymd", "dmy", "mdy"]))}
+    if kind in {"duckdb", "sqlite", "xlsx"}:
+        declared["table"] = draw(st.none() | names)
+    if kind in {"csv", "jsonl"}:
+        declared |= {
+            "encoding": draw(st.sampled_from(["utf-8", "latin-1", "utf-16"])),
+            "skip_malformed": draw(st.booleans()),
+        }
+    if kind == "csv":
+        declared |= {
+            "delimiter": draw(st.sampled_from([None, ";", "\t", "|", "\x1f"])),
+            "multiline": draw(st.booleans()),
+        }
+    return Source(kind=kind, location=location.rstrip("/"), **declared)
 
 
 @st.composite
@@ -135,7 +152,7 @@ def tables(draw: st.DrawFn, name: str) -> Table:
     """A table of that name."""
     source = draw(sources())
     chosen = draw(st.lists(names, min_size=1, max_size=5, unique_by=str.casefold))
-    declared = [draw(columns(column, csv=source.kind == "csv")) for column in chosen]
+    declared = [draw(columns(column, csv=source.kind in UNTYPED)) for column in chosen]
     if draw(st.integers(0, 4)) == 0:
         unique = draw(st.lists(st.sampled_from(chosen), max_size=2, unique=True))
         ceiling = draw(st.integers(1, 2**48))
@@ -187,7 +204,7 @@ def linked(draw: st.DrawFn, found: list[Table]) -> list[Table]:
             links.append(Link(columns[-1].name, target, to.name))
     again = Table(
         name=name,
-        source=draw(sources().filter(lambda source: source.kind != "csv")),
+        source=draw(sources().filter(lambda source: source.kind not in UNTYPED)),
         columns=tuple(columns),
         unit=None,
         limits=draw(limits),

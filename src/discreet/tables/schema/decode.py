@@ -13,7 +13,7 @@ from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.node import Node, suggestion
 from discreet.tables.schema.owner import Atlas, Link
-from discreet.tables.schema.source import Source, SourceKind
+from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
 from discreet.tables.schema.table import Table
 from discreet.tables.schema.toml import key, quoted
 from discreet.tables.schema.vocabulary import (
@@ -22,10 +22,13 @@ from discreet.tables.schema.vocabulary import (
     COLUMN,
     COLUMN_ALSO,
     DATASET,
+    DATES_ALSO,
     KIND_ALSO,
     LIMITS,
     LINK,
     SOURCE,
+    SOURCE_ALSO,
+    SOURCE_KIND_ALSO,
     TABLE,
     TABLE_ALSO,
     UNIT,
@@ -150,16 +153,31 @@ def _source(node: Node, missing: Node | None) -> Source:
 def _place(node: Node) -> Source:
     """The source without its texts for NULL."""
     if not isinstance(node.value, dict):
-        try:
-            return Source.of(node.text())
-        except SourceUnsupported as error:
-            raise node.error(error.message, hint=error.hint) from None
-    entries = node.table(SOURCE, required=("kind", "path"), also={"location": "path", "file": "path"})
+        return _of_path(node, {})
+    entries = node.table(SOURCE, required=("path",), also=SOURCE_ALSO)
+    declared: dict[str, object] = {
+        **{name: entries[name].text() for name in ("table", "delimiter", "encoding") if name in entries},
+        **{name: entries[name].flag() for name in ("multiline", "skip_malformed") if name in entries},
+    }
+    if "decimal" in entries:
+        declared["decimal"] = entries["decimal"].one_of(list(get_args(DecimalMark)))
+    if "dates" in entries:
+        declared["dates"] = entries["dates"].one_of(list(get_args(DateOrder)), DATES_ALSO)
+    if "kind" not in entries:
+        return _of_path(entries["path"], declared)
     kinds: dict[str, SourceKind] = {kind: kind for kind in get_args(SourceKind) if kind != "memory"}
-    kind = kinds[entries["kind"].one_of(list(kinds))]
-    table = entries["table"].text() if "table" in entries else None
+    kind = kinds[entries["kind"].one_of(list(kinds), SOURCE_KIND_ALSO)]
     with node.blamed():
-        return Source(kind=kind, location=entries["path"].text(), table=table)
+        return Source(kind=kind, location=entries["path"].text(), **declared)  # type: ignore[arg-type]  # — each was read as what it is
+
+
+def _of_path(node: Node, declared: Mapping[str, object]) -> Source:
+    """The source at a path whose ending says what it is."""
+    try:
+        with node.blamed():
+            return Source.of(node.text(), **declared)
+    except SourceUnsupported as error:
+        raise node.error(error.message, hint=f"{error.hint}; or {SOURCE['kind']}") from None
 
 
 def _unit(node: Node, columns: tuple[Column, ...]) -> Unit:

@@ -141,21 +141,22 @@ def _bounds(bounds: Bounds) -> Value:
 
 
 def _source(table: Table) -> Value:
-    """The path alone where its ending says what it is, else with the kind."""
+    """The path alone where that says it all, else with what is declared; the kind where the ending doesn't say it."""
     source = table.source
     if source.kind == "memory":
         raise ConfigError(
             f"table {table.name!r} exists in memory only, so no configuration can name it",
             hint="write it to a Parquet file first",
         )
+    declared = {name: said for name, said in source.declared().items() if name != "missing"}
     try:
-        plain = source.table is None and Source.of(source.location).kind == source.kind
+        plain = Source.of(source.location).kind == source.kind
     except SourceUnsupported:
         plain = False
-    if plain:
+    if plain and not declared:
         return source.location
-    item: dict[str, Value] = {"kind": source.kind, "path": source.location}
-    return item if source.table is None else {**item, "table": source.table}
+    kind: dict[str, Value] = {} if plain else {"kind": source.kind}
+    return {**kind, "path": source.location, **declared}
 
 
 def _whose(table: Table) -> dict[str, Value]:

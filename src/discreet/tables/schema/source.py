@@ -51,7 +51,7 @@ class Source:
         kind: how to read it. `memory` tables exist in one process only and can't be named in a file.
         location: a path; for Parquet a folder or a pattern such as `visits/*.parquet`, too; for `memory`, any label.
         table: the table inside a database file, or the sheet of a spreadsheet; None if it holds only one.
-        missing: texts that stand for NULL, besides the empty one; where cells are texts.
+        missing: texts that stand for NULL, where cells are texts; in CSV files and spreadsheets the empty one does too.
         delimiter: what stands between the cells of a CSV file, one ASCII character; None for the one of `,` `;` tab `|`
             that the header has most, and for tab where the name ends in `.tsv`.
         encoding: of a text file; any text encoding that Python knows by name.
@@ -88,7 +88,7 @@ class Source:
         for name, default in defaults().items():
             kinds, why = _MEANT_FOR[name]
             if getattr(self, name) != default and self.kind not in kinds:
-                raise InvalidArgument(f"{name} means nothing for a {self.kind} source: {why}")
+                raise InvalidArgument(f"{name} means nothing for a source of kind {self.kind!r}: {why}")
         _one_of("decimal mark", self.decimal, get_args(DecimalMark))
         _one_of("order of dates", self.dates, get_args(DateOrder))
         if self.delimiter is not None and not _separates(self.delimiter):

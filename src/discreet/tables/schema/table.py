@@ -73,17 +73,18 @@ class Table:
     def _check_keys(self, column: Column) -> None:
         """Refuse keys that no row could have: every row would silently be read as NULL.
 
-        Texts of CSV files are trimmed of spaces when read, and the empty one, like those in `missing`, is NULL.
+        Texts of CSV files and spreadsheets are trimmed of spaces when read, and the empty one is NULL; so are those in
+        `missing`.
         """
-        if self.source.kind != "csv":
-            return
+        trimmed = self.source.kind in {"csv", "xlsx"}
+        missing = ("", *self.source.missing) if trimmed else self.source.missing
         for key in column.keys or ():
-            if isinstance(key, str) and key != key.strip(" "):
+            if trimmed and isinstance(key, str) and key != key.strip(" "):
                 raise InvalidArgument(
-                    f"no value of column {column.name!r} can be {key!r}: texts of CSV files are trimmed of spaces",
+                    f"no value of column {column.name!r} can be {key!r}: its texts are trimmed of spaces",
                     hint=f"write {key.strip(' ')!r}",
                 )
-            if key in ("", *self.source.missing):
+            if key in missing:
                 raise InvalidArgument(
                     f"the key {key!r} of column {column.name!r} is read as NULL",
                     hint="make NULL a group of its own by listing it: None here, { null = true } in discreet.toml",

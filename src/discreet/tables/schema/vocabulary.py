@@ -27,7 +27,28 @@ TABLE = {
 SOURCE = {
     "kind": 'kind = "duckdb"',
     "path": 'path = "census.duckdb"',
-    "table": 'table = "people", in a database file',
+    "table": 'table = "people", in a database file or a spreadsheet',
+    "delimiter": 'delimiter = ";", of a CSV file',
+    "encoding": 'encoding = "latin-1", of a text file',
+    "decimal": 'decimal = ",", where numbers are texts',
+    "dates": 'dates = "dmy", where dates are texts; or "mdy", or "ymd"',
+    "multiline": "multiline = false, if no cell of a CSV file may hold a line end",
+    "skip_malformed": "skip_malformed = true, to leave malformed records out",
+}
+SOURCE_ALSO = {
+    "location": "path",
+    "file": "path",
+    "sheet": "table",
+    "separator": "delimiter",
+    "sep": "delimiter",
+    "delim": "delimiter",
+    "charset": "encoding",
+    "decimal_mark": "decimal",
+    "decimal_separator": "decimal",
+    "date_order": "dates",
+    "dateformat": "dates",
+    "dayfirst": "dates",
+    "ignore_errors": "skip_malformed",
 }
 UNIT = {"column": 'column = "person_id"', "per": 'per = "day"', "at": 'at = "visited_at"'}
 LINK = {"table": 'table = "customers"', "column": 'column = "id"'}
@@ -76,6 +97,18 @@ TABLE_ALSO = {
     "keys": "unique",
     "schema": "columns",
 }
+SOURCE_KIND_ALSO = {
+    "tsv": "csv",
+    "txt": "csv",
+    "pq": "parquet",
+    "feather": "arrow",
+    "ipc": "arrow",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "sqlite3": "sqlite",
+    "excel": "xlsx",
+}
+DATES_ALSO = {"iso": "ymd", "day_first": "dmy", "month_first": "mdy", "d/m/y": "dmy", "m/d/y": "mdy"}
 ADJACENCY_ALSO = {"unbounded": "add_remove", "bounded": "substitution", "replace": "substitution"}
 KIND_ALSO = {
     "int": "integer",

@@ -74,14 +74,18 @@ class TextColumns:
 
     Args:
         columns: of the batches.
-        missing: texts that stand for NULL, besides the empty one.
+        missing: texts that stand for NULL.
         unreadable: where texts with characters that UTF-8 lacks, and cells without a text, are counted.
+        bare: whether texts come without the spaces around them, and the empty one stands for NULL, too.
     """
 
-    def __init__(self, columns: Sequence[Field], missing: Sequence[str], unreadable: Counter[str]) -> None:
+    def __init__(
+        self, columns: Sequence[Field], missing: Sequence[str], unreadable: Counter[str], *, bare: bool = False
+    ) -> None:
         """Start with no rows."""
         self._names = [each.name for each in columns]
-        self._nulls = frozenset(("", *(each.strip(" ") for each in missing)))
+        self._bare = bare
+        self._nulls = frozenset(("", *(each.strip(" ") for each in missing)) if bare else missing)
         self._unreadable = unreadable
         self._cells: list[list[str | None]] = [[] for _ in columns]
         self._size = 0
@@ -107,7 +111,7 @@ class TextColumns:
             if text is not None:
                 if isinstance(text, Mended):
                     self._unreadable[name] += 1
-                text = text.strip(" ")
+                text = text.strip(" ") if self._bare else text
                 self._size += len(text)
                 if text in self._nulls:
                     text = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -77,9 +77,9 @@ class OpenJsonLines(OpenSource):
         """Close the file."""
         self._file.close()
 
-    def _chosen(self, name: str) -> Field:
-        """The column of that name, which every record may lack."""
-        return Field(name=name, type=pa.string(), untyped=True)
+    def _choose(self, names: Sequence[str]) -> list[Field]:
+        """Columns of these names, which every record may lack."""
+        return [Field(name=name, type=pa.string(), untyped=True) for name in names]
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, line by line."""

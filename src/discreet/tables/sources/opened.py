@@ -116,7 +116,7 @@ class OpenSource(ABC):
         """
         if not names:
             raise InvalidArgument("a batch needs at least one column")
-        chosen = [self._chosen(name) for name in names]
+        chosen = self._choose(names)
         self.malformed, self.unreadable = Malformed(), Counter()
         return self._batches(chosen)
 
@@ -127,17 +127,19 @@ class OpenSource(ABC):
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows in these columns, which exist and can be read."""
 
-    def _chosen(self, name: str) -> Field:
-        """The column of that name."""
-        for each in self.fields:
-            if each.name == name:
-                if not is_delivered(each.type):
-                    raise SchemaMismatch(
-                        f"the column {name!r} of {self.location!r} holds {each.type}, which can't be read",
-                        hint="make texts or numbers of it, or leave it out",
-                    )
-                return each
-        # Its names aren't listed: where a text file lacks its header, they are somebody's row.
-        raise SchemaMismatch(
-            f"{self.location!r} has no column {name!r}", hint=f"it has {len(self.fields)}; is the name spelt alike?"
-        )
+    def _choose(self, names: Sequence[str]) -> list[Field]:
+        """The columns of these names."""
+        known = {each.name: each for each in self.fields}
+        for name in names:
+            if (
+                name not in known
+            ):  # the others aren't listed: where a text file lacks its header, they are somebody's row
+                raise SchemaMismatch(
+                    f"{self.location!r} has no column {name!r}", hint=f"it has {len(known)}; is the name spelt alike?"
+                )
+            if not is_delivered(known[name].type):
+                raise SchemaMismatch(
+                    f"the column {name!r} of {self.location!r} holds {known[name].type}, which can't be read",
+                    hint="make texts or numbers of it, or leave it out",
+                )
+        return [known[name] for name in names]

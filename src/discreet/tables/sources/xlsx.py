@@ -70,7 +70,7 @@ class OpenXlsx(OpenSource):
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows; empty ones are none, unless there is one column, of which they are a missing value."""
-        cells = TextColumns(chosen, self._source.missing, self.unreadable)
+        cells = TextColumns(chosen, self._source.missing, self.unreadable, bare=True)
         places = [self._places[each.name] for each in chosen]
         for row in self._rows:
             if len(row) > 1 and not any(cell not in ("", None) for cell in row):

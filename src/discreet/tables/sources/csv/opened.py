@@ -99,8 +99,9 @@ class OpenCsv(OpenSource):
             longest_cell=self.limits[0],
             longest_record=self.limits[1],
         )
+        places = {each.name: place for place, each in enumerate(self._fields)}
         parser = _Parser(
-            self._source, self._header.delimiter, [self._fields.index(each) for each in chosen], self._fields
+            self._source, self._header.delimiter, [places[each.name] for each in chosen], self._header.names
         )
         skip = self._source.skip_malformed
         most = None if skip else MOST_COUNTED
@@ -118,20 +119,20 @@ class _Parser:
         source: with what is declared of it.
         delimiter: between cells.
         places: of the columns that are wanted.
-        fields: of the file.
+        names: of the file's columns.
     """
 
-    def __init__(self, source: Source, delimiter: str, places: list[int], fields: tuple[Field, ...]) -> None:
+    def __init__(self, source: Source, delimiter: str, places: list[int], names: tuple[str, ...]) -> None:
         """Prepare the options."""
-        numbers = [str(number) for number in range(len(fields))]
-        self._names = [fields[place].name for place in places]
+        numbers = [str(number) for number in range(len(names))]
+        self._names = [names[place] for place in places]
         self._columns = [numbers[place] for place in places]
         self._numbers = numbers
         self._nulls = pa.array(["", *(text.strip(" ") for text in source.missing)], pa.string())
         self._parse = arrow.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=source.multiline,
-            ignore_empty_lines=len(fields) > 1,  # else it is a row whose one value is missing
+            ignore_empty_lines=len(names) > 1,  # else it is a row whose one value is missing
         )
         self._convert = arrow.ConvertOptions(
             column_types=dict.fromkeys(self._columns, pa.string()),
