@@ -157,7 +157,8 @@ def slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 def _light(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """The batch, halved until each part is small or a single row."""
-    if batch.num_rows <= 1 or batch.nbytes <= MOST_BYTES:
+    size = sum(each.indices.nbytes if pa.types.is_dictionary(each.type) else each.nbytes for each in batch.columns)
+    if batch.num_rows <= 1 or size <= MOST_BYTES:
         yield batch
         return
     half = batch.num_rows // 2

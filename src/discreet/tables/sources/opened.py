@@ -99,7 +99,7 @@ class OpenSource(ABC):
 
     @abstractmethod
     def is_unchanged(self) -> bool:
-        """Whether the source is still what was opened."""
+        """Whether what was opened is what it was. An open file whose name another has taken since may be."""
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, in record batches of these columns in this order, in bounded memory.

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceMissing, SourceUnsupported
-from discreet.tables.sources.arrays import MOST_ROWS, deliver, delivered, slices, uuid_texts
+from discreet.tables.sources.arrays import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
 from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.names import column_names
 from discreet.tables.sources.opened import Field, OpenSource
@@ -140,7 +140,7 @@ class OpenParquet(OpenSource):
         with self._reading(file, categories=categories) as found, self._reading(file, "ms") as coarse:
             for group in range(found.num_row_groups):
                 columns = [spec.written for spec in specs]
-                size = _batch_size(found, group, set(columns))
+                size = self._batch_size(file, found, group, columns)
                 if not columns:
                     for start in range(0, found.metadata.row_group(group).num_rows, MOST_ROWS):
                         count = min(MOST_ROWS, found.metadata.row_group(group).num_rows - start)
@@ -152,6 +152,24 @@ class OpenParquet(OpenSource):
                     mended = self._within(batch, next(checks)) if checks else batch
                     for piece in slices(mended.select(columns)):
                         yield self._batch(piece, part, chosen, piece.num_rows)
+
+    def _batch_size(self, file: OpenFile, found: pq.ParquetFile, group: int, columns: list[str]) -> int:
+        """How many rows to read at a time: a long text that is stored once may stand in all of them."""
+        rows, repeated = MOST_ROWS, []
+        for chunk in _chunks(found, group):
+            name = chunk.path_in_schema
+            if name not in columns or chunk.physical_type != "BYTE_ARRAY":
+                continue
+            if "DELTA_BYTE_ARRAY" in chunk.encodings:
+                rows = _FEW_ROWS
+            elif chunk.has_dictionary_page and self._specs[self._names[name]].field.type == pa.string():
+                repeated.append(name)
+        if not repeated:
+            return rows
+        with self._reading(file, categories=repeated) as coded:
+            first = next(coded.iter_batches(1, row_groups=[group], columns=repeated), None)
+        longest = 1 if first is None else sum(_longest(first.column(name)) for name in repeated)
+        return max(1, min(rows, MOST_BYTES // max(longest, 1)))
 
     def _within(self, batch: pa.RecordBatch, coarse: pa.RecordBatch) -> pa.RecordBatch:
         """The batch without times of 96 bits that don't fit into 64 as microseconds.
@@ -254,12 +272,8 @@ def _chunks(found: pq.ParquetFile, group: int) -> Iterator[Any]:
         yield described.column(number)
 
 
-def _batch_size(found: pq.ParquetFile, group: int, columns: set[str]) -> int:
-    """How many rows to read at a time, so that texts which are stored once but stand in many rows fit into memory."""
-    rows = MOST_ROWS
-    for chunk in _chunks(found, group):
-        if chunk.path_in_schema not in columns or chunk.physical_type != "BYTE_ARRAY":
-            continue
-        if "DELTA_BYTE_ARRAY" in chunk.encodings:
-            rows = _FEW_ROWS
-    return rows
+def _longest(column: pa.Array) -> int:
+    """Bytes of the longest text among the categories of a column."""
+    if not pa.types.is_dictionary(column.type):
+        return 1
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 1
