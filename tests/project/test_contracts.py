@@ -32,6 +32,8 @@ VIOLATIONS = [
     ("randomness", "noise/twin.py", "secrets"),
     ("randomness", "noise/twin.py", "random"),
     ("randomness", "noise/entropy.py", "random"),
+    ("sources", "tables/proposals/twin.py", "sqlite3"),
+    ("sources", "anonymity/twin.py", "python_calamine"),
     ("engine", "cli/twin.py", "discreet.engine"),
     ("engine", "attacks/__init__.py", "discreet.engine.duckdb"),
     ("noise", "plot/__init__.py", "discreet.noise"),

@@ -231,7 +231,8 @@ def test_a_log_beside_a_database_counts(tmp_path: Path) -> None:
 def test_json_values(tmp_path: Path) -> None:
     """Numbers as they are written; nested values unreadable; no depth of nesting ends the process."""
     lines = [
-        '{"a": 1e3}', '{"a": "1"}', '{"a": ' + "9" * 5_000 + "}", '{"a": true}', '{"a": null}', '{"a": [1]}', '{"b": 1}',
+        '{"a": 1e3}', '{"a": "1"}', '{"a": ' + "9" * 5_000 + "}", '{"a": true}', '{"a": null}', '{"a": [1]}',
+        '{"b": 1}',
         '{"a": "\\ud800"}', '{"a": -0.0}', "", "[" * 200_000, '{"a": 1', "[]", '{"a": 1} {"a": 2}',
     ]  # fmt: skip
     (tmp_path / "t.jsonl").write_text("\n".join(lines), encoding="utf-8")
