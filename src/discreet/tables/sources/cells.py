@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.tables.sources.arrays import MOST_BYTES, MOST_ROWS
 from discreet.tables.sources.opened import Field
@@ -85,51 +86,69 @@ class TextColumns:
         """Start with no rows."""
         self._names = [each.name for each in columns]
         self._bare = bare
-        self._nulls = frozenset(("", *(each.strip(" ") for each in missing)) if bare else missing)
+        self._nulls = pa.array(["", *(each.strip(" ") for each in missing)] if bare else list(missing), pa.string())
         self._unreadable = unreadable
-        self._cells: list[list[str | None]] = [[] for _ in columns]
+        self._rows: list[Sequence[Any]] = []
         self._size = 0
 
     @property
     def is_full(self) -> bool:
         """Whether a batch should be taken now."""
-        return len(self._cells[0]) >= MOST_ROWS or self._size >= MOST_BYTES
+        return len(self._rows) >= MOST_ROWS or self._size >= MOST_BYTES
 
     @property
     def is_empty(self) -> bool:
         """Whether there are no rows."""
-        return not self._cells[0]
+        return not self._rows
 
-    def add(self, row: Sequence[Any]) -> None:
-        """Add a row of cells; those that have no text are NULL, and counted."""
-        for cells, name, value in zip(self._cells, self._names, row, strict=True):
-            try:
-                text = text_of(value)
-            except Unreadable:
-                self._unreadable[name] += 1
-                text = None
-            if text is not None:
-                if isinstance(text, Mended):
-                    self._unreadable[name] += 1
-                text = text.strip(" ") if self._bare else text
-                self._size += len(text)
-                if text in self._nulls:
-                    text = None
-            cells.append(text)
+    def add(self, row: Sequence[Any], size: int | None = None) -> None:
+        """Add a row of cells; those that have no text will be NULL, and counted.
+
+        Args:
+            row: its cells.
+            size: about how many bytes they have, if that is known.
+        """
+        self._rows.append(row)
+        self._size += sum(len(each) for each in row if isinstance(each, str)) if size is None else size
 
     def take(self) -> pa.RecordBatch:
         """The rows so far as a batch; none are left."""
-        columns = [self._column(name, cells) for name, cells in zip(self._names, self._cells, strict=True)]
-        self._cells = [[] for _ in self._names]
+        columns = [
+            self._column(name, cells) for name, cells in zip(self._names, zip(*self._rows, strict=True), strict=True)
+        ]
+        self._rows = []
         self._size = 0
         return pa.RecordBatch.from_arrays(columns, self._names)
 
-    def _column(self, name: str, cells: list[str | None]) -> pa.Array:
-        """The cells of a column."""
-        made, wrong = texts(cells)
-        if wrong:
-            self._unreadable[name] += wrong
-        return made
+    def _column(self, name: str, cells: Sequence[Any]) -> pa.Array:
+        """The cells of a column. Mostly all are texts or nothing, which is seen at once."""
+        wrong = 0
+        if not set(map(type, cells)) <= {str, type(None)}:
+            cells, wrong = as_texts(cells)
+        made, mended = texts(cells)
+        if wrong + mended:
+            self._unreadable[name] += wrong + mended
+        made = pc.ascii_trim(made, characters=" ") if self._bare else made
+        return pc.if_else(pc.is_in(made, self._nulls), pa.scalar(None, pa.string()), made) if len(self._nulls) else made
+
+
+def as_texts(cells: Iterable[Any]) -> tuple[list[str | None], int]:
+    """Cells as texts, each read by itself; and how many have none, or were mended.
+
+    Examples:
+        >>> as_texts([7, "7", b"7"])
+        (['7', '7', None], 1)
+    """
+    found: list[str | None] = []
+    wrong = 0
+    for value in cells:
+        try:
+            text = text_of(value)
+        except Unreadable:
+            text, wrong = None, wrong + 1
+        wrong += isinstance(text, Mended)
+        found.append(text)
+    return found, wrong
 
 
 def texts(cells: Sequence[str | None]) -> tuple[pa.Array, int]:

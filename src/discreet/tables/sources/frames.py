@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.sources.arrays import deliver, delivered, is_delivered, slices, sound
-from discreet.tables.sources.cells import Unreadable, text_of, texts
+from discreet.tables.sources.cells import as_texts, texts
 from discreet.tables.sources.names import column_names
 from discreet.tables.sources.opened import Field, OpenSource
 
@@ -239,14 +239,7 @@ def _series(name: str, column: Any) -> _Column:  # noqa: ANN401 — as above
 
 def _objects(name: str, values: Any) -> _Column:  # noqa: ANN401 — anything iterable
     """A column of Python objects, each read by itself: what one is never changes how another is read."""
-    cells: list[str | None] = []
-    wrong = 0
-    for value in values:
-        try:
-            cells.append(text_of(value))
-        except Unreadable:
-            cells.append(None)
-            wrong += 1
+    cells, wrong = as_texts(values)
     made, mended = texts(cells)
     return _Column(name, [made], pa.string(), untyped=True, wrong=wrong + mended)
 

@@ -57,7 +57,7 @@ class OpenJsonLines(OpenSource):
         """
         found: dict[str, None] = {}
         self.malformed = Malformed()
-        for record in self._records():
+        for record, _ in self._records():
             found.update(dict.fromkeys(record))
             if len(found) > MOST_COLUMNS:
                 break  # refused below
@@ -85,15 +85,15 @@ class OpenJsonLines(OpenSource):
         """The rows, line by line."""
         cells = TextColumns(chosen, self._source.missing, self.unreadable)
         names = [each.name for each in chosen]
-        for record in self._records():
-            cells.add([record.get(name) for name in names])
+        for record, size in self._records():
+            cells.add([record.get(name) for name in names], size)
             if cells.is_full:
                 yield cells.take()
         if not cells.is_empty:
             yield cells.take()
 
-    def _records(self) -> Iterator[dict[str, Any]]:
-        """The objects, without malformed lines, unless these are refused."""
+    def _records(self) -> Iterator[tuple[dict[str, Any], int]]:
+        """The objects, each with the bytes of its line, without malformed lines; unless these are refused."""
         skip = self._source.skip_malformed
         for number, line in enumerate(self._lines(), start=1):
             record = None if line is None else self._record(line)
@@ -102,7 +102,7 @@ class OpenJsonLines(OpenSource):
                 if not skip and self.malformed.count >= MOST_COUNTED:
                     break
             elif record is not _NOTHING and (skip or not self.malformed.count):
-                yield record
+                yield record, 0 if line is None else len(line)
         if self.malformed.count and not skip:
             raise refusal(self)
 
