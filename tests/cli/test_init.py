@@ -62,7 +62,7 @@ def test_it_says_how_to_see_whom_rows_would_single_out(here: Path, census_csv: P
     """By a command that works as it stands, beside what answers do instead."""
     shutil.copy(census_csv, here / "the town.csv")
     shown = " ".join(run("init", "the town.csv").stdout.split())
-    assert "noisy answers hide everybody" in shown
+    assert "ε says what they tell of anybody" in shown
     command = shown.partition("`")[2].partition("`")[0]
     assert shlex.split(command) == ["discreet", "risk", "the town.csv"]
     assert run(*shlex.split(command)[1:]).exit_code == 0

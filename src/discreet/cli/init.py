@@ -149,7 +149,8 @@ def _risk(files: list[Path]) -> str | None:
     readable = [file for file in files if file.suffix.lower() in _COUNTED]
     if not readable:
         return None
-    return f"`discreet risk {quote(str(readable[0]))}` says whom rows would single out; noisy answers hide everybody"
+    risk = f"`discreet risk {quote(str(readable[0]))}` says whom rows would single out"
+    return f"{risk}; of noisy answers, ε says what they tell of anybody"
 
 
 def _listing(proposal: TableProposal) -> RenderableType:

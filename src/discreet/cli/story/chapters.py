@@ -231,7 +231,7 @@ def the_account(stage: Stage) -> None:
     stage.table(("entry", "question", "cost", "state"), rows)
     found = stage.tables.verify()
     stage.say(
-        f"""Each entry was on the disk before its data was touched, and is chained to the one before by its hash.
+        f"""Each was paid for on the disk before it was asked of the data, and is chained to the one before by its hash.
         Recomputed just now, chain and losses, with declarations and outcomes: {found}. Head:
         {found.head[:16]}…"""
     )
