@@ -17,7 +17,7 @@ from discreet.cli.common.screen import console, printable, say, working
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from discreet.dataset import Look, Proposal, TableProposal
+    from discreet.tables import Look, Proposal, TableProposal
 
 
 _COUNTED = (".csv", ".parquet")
@@ -46,10 +46,11 @@ def init(  # noqa: PLR0913 — each is an option of the command
     """Propose a configuration for one or more tables, from their schemas and from public knowledge.
 
     Whatever was read off the data is marked as a leak, in the file and on the screen, to be replaced by what the
-    columns may hold; and on the screen it is said that kinds of a CSV file's columns were guessed from its cells. Links between tables are proposed by the names of columns alone. The ledger is created beside the
-    configuration; one that is there is kept, with what was spent.
+    columns may hold. That kinds of a CSV file's columns were guessed from its cells is said on the screen. Links
+    between tables are proposed by the names of columns alone. The ledger is created beside the configuration; one that
+    is there is kept, with what was spent.
     """
-    from discreet.dataset import propose_together
+    from discreet.tables import propose_together
 
     _refuse_to_replace(output, force=force)
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
@@ -65,9 +66,9 @@ def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
     Raises:
         InvalidArgument: there are several files, and the name of a table inside of which one?
     """
-    from discreet.dataset import Look
     from discreet.errors import InvalidArgument
     from discreet.gateway import inspect
+    from discreet.tables import Look
 
     if table is not None and len(files) > 1:
         raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")

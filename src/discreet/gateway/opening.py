@@ -7,16 +7,16 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from discreet.dataset import Column, Dataset, Kind, Peek, Source
-from discreet.dataset.codebooks import codebook
-from discreet.dataset.config import load_config
-from discreet.dataset.facts import knowledge
-from discreet.dataset.table import ROW_CEILING
 from discreet.engine import open_engine, source_of
 from discreet.errors import InvalidArgument
 from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
+from discreet.tables import Column, Dataset, Kind, Peek, Source
+from discreet.tables.proposals.codebooks import codebook
+from discreet.tables.proposals.facts import knowledge
+from discreet.tables.schema.config import load_config
+from discreet.tables.schema.table import ROW_CEILING
 
 _BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.BOOLEAN)
 """The kinds in the order in which they are tried: all that a CSV file is known to hold is text."""

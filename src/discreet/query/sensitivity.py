@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.dataset import Column, Kind, Source, Table
 from discreet.errors import InvalidArgument, QueryError, UnboundedColumn, Unsupported
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query import ir
 from discreet.query.ranges import magnitude
+from discreet.tables import Column, Kind, Source, Table
 
 _SOME = Bounds(-(2**40), 2**40)
 """Of columns of which nothing is said, until the expression is read. No result rests on these bounds."""
