@@ -237,7 +237,7 @@ def the_account(stage: Stage) -> None:
     )
     stage.title("Your turn")
     stage.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
-    stage.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{OVER_FORTY}" --epsilon 0.1')
+    stage.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
 
 
 def as_on_screen(error: DiscreetError, question: str) -> str:
