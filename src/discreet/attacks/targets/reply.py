@@ -43,13 +43,15 @@ class Reply(Replied):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Replied):
-    """What came back for a question that asks for the number of rows in each group.
+    """What came back for a question that asks for the number of people in each group.
 
     Args:
         counts: of each group, by its key; empty if it was refused.
+        among: how many people there are in all groups, where somebody may be in several and it was asked; else None.
     """
 
     counts: Mapping[tuple[KeyValue, ...], float] = field(default_factory=dict)
+    among: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

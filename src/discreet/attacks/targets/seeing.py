@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,11 +25,13 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
     sensitive: str,
     labels: Sequence[Value] | None = None,
     *,
+    asked: Sequence[object] | None = None,
     near: Mapping[str, Sequence[object]] | None = None,
 ) -> Tally:
-    """Ask for each kind of known people, and for each sensitive value, how many rows have both.
+    """Ask for each kind of known people, and for each sensitive value, how many people have both, by the same row.
 
-    Through the gateway that is one question for each kind, since no row has two values, and one about everybody. An
+    Through the gateway that is one question for each kind, since no row has two values, and one about everybody. Where
+    somebody may have several rows, and so several values, each takes a second question: how many people there are. An
     answer with noise counts as what is to be expected given it, see `believed`. A kind is seen if all that was asked
     about it was answered; the others' people are of kind −1. Nothing more is asked once the budget refuses.
 
@@ -38,6 +41,7 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
         on: by which columns.
         sensitive: the column.
         labels: its values, where what is known doesn't have them.
+        asked: of each of these, what is asked for in its place, as `where` takes it.
         near: column → of each of its different values, in their order, the condition that is asked for in its place,
             as `where` takes it.
 
@@ -64,29 +68,40 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
     of_person = kinds.of_row()
     firsts = np.unique(of_person, return_index=True)[1]
     order = np.argsort(firsts)  # in the order of the people, so that whom the budget lasts for isn't a matter of values
-    everybody = target.by_value(sensitive, labels, {})
+    sought = labels if asked is None else asked
+    everybody = target.by_value(sensitive, sought, {})
     most, common = _common(everybody, len(labels))
     answers: list[list[float]] = []
-    deviation = 0.0
+    among: list[float] = []
+    deviations = [0.0, 0.0]
     for codes in [] if everybody.refusal else kinds.tuples()[order].tolist():
         where = {name: labelled[code] for name, labelled, code in zip(pairs.values(), values, codes, strict=True)}
-        told = target.by_value(sensitive, labels, where)
+        told = target.by_value(sensitive, sought, where)
         if told.refusal:
             break
-        deviation = told.deviation or 0.0
+        deviations[0] = told.deviation or 0.0
         answers.append([told.counts[place,] for place in range(len(labels))])
+        if told.among is not None and told.among.value is not None:
+            among.append(told.among.value)
+            deviations[1] = told.among.deviation or 0.0
     if not answers:
         raise NotTried("the budget doesn't last for one person", hint="offer less per question")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    counts = believed(np.array(answers, dtype=np.float64), deviation, common, most)
-    return _tallied(counts, place[of_person], sensitive, (tuple(labels), common))
+    counts = believed(np.array(answers, dtype=np.float64), deviations[0], common, most)
+    tally = _tallied(counts, place[of_person], sensitive, (tuple(labels), common))
+    if among:
+        there = believed(np.array(among, dtype=np.float64)[:, np.newaxis], deviations[1], np.ones(1), most)[:, 0]
+        tally = replace(tally, among=np.maximum(there, counts.max(axis=1)), noisy=max(deviations) > 0)
+    return tally
 
 
 def _common(everybody: Histogram, values: int) -> tuple[float, Reals]:
     """How many people there seem to be, and which share of them has each value: half a person's at the least."""
     some = np.array([max(everybody.counts.get((place,), 0.0), 0.5) for place in range(values)])
-    return float(some.sum()), some / float(some.sum())
+    among = None if everybody.among is None else everybody.among.value
+    most = float(some.sum() if among is None else max(among, some.max()))
+    return most, some / most
 
 
 def _tallied(counts: Reals, of_person: Whole, sensitive: str, seen: tuple[tuple[Value, ...], Reals]) -> Tally:
