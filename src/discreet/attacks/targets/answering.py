@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from discreet.attacks.targets.reply import Bill, Histogram, Replied, Reply
 from discreet.attacks.targets.wording import Conditions, question, quoted, where
@@ -71,8 +70,6 @@ class Answering(ABC):
     def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
         """How many people that meet these conditions have each of these values of a column, by the same row.
 
-        Where somebody may have several values, it is asked, too, how many people there are.
-
         Args:
             column: its name.
             values: one or more, or lists of values; a count is called by its place.
@@ -83,22 +80,12 @@ class Answering(ABC):
             replies.append(self.count({**conditions, column: value}))
             if replies[-1].refusal:
                 break
-        return self._beside(
-            Histogram(
-                counts={(place,): reply.value for place, reply in enumerate(replies) if reply.value is not None},
-                deviation=replies[-1].deviation,
-                epsilon=Bill.of(replies).epsilon,
-                refusal=replies[-1].refusal,
-            ),
-            conditions,
+        return Histogram(
+            counts={(place,): reply.value for place, reply in enumerate(replies) if reply.value is not None},
+            deviation=replies[-1].deviation,
+            epsilon=Bill.of(replies).epsilon,
+            refusal=replies[-1].refusal,
         )
-
-    def _beside(self, told: Histogram, conditions: Conditions) -> Histogram:
-        """The same with the number of people in all groups, where that isn't what their counts add up to."""
-        if told.refusal or not self.overlaps:
-            return told
-        among = self.count(conditions)
-        return replace(told, among=among, epsilon=told.epsilon + among.epsilon, refusal=among.refusal)
 
     @property
     def bill(self) -> Bill:

@@ -76,14 +76,12 @@ class Answers(Answering):
     def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
         """How many people that meet these conditions have each of these values, by the same row: one question.
 
-        Where somebody may have several values it costs a second one to ask how many people there are.
-
         Args:
             column: its name.
             values: one or more, or lists of values; a count is called by its place.
             conditions: on other columns.
         """
-        return self._beside(self.histogram([which(column, values)], where(conditions)), conditions)
+        return self.histogram([which(column, values)], where(conditions))
 
     def histogram(self, groups: Sequence[str], condition: str = "TRUE") -> Histogram:
         """How many people there are in each group: one question.

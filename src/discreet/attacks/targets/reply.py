@@ -47,11 +47,9 @@ class Histogram(Replied):
 
     Args:
         counts: of each group, by its key; empty if it was refused.
-        among: how many people there are in all groups, where somebody may be in several and it was asked; else None.
     """
 
     counts: Mapping[tuple[KeyValue, ...], float] = field(default_factory=dict)
-    among: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
