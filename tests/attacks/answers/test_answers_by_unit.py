@@ -124,7 +124,8 @@ def test_private_answers_count_units(tmp_path: Path) -> None:
     answers, exact = private(tmp_path, epsilon=500), Exact(VISITS, unit="id")
     for conditions in ({}, {"zip": "x"}, {"ill": ["flu", "gout"]}, {"pay": range(50)}):
         assert answers.count(conditions).value == exact.count(conditions).value
-    assert answers.aggregate("SUM(pay)").value == exact.aggregate("SUM(pay)").value == sum(VISITS["pay"])
+    assert exact.aggregate("SUM(pay)").value == sum(VISITS["pay"])
+    assert answers.aggregate("SUM(pay)").value == pytest.approx(sum(VISITS["pay"]), abs=15)  # scale 0.6: 1e-10
     told, same = (each.by_value("ill", ["flu", "gout", "cold"], {"zip": "x"}) for each in (answers, exact))
     assert [[each.counts[place,] for place in range(3)] for each in (told, same)] == [[3, 1, 0]] * 2
     assert answers.bill.epsilon == 6 * 500  # four counts, a sum and a histogram
@@ -162,7 +163,7 @@ def test_limits_cut_nothing_off_what_is_asked() -> None:
     with staged(rows, terms, unit="id") as stage:
         answers = stage.answers()
         assert answers.protected.dataset.private[0].limits == dp.Limits(rows=50, groups=2)
-        assert answers.aggregate("SUM(pay)").value == 7 * 52
+        assert answers.aggregate("SUM(pay)").value == pytest.approx(7 * 52, abs=25)  # scale 1: a chance below 1e-10
         assert [answers.by_value("ill", ["a", "b"], {}).counts[place,] for place in (0, 1)] == [2, 2]
         assert answers.count({}).value == 3
 
@@ -330,8 +331,8 @@ def test_imputed_rows_keep_one_value_for_a_persons_cells() -> None:
 
 
 def test_ranges_are_halved_by_unit() -> None:
-    """Exact counts of units lead to one, whose rows alone meet the predicate."""
-    ages = [n * 7 % 101 for n in range(60)]
+    """Exact counts of units lead to one, whose rows alone meet the predicate: others are as old, so it can be said."""
+    ages = [3 * (n % 20) for n in range(60)]
     rows = {"id": [n for n in range(60) for _ in range(2)], "age": [age + off / 4 for age in ages for off in (0, 1)]}
     records = read(rows, unit="id")
     data, fresh = records.take(np.arange(40)), records.take(np.arange(40, 120))
