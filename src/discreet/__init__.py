@@ -12,7 +12,6 @@ durable budget.
 * Catch what goes wrong: `DiscreetError`, and its tree in `discreet.errors`.
 """
 
-from discreet.dataset import Column, Kind
 from discreet.errors import DiscreetError
 from discreet.gateway import Answer, DeclaredTable, Explanation, Protected, load, protect, table
 from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
@@ -32,6 +31,7 @@ from discreet.privacy import (
 from discreet.query.plan import Plan
 from discreet.query.sensitivity import sensitivity
 from discreet.query.workloads.workload import Workload
+from discreet.tables import Column, Kind
 
 __version__ = "0.1.0"
 

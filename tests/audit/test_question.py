@@ -17,10 +17,10 @@ from discreet.audit import audit_question
 from discreet.audit.neighbourhood import neighbours_of
 from discreet.audit.tables import laid_out, read
 from discreet.audit.units import packets_of
-from discreet.dataset import Dataset
 from discreet.errors import DeltaRequired, InvalidArgument
 from discreet.gateway.terms import PlanTerms
 from discreet.mechanisms import Laplace, Threshold
+from discreet.tables import Dataset
 
 SURE = 1 - Fraction(1, 10**9)
 """At this confidence a sound question is rejected one time in 10⁹."""

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.dataset import Source
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Key, Units
+from discreet.tables import Source
 from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, run, table_of, total
 
 ROWS = 150_000

@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.dataset import Column, Kind, Owner, Source, Table
 from discreet.engine.door import kept
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type, Units
+from discreet.tables import Column, Kind, Owner, Source, Table
 
 moment = datetime.fromisoformat
 FAR = 10**30

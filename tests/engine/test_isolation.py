@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from discreet.dataset import Kind, Owner
 from discreet.engine.sizes import rows_at_most
 from discreet.privacy import Limits
 from discreet.query.ir import (
@@ -28,6 +27,7 @@ from discreet.query.ir import (
     Summary,
     Type,
 )
+from discreet.tables import Kind, Owner
 from support.questions import AT_LEAST, by_group, call, count, literal
 from support.relations import owners
 from support.shop import DAYS, Rows, Shop, data, engine, shop, shops

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.dataset import Kind
 from discreet.engine import relations
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.entrance import make_door
@@ -41,6 +40,7 @@ from discreet.query.ir import (
     Window,
     Windowed,
 )
+from discreet.tables import Kind
 from support.questions import AT_LEAST, BOTH, EQUAL, LESS, PLUS, by_group, call, count, literal, total
 from support.shop import COLUMNS, DAYS, Rows, Shop, engine, shop
 

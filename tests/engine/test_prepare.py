@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from discreet.dataset import Column, Hop, Kind, Link, Owner, Source, Table
 from discreet.engine.duckdb import DuckDB
 from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
+from discreet.tables import Column, Hop, Kind, Link, Owner, Source, Table
 
 
 def question(table: Table, key: str, owner: Owner) -> Exact:

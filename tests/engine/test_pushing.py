@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from discreet.dataset import Kind
 from discreet.engine import crowds, duckdb, pushing
 from discreet.engine.pushing import pushed
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Function, Join, JoinKind, Relation, Scan, Type, Where
+from discreet.tables import Kind
 from support.hashes import HashOrder
 from support.questions import AT_LEAST, BOTH, EQUAL, IS_NULL, LESS, by_group, call, count, literal
 from support.reference import answer

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.dataset import Source
 from discreet.engine.reader import snapshots
 from discreet.engine.session import Session, usable_memory
+from discreet.tables import Source
 
 FORBIDDEN = [
     "SELECT * FROM read_csv('{secret}')",

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from discreet.dataset import Column, Kind, Source
 from discreet.engine import duckdb
 from discreet.engine.shortcuts import shortened
 from discreet.privacy import Bounds, Keys, Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Join, JoinKind, Key, Relation, Scan, Type, Where
+from discreet.tables import Column, Kind, Source
 from support.hashes import HashOrder
 from support.questions import AT_LEAST, BOTH, EQUAL, by_group, call, count, literal
 from support.reference import answer

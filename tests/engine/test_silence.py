@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.dataset import Column, Kind, Owner, Source, Table
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.entries import shape_of
 from discreet.engine.session import Session
@@ -22,6 +21,7 @@ from discreet.errors import DiscreetError, QuestionFailed, SourceError
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
+from discreet.tables import Column, Kind, Owner, Source, Table
 
 CANARY = "CANARY-5f0e1c"
 

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.dataset import Source
 from discreet.engine import ExactResult
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.session import Session
 from discreet.errors import QuestionFailed, SourceMissing
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Exact
+from discreet.tables import Source
 from support.questions import column, count, exact, key, run, table_of, total
 
 ROWS = 400

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from discreet.dataset import Column, Kind, Owner, Source, Table
 from discreet.engine import Engine, open_engine, source_of
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.formats import parquet_options
@@ -26,6 +25,7 @@ from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, Sour
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type, Units
+from discreet.tables import Column, Kind, Owner, Source, Table
 
 PEOPLE = pa.table(
     {

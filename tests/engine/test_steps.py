@@ -9,10 +9,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from discreet.dataset import Kind
 from discreet.engine.steps import check_steps, constant_steps, first_stage, second_stage
 from discreet.errors import InvalidArgument
 from discreet.query.ir import Sum
+from discreet.tables import Kind
 from support.questions import column, literal, total
 from support.reference import steps
 

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from discreet.dataset import Column, Hop, Kind, Link, Owner, Source, Table, owner_of
 from discreet.engine import open_engine
 from discreet.engine.duckdb import DuckDB
 from discreet.engine.session import Session
@@ -36,6 +35,7 @@ from discreet.query.ir import (
     Union,
     Units,
 )
+from discreet.tables import Column, Hop, Kind, Link, Owner, Source, Table, owner_of
 from support.questions import EQUAL, by_group, call, count, total
 
 WHOLE, TEXT = Type(Kind.INTEGER), Type(Kind.TEXT)

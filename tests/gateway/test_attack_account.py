@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.dataset import Column, Dataset, Source, Table, save_config
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
 from discreet.query.draft import Noise
 from discreet.query.plan import Level
+from discreet.tables import Column, Dataset, Source, Table, save_config
 
 
 def test_a_plan_with_other_noise_is_not_carried_out(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from discreet.dataset import Column, Dataset, Kind, Link, Source, Table
 from discreet.engine import ExactResult
 from discreet.engine.duckdb import DuckDB
 from discreet.gateway.release import release
@@ -34,6 +33,7 @@ from discreet.query.request import Request
 from discreet.query.sql import question
 from discreet.query.uncertainty.confidence import interval
 from discreet.stats import upper_bound
+from discreet.tables import Column, Dataset, Kind, Link, Source, Table
 
 PEOPLE, GROUPS = 2_400, "abcdef"
 TRIALS = 120

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import discreet as dp
-from discreet.dataset import Column, Dataset, Kind, Source, Table
 from discreet.mechanisms import Contribution
 from discreet.privacy import Adjacency
 from discreet.query import ir
 from discreet.query.plan import Level, Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question
+from discreet.tables import Column, Dataset, Kind, Source, Table
 from support.neighbours import Found, check, compiled_once, engine_of, exact, may_move
 
 SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.int64()), ("y", pa.float64()), ("g", pa.string()), ("d", pa.date32())])

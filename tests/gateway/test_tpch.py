@@ -14,9 +14,9 @@ import duckdb
 import pytest
 
 import discreet as dp
-from discreet.dataset import Dataset
 from discreet.errors import Unsupported
 from discreet.gateway.opening import _open
+from discreet.tables import Dataset
 from support.tpch import FOLDER, question, tables
 
 AS_WRITTEN = (1, 4, 5, 6, 7, 8, 9, 12, 13, 14, 19, 21)

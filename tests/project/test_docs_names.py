@@ -8,8 +8,8 @@ import re
 import pytest
 
 import discreet
-from discreet.dataset import decode
 from discreet.errors import DiscreetError
+from discreet.tables.schema import decode
 from support import commandline
 from support.pages import pages
 from support.project import DOCS, offered, rooms

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.dataset import Dataset
 from discreet.errors import AccuracyUnreachable, DiscreetError, InvalidArgument, UnknownColumn, Unsupported
 from discreet.privacy import ADD_REMOVE, Budget, Limits
 from discreet.query.draft import Draft
@@ -21,6 +20,7 @@ from discreet.query.sharing.expected import expected_errors
 from discreet.query.sharing.split import split
 from discreet.query.sql import question
 from discreet.query.wishes import Wish, wishes
+from discreet.tables import Dataset
 from support.asked import TABLES
 
 DATASET = Dataset(

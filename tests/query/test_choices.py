@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from discreet.dataset import Dataset
 from discreet.engine import ExactResult
 from discreet.errors import TooManyGroups, Unsupported
 from discreet.gateway.answer import groups_from_json, groups_to_json
@@ -28,6 +27,7 @@ from discreet.query.request import Request
 from discreet.query.sql import question
 from discreet.query.uncertainty.confidence import interval
 from discreet.stats import upper_bound
+from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES, VISITS
 from support.reference import answer
 

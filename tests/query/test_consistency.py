@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.dataset import Column, Dataset, Kind, Source, Table
 from discreet.errors import Unsupported
 from discreet.noise import discrete_laplace
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
@@ -17,6 +16,7 @@ from discreet.query.plan import Plan, make_plan
 from discreet.query.released import Group, arrange
 from discreet.query.request import Request
 from discreet.query.sql import question
+from discreet.tables import Column, Dataset, Kind, Source, Table
 
 A, B = ("x", "y"), (1, 2, 3)
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from discreet.dataset import Dataset
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.plan import Level, make_plan
 from discreet.query.released import evaluate
@@ -23,6 +22,7 @@ from discreet.query.request import Request
 from discreet.query.sql import question
 from discreet.query.uncertainty.confidence import interval
 from discreet.stats import lower_bound, upper_bound
+from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 from support.reference import answer
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import Dialects
 
-from discreet.dataset import Kind
 from discreet.errors import QueryError
 from discreet.query import ir
 from discreet.query.canonical import canonical
 from discreet.query.sql import explained, options, question
+from discreet.tables import Kind
 from support.asked import FOLDER, TABLES, pairs
 
 MOST_SECONDS = 5.0

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from discreet.dataset import Dataset, Kind
 from discreet.engine.admission import admit
 from discreet.errors import DiscreetError
 from discreet.privacy import Budget
@@ -25,6 +24,7 @@ from discreet.query import ir
 from discreet.query.plan import Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question
+from discreet.tables import Dataset, Kind
 from support.asked import FOLDER, TABLES, pairs
 from support.linked import UNITS, dataset, entities, limits
 from support.statements import CONSTRUCTS, Writer

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.dataset import Kind
 from discreet.query import ir
 from discreet.query.cells import Cells, most_cells
 from discreet.query.grids import MOST_BINS, Grid, grid_of
 from discreet.query.literals import ordinal
+from discreet.tables import Kind
 from support.relations import evaluate
 
 

@@ -11,13 +11,13 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.dataset import Kind
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
 from discreet.query.draft import Mechanism, Noise
 from discreet.query.estimators import Estimator, Mean, Spread, Total
 from discreet.stats import lower_bound, upper_bound
+from discreet.tables import Kind
 
 RUNS = 3_000
 SURE = 1 - Fraction(1, 2 * 10**10)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.dataset import Dataset
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.draft import Draft
 from discreet.query.plan import make_plan
@@ -17,6 +16,7 @@ from discreet.query.request import Request
 from discreet.query.sql import question
 from discreet.query.uncertainty.confidence import interval
 from discreet.query.uncertainty.linear import form_of
+from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 
 DATASET = Dataset(

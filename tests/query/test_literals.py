@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.dataset import Kind
 from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query.literals import day_of, from_python, literal, moment, null, numeral, ordinal, python_value
+from discreet.tables import Kind
 
 
 @given(st.integers(-(2**63), 2**63 - 1))

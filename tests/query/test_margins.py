@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from discreet.dataset import Dataset
 from discreet.errors import QueryError
 from discreet.privacy import Budget
 from discreet.query import ir
@@ -18,6 +17,7 @@ from discreet.query.plan import Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question
 from discreet.query.uncertainty.margins import deviation
+from discreet.tables import Dataset
 from support.asked import TABLES
 
 DATASET = Dataset(name="asked", tables=TABLES, budget=Budget(epsilon=1000), ledger="x")

@@ -9,11 +9,11 @@ from itertools import combinations, product
 
 import pytest
 
-from discreet.dataset import Kind
 from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
 from discreet.query.rules.sensitivities import contribution, sensitivity, sensitivity_of_cells
+from discreet.tables import Kind
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
 GROUPS = 4

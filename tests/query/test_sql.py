@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.dataset import Kind, Owner
 from discreet.errors import UnboundedColumn, UnknownColumn, UnknownFunction, UnknownTable
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.canonical import canonical
 from discreet.query.sql import question
 from discreet.query.sql.names import Names
+from discreet.tables import Kind, Owner
 from support.asked import PEOPLE, TABLES
 
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.dataset import Kind
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
@@ -22,6 +21,7 @@ from discreet.query.estimators import Mean, Total
 from discreet.query.uncertainty.intervals import Joint
 from discreet.query.uncertainty.summed import can_be_summed, dominating_scale, radius
 from discreet.stats import lower_bound, upper_bound
+from discreet.tables import Kind
 
 RUNS = 6_000
 SURE = 1 - Fraction(1, 10**11)

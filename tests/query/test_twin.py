@@ -14,10 +14,10 @@ import duckdb
 import ibis
 import pytest
 
-from discreet.dataset import Kind, Table
 from discreet.query import ir
 from discreet.query.released import evaluate
 from discreet.query.sql import question
+from discreet.tables import Kind, Table
 from support.asked import FOLDER, PEOPLE, TABLES, VISITS, pairs
 from support.poison import TYPES, compiled
 

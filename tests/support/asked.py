@@ -6,8 +6,8 @@ import re
 from datetime import date, datetime
 from pathlib import Path
 
-from discreet.dataset import Column, Kind, Link, Source, Table
 from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.tables import Column, Kind, Link, Source, Table
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "sql"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 
-from discreet.dataset import Kind, Owner
 from discreet.engine.limiting import salted
 from discreet.query.ir import Exact
+from discreet.tables import Kind, Owner
 
 _CONNECTION = duckdb.connect()
 _SQL = {

@@ -15,8 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.dataset import Column, Dataset, Kind, Link, Source, Table
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Bounds, Budget, Keys, Limits, Unit
+from discreet.tables import Column, Dataset, Kind, Link, Source, Table
 from support.relations import owners
 from support.shop import COLUMNS, MOST, VALUES, Rows, arrow
 

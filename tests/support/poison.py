@@ -13,11 +13,11 @@ from typing import Any
 import duckdb
 import ibis
 
-from discreet.dataset import Column, Kind, Table
-from discreet.dataset.source import Source
 from discreet.privacy import Bounds, Keys, Unit
 from discreet.query import ir
 from discreet.query.columns import column_type
+from discreet.tables import Column, Kind, Table
+from discreet.tables.schema.source import Source
 
 TYPES = {
     Kind.BOOLEAN: ("BOOLEAN", "boolean"),

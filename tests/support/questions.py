@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.dataset import Column, Kind, Source, Table, owner_of
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Keys, KeyValue, Limits, Unit
 from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where
 from discreet.query.ir import Column as Reference
+from discreet.tables import Column, Kind, Source, Table, owner_of
 
 SCHEMA = pa.schema(
     [

@@ -13,7 +13,6 @@ from fractions import Fraction
 from math import floor, inf, isnan
 from typing import Any
 
-from discreet.dataset import Column, Kind, Owner, Table
 from discreet.engine.door import LONGEST_TEXT
 from discreet.privacy import Unit
 from discreet.query.ir import (
@@ -37,6 +36,7 @@ from discreet.query.ir import (
     Windowed,
 )
 from discreet.query.ir import Column as Reference
+from discreet.tables import Column, Kind, Owner, Table
 
 Row = Mapping[str, Any]
 """A row of a table as it lies there, by the names of its columns."""

@@ -10,9 +10,9 @@ from typing import Any
 import hypothesis.strategies as st
 import pyarrow as pa
 
-from discreet.dataset import Column, Kind, Link, Owner, Source, Table, owner_of
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.tables import Column, Kind, Link, Owner, Source, Table, owner_of
 
 Rows = list[dict[str, Any]]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from discreet.dataset import Kind
+from discreet.tables import Kind
 from support.shop import COLUMNS
 
 Columns = list[tuple[str, str]]

@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import isnan
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.query import ir
 from discreet.query.functions import literal
 from discreet.query.images import _program, _UndeterminedError
 from discreet.query.literals import ordinal
+from discreet.tables import Kind
 from support.poison import POOLS, Poisoned
 
 ANY = tuple(pool.expr for pool in POOLS)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from discreet.dataset import Column, Kind, Link, Source, Table
 from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.tables import Column, Kind, Link, Source, Table
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "tpch"
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from discreet.dataset import Kind
 from discreet.privacy import Limits
 from discreet.query.ir import (
     Call,
@@ -39,6 +38,7 @@ from discreet.query.ir import (
     Window,
     Windowed,
 )
+from discreet.tables import Kind
 from support.questions import AT_LEAST, BOTH, BROKEN, EQUAL, IS_NULL, LESS, PLUS, TIMES, call, count, literal, total
 from support.shop import DAYS, Shop
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from discreet.audit.tables import Rows
 from discreet.audit.units import Packets, packets_of
-from discreet.dataset import Dataset
 from discreet.noise import uniform
 from discreet.privacy import SUBSTITUTION
+from discreet.tables import Dataset
 
 _AT_RANDOM = 8
 """So many units are tried whatever they hold."""

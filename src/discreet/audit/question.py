@@ -21,7 +21,6 @@ from discreet.audit.auditing import CONFIDENCE, DELTA, audit
 from discreet.audit.neighbourhood import neighbours_of
 from discreet.audit.result import Audit
 from discreet.audit.tables import State, laid_out, read
-from discreet.dataset import Dataset
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
@@ -32,6 +31,7 @@ from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Budget, KeyValue, Loss
 from discreet.query.plan import Level, Plan
+from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.ledger import Account

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from discreet.dataset import Dataset, Source, Table
 from discreet.engine.frozen import freeze
 from discreet.engine.reader import SourceChanged, snapshots
 from discreet.engine.session import Session
 from discreet.errors import SourceUnsupported
+from discreet.tables import Dataset, Source, Table
 
 Rows: TypeAlias = Mapping[str, Any]
 """The rows of each private table by its name: Arrow tables, which have no type stubs."""

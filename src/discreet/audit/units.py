@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.audit.tables import Rows
-from discreet.dataset import Dataset, Kind, Owner, Table
 from discreet.privacy import Period, Unit
+from discreet.tables import Dataset, Kind, Owner, Table
 
 Packets: TypeAlias = Mapping[Hashable, Mapping[str, Sequence[int]]]
 """By unit and table: the places of the rows that are that unit's alone."""

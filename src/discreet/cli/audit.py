@@ -91,8 +91,8 @@ def _found(  # noqa: PLR0913, PLR0917 — what was said on the command line
             for name in names
         ]
     from discreet.audit.question import QUESTION_DRAWS, audit_question
-    from discreet.dataset.config import load_config
     from discreet.gateway.terms import PlanTerms
+    from discreet.tables.schema.config import load_config
 
     terms = PlanTerms(epsilon=epsilon, delta=delta, rho=rho, dialect=dialect)
     return [

@@ -17,7 +17,7 @@ from discreet.cli.common.screen import console, printable, say, working
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from discreet.dataset import Look, Proposal, TableProposal
+    from discreet.tables import Look, Proposal, TableProposal
 
 
 _COUNTED = (".csv", ".parquet")
@@ -48,7 +48,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
     columns may hold. Links between tables are proposed by the names of columns alone. The ledger is created beside the
     configuration; one that is there is kept, with what was spent.
     """
-    from discreet.dataset import propose_together
+    from discreet.tables import propose_together
 
     _refuse_to_replace(output, force=force)
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
@@ -64,9 +64,9 @@ def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
     Raises:
         InvalidArgument: there are several files, and the name of a table inside of which one?
     """
-    from discreet.dataset import Look
     from discreet.errors import InvalidArgument
     from discreet.gateway import inspect
+    from discreet.tables import Look
 
     if table is not None and len(files) > 1:
         raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")

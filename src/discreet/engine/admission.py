@@ -6,7 +6,6 @@ more of a unit than its limits allow.
 
 from __future__ import annotations
 
-from discreet.dataset import Kind
 from discreet.engine.steps import check_steps
 from discreet.errors import InvalidArgument
 from discreet.query.ir import (
@@ -24,6 +23,7 @@ from discreet.query.ir import (
     nodes,
     owner_of,
 )
+from discreet.tables import Kind
 
 _FINEST = 62
 """A step of a histogram is 2^-62 at the finest: what a row counts must fit in 64 bits."""

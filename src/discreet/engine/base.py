@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from discreet.dataset import Column, Peek, Source, Table
 from discreet.engine.result import ExactResult
 from discreet.query.ir import Exact
+from discreet.tables import Column, Peek, Source, Table
 
 
 class Engine(Protocol):

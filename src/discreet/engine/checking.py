@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet.dataset import Table
 from discreet.engine.door import TEXT_CELLS
 from discreet.engine.entrance import make_door
 from discreet.engine.kinds import called, kind_of, readable_as
@@ -10,6 +9,7 @@ from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
 from discreet.engine.usage import Door, position
 from discreet.errors import SchemaMismatch
+from discreet.tables import Table
 
 
 def check_schema(table: Table, opened: Snapshot) -> None:

@@ -13,10 +13,10 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import cast
 
-from discreet.dataset import Column, Kind
 from discreet.engine.kinds import sql_type_of
 from discreet.engine.text import bigint, double, moment, name, nearest
 from discreet.privacy import Bounds
+from discreet.tables import Column, Kind
 
 _SMALL = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _CALENDAR = {

@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from discreet.dataset import Column, Kind, Peek, Source, Table
 from discreet.engine.admission import admit
 from discreet.engine.checking import check_schema, check_unique
 from discreet.engine.door import always_there
@@ -29,6 +28,7 @@ from discreet.engine.usage import Door, doors_of
 from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SourceError, SourceUnsupported
 from discreet.privacy import KeyValue
 from discreet.query.ir import Exact, Histogram, Key
+from discreet.tables import Column, Kind, Peek, Source, Table
 
 _T = TypeVar("_T")
 

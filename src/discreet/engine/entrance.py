@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from discreet.dataset import Column, Hop, Owner, Source, Table
 from discreet.engine.door import faithful, identified, kept, read
 from discreet.engine.limiting import everybody, let_in
 from discreet.engine.listing import list_keys
@@ -13,6 +12,7 @@ from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
 from discreet.engine.usage import Door
 from discreet.privacy import Unit
+from discreet.tables import Column, Hop, Owner, Source, Table
 
 
 def make_door(session: Session, door: Door, opened: Mapping[Source, Snapshot]) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from discreet.dataset import Column as DeclaredColumn
-from discreet.dataset import Kind
 from discreet.engine.crowds import Crowds
 from discreet.engine.door import LONGEST_TEXT, kept
 from discreet.engine.expressions import guarded, name_of
@@ -21,6 +19,8 @@ from discreet.engine.text import bigint
 from discreet.engine.usage import Door, listed_keys, units_of
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Measure, Sum, Units
+from discreet.tables import Column as DeclaredColumn
+from discreet.tables import Kind
 
 _Brings: TypeAlias = Sum | DistinctValues | Histogram
 """A measure to which each row brings a value."""

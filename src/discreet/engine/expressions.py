@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, TypeAlias
 
-from discreet.dataset import Kind
 from discreet.engine.door import LONGEST_TEXT
 from discreet.engine.text import nearest
 from discreet.query.ir import Call, Column, Expr, Literal
+from discreet.tables import Kind
 
 IBIS_TYPES = {
     Kind.BOOLEAN: "boolean",

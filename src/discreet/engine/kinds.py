@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from discreet.dataset import Kind
+from discreet.tables import Kind
 
 _KINDS = {
     "BOOLEAN": Kind.BOOLEAN,

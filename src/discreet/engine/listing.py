@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from discreet.dataset import Kind
 from discreet.engine.kinds import sql_type_of
 from discreet.engine.session import Session
 from discreet.engine.usage import listed_keys
 from discreet.privacy import KeyValue
 from discreet.query.ir import Exact, Key
+from discreet.tables import Kind
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
 _INT64 = range(-(2**63), 2**63)

@@ -7,9 +7,9 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import cast
 
-from discreet.dataset import Source
 from discreet.engine.base import Engine
 from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables import Source
 
 GROUP = "discreet.engines"
 """The entry point group: an engine's name, and its class, called with the tables in memory."""

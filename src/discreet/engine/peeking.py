@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.dataset import Column, Kind, Peek, Seen
 from discreet.engine.door import kept, read
 from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
+from discreet.tables import Column, Kind, Peek, Seen
 
 MOST_VALUES = 1_000
 """Different values that are listed; a column with more has no list."""

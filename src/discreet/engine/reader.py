@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from discreet.dataset import Kind, Source, Table
 from discreet.engine.catalog import attach, find_table
 from discreet.engine.door import TEXT_CELLS
 from discreet.engine.files import OpenFile, identity_of
@@ -19,6 +18,7 @@ from discreet.engine.kinds import sql_type_of
 from discreet.engine.session import Session
 from discreet.engine.text import name, string
 from discreet.errors import SourceMissing
+from discreet.tables import Kind, Source, Table
 
 _FILES = frozenset({"csv", "parquet"})
 

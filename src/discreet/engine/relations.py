@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.dataset import Kind
 from discreet.engine.crowds import Crowds
 from discreet.engine.expressions import IBIS_TYPES, conditions, guarded, one_zero
 from discreet.engine.groups import per_unit, window
@@ -32,6 +31,7 @@ from discreet.query.ir import (
     nodes,
     owner_of,
 )
+from discreet.tables import Kind
 
 
 class Compiler:

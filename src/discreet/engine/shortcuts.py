@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.dataset import Kind, Owner, Table
 from discreet.engine.predicates import about, equal_columns, filtered, part, parts, visible
 from discreet.query.ir import Exact, Expr, Join, JoinKind, Relation, Scan, Union, Where, owner_of
+from discreet.tables import Kind, Owner, Table
 
 _READ_ALIKE = frozenset({Kind.INTEGER, Kind.DATE})
 """Kinds whose values, outside of CSV files and without bounds, are let in alike as ids and as columns."""

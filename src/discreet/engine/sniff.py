@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from discreet.dataset import Kind
 from discreet.engine.reader import Snapshot
 from discreet.engine.session import Session
 from discreet.engine.text import name, string
+from discreet.tables import Kind
 
 _TESTS = (
     (Kind.BOOLEAN, "lower({0}) IN ('true', 'false')"),

@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from discreet.dataset import Source
 from discreet.engine.catalog import tables_in
 from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables import Source
 
 _LIBRARIES = ("pandas", "polars", "pyarrow", "ibis")
 

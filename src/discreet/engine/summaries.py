@@ -12,10 +12,10 @@ from fractions import Fraction
 from math import ceil, floor, ldexp
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.engine.expressions import real, rounded, whole
 from discreet.engine.text import nearest
 from discreet.query.ir import Summary, Type
+from discreet.tables import Kind
 
 _WIDE = "decimal(38, 0)"
 """The type in which Ibis writes what 128 bits hold."""

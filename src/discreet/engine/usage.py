@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from discreet.dataset import Owner, Table
 from discreet.privacy import Keys
 from discreet.query.ir import (
     Column,
@@ -26,6 +25,7 @@ from discreet.query.ir import (
     columns_in,
     nodes,
 )
+from discreet.tables import Owner, Table
 
 
 @dataclass(frozen=True, slots=True)

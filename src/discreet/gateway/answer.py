@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.accounting import loss_of
-from discreet.dataset import Kind
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import confidence as read_confidence
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
@@ -23,6 +22,7 @@ from discreet.query.tuning.moved import Moved
 from discreet.query.tuning.profile import CutOff
 from discreet.query.uncertainty.confidence import interval
 from discreet.query.uncertainty.intervals import Interval
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     import pandas as pd

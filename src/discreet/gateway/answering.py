@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Table
 from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
 from discreet.gateway.answer import Answer, groups_from_json
@@ -16,6 +15,7 @@ from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import Shelf, recorded, topic_of
 from discreet.query.plan import Plan, make_plan
 from discreet.query.released import Group
+from discreet.tables import Table
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation

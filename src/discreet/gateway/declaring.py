@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from discreet.dataset import Column, Kind, Link, Source, Table
-from discreet.dataset.column import kind_of
-from discreet.dataset.table import ROW_CEILING
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.tables import Column, Kind, Link, Source, Table
+from discreet.tables.schema.column import kind_of
+from discreet.tables.schema.table import ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""

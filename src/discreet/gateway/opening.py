@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from discreet.dataset import Column, Dataset, Peek, Source
-from discreet.dataset.config import load_config
-from discreet.dataset.table import ROW_CEILING
 from discreet.engine import open_engine, source_of
 from discreet.errors import InvalidArgument
 from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
+from discreet.tables import Column, Dataset, Peek, Source
+from discreet.tables.schema.config import load_config
+from discreet.tables.schema.table import ROW_CEILING
 
 
 def protect(  # noqa: PLR0913 — what a custodian declares, each by name

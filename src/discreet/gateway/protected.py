@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
-from discreet.dataset import Dataset
 from discreet.engine import Engine, open_engine
 from discreet.errors import (
     BudgetExhausted,
@@ -31,6 +30,7 @@ from discreet.query.request import CONFIDENCE, Auto, Request
 from discreet.query.tuning.spans import known, rebound
 from discreet.query.wishes import Within
 from discreet.query.workloads.workload import Workload, make_workload
+from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Table
 from discreet.engine import Engine
 from discreet.errors import DiscreetError, QuestionFailed
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
@@ -17,6 +16,7 @@ from discreet.gateway.reuse import holding, topic_of
 from discreet.query.plan import Plan, cost_to_dict
 from discreet.query.released import Group
 from discreet.query.workloads.workload import Workload
+from discreet.tables import Table
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation

@@ -6,11 +6,11 @@ from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 
-from discreet.dataset import Column, Kind
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.literals import ordinal
 from discreet.query.ranges import INT64, UNKNOWN, Interval, outward
+from discreet.tables import Column, Kind
 
 
 def column_type(column: Column) -> ir.Type:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
-from discreet.dataset import Kind
 from discreet.query import ir
 from discreet.query.functions import call, literal
 from discreet.query.literals import from_python, is_null
+from discreet.tables import Kind
 
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
 
-from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft, Noise
 from discreet.query.released import Group
+from discreet.tables import Kind
 
 
 def check_consistent(drafts: Sequence[Draft]) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from discreet.dataset import Kind, Table
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.query.sql.parse import FAULTS
+from discreet.tables import Kind, Table
 
 DIALECT = "duckdb"
 """In which expressions are written."""
@@ -40,7 +40,7 @@ def frame_of(table: Table) -> Any:  # noqa: ANN401 — Ibis hands out no types o
     """A table as Ibis knows it: its name and the kinds of its columns, and no data.
 
     Examples:
-        >>> from discreet.dataset import Column, Source
+        >>> from discreet.tables import Column, Source
         >>> from discreet.privacy import Unit
         >>> source = Source(kind="csv", location="census.csv")
         >>> age = Column(name="age", kind=Kind.INTEGER)

@@ -12,12 +12,12 @@ from datetime import date
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
-from discreet.dataset import Kind
 from discreet.query import ir
 from discreet.query.functions import call, cast, literal
 from discreet.query.literals import day_of, moment_of
 from discreet.query.ranges import EXACT
 from discreet.query.uncertainty.intervals import Interval
+from discreet.tables import Kind
 
 MOST_VALUES = 1 << 16
 """As many whole numbers or dates are bins of their own."""

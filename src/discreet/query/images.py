@@ -14,10 +14,10 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from discreet.dataset import Kind
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.literals import Value, day_of, python_value
+from discreet.tables import Kind
 
 MOST_VALUES = 10_000
 """A longer list isn't taken for a list of keys."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.dataset import Kind
 from discreet.query import ir
+from discreet.tables import Kind
 
 MOST_LEVELS = 64
 """Each level takes its share of the offer, so many would leave nothing to any of them."""

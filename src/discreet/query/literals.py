@@ -13,9 +13,9 @@ from fractions import Fraction
 from math import isfinite
 from typing import TypeAlias
 
-from discreet.dataset import Kind
 from discreet.errors import SqlSyntax, TypeMismatch, Unsupported
 from discreet.query import ir
+from discreet.tables import Kind
 
 Value: TypeAlias = bool | int | float | str | date | None
 """What `evaluate` takes and gives: a real is a float here, and a datetime is a date."""

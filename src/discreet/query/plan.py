@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting import charge_of, loss_of
-from discreet.dataset import Column, Dataset
 from discreet.errors import Unsupported
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.privacy.events import to_dict as event_to_dict
@@ -27,6 +26,7 @@ from discreet.query.tuning.moved import bounded_columns, moved_question
 from discreet.query.tuning.profile import SHARE, profiled, profiled_groups
 from discreet.query.tuning.spans import spanned
 from discreet.query.words.explain import explain
+from discreet.tables import Column, Dataset
 
 _LISTED = 100
 """Longer lists of keys go into certificates as a hash."""

@@ -12,7 +12,6 @@ from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import Any, TypeAlias
 
-from discreet.dataset import Kind
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
@@ -20,6 +19,7 @@ from discreet.query.estimators import Noisy
 from discreet.query.levels import grouping
 from discreet.query.uncertainty.confidence import interval
 from discreet.query.uncertainty.margins import deviation, margins_of
+from discreet.tables import Kind
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
 """What was released of one group, by name, and how far the noise may have carried it."""

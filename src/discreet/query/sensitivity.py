@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from discreet.dataset import Column, Kind, Source, Table
 from discreet.errors import InvalidArgument, QueryError, UnboundedColumn
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query import ir
+from discreet.tables import Column, Kind, Source, Table
 
 _FAR = Fraction(2**40)
 """Where columns end of which nothing is said. What holds for these ends alone isn't a bound."""

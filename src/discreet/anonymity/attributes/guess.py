@@ -15,8 +15,8 @@ from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, 
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
-from discreet.dataset.column import Kind
 from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.tables.schema.column import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,14 +1,14 @@
 """What the names of columns say about who may know them and who must not.
 
-What identifies, and what is publicly known of a column, is in `discreet.dataset`; here is only what that doesn't say.
+What identifies, and what is publicly known of a column, is in `discreet.tables`; here is only what that doesn't say.
 """
 
 from __future__ import annotations
 
-from discreet.dataset.column import Column, Kind
-from discreet.dataset.facts import knowledge
-from discreet.dataset.ids import rank_of_id
-from discreet.dataset.knowledge import joined, plain, without_owner
+from discreet.tables.proposals.facts import knowledge
+from discreet.tables.proposals.ids import rank_of_id
+from discreet.tables.proposals.knowledge import joined, plain, without_owner
+from discreet.tables.schema.column import Column, Kind
 
 _SENSITIVE = (
     "diagnosis diagnoses disease diseases disorder illness ailment condition comorbidity comorbidities complication "

@@ -17,10 +17,10 @@ from discreet.anonymity.hierarchies.lookalikes import dotted_days
 from discreet.anonymity.hierarchies.masks import Masking
 from discreet.anonymity.hierarchies.texts import is_number, is_text, is_time, numbers, present, times
 from discreet.anonymity.records.column import Coded, Reals
-from discreet.dataset.column import Kind
-from discreet.dataset.facts import knowledge
-from discreet.dataset.knowledge import joined, without_owner
 from discreet.errors import InvalidArgument
+from discreet.tables.proposals.facts import knowledge
+from discreet.tables.proposals.knowledge import joined, without_owner
+from discreet.tables.schema.column import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from discreet.anonymity.records.kinds import typed
 from discreet.anonymity.records.naming import refuse_twins
-from discreet.dataset.codebooks import codebook
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceUnsupported
+from discreet.tables.proposals.codebooks import codebook
 
 if TYPE_CHECKING:
     import pyarrow as pa

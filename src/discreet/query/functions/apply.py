@@ -6,10 +6,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.literals import from_python, literal, null, python_value
+from discreet.tables import Kind
 
 _MOST_BITS = 1_000
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.functions.casts import cast
 from discreet.query.literals import is_null, moment, null
 from discreet.query.ranges import REAL_LIMIT, Interval, outward
+from discreet.tables import Kind
 
 Args = tuple[ir.Expr, ...]
 Prepare = Callable[[Args], Args]

@@ -8,7 +8,6 @@ from fractions import Fraction
 from math import fmod, sqrt
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir, ranges
 from discreet.query.functions.arguments import Args, demand_bounds, number_type, numbers, reals, span_of, taking
@@ -16,6 +15,7 @@ from discreet.query.functions.casts import CASTS
 from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import typed
 from discreet.query.ranges import EXACT, INT64, Interval, within
+from discreet.tables import Kind
 
 Number = int | float
 Span = Callable[..., Interval]

@@ -9,13 +9,13 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch
 from discreet.query import ir
 from discreet.query.functions.apply import apply
 from discreet.query.functions.physical import typed
 from discreet.query.literals import Value, is_null, midnight, moment, null
 from discreet.query.ranges import INT64, UNKNOWN, Interval, outward, within
+from discreet.tables import Kind
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, alike, of_kind, span_of
 from discreet.query.functions.physical import typed
 from discreet.query.literals import is_null
 from discreet.query.ranges import hull
+from discreet.tables import Kind
 
 
 def _one_of(args: Args, *, nullable: bool) -> ir.Type:

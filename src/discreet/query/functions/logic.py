@@ -6,13 +6,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, alike, condition, nothing, of_kind, taking
 from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import comparable, joined, typed
 from discreet.query.literals import is_null
+from discreet.tables import Kind
 
 
 def _comparison(name: str, label: str, compare: Callable[[Any, Any], Any]) -> ir.Function:

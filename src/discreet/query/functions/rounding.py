@@ -7,12 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, constant, number_type, of_kind, reals, span_of, unbounded
 from discreet.query.functions.physical import typed
 from discreet.query.ranges import EXACT, within
+from discreet.tables import Kind
 
 MOST_DIGITS = 15
 """A float64 has no more decimal digits than that."""

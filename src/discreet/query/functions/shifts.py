@@ -12,12 +12,12 @@ from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, constant, nothing, of_kind, span_of
 from discreet.query.functions.casts import cast, in_calendar
 from discreet.query.functions.nulls import strict
 from discreet.query.literals import day_of, ordinal
+from discreet.tables import Kind
 
 MOST_DAYS = 3_660_000
 """No two dates of the calendar are further apart, and no engine's dates end before that."""

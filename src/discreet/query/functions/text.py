@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, condition, constant, nothing, of_kind, taking
 from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import joined, typed
 from discreet.query.ranges import hull
+from discreet.tables import Kind
 
 _BLANKS = " \t\n\r\v\f"
 """What TRIM removes."""

@@ -12,7 +12,6 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch
 from discreet.query import ir
 from discreet.query.functions.arguments import Args, counted, nothing, of_kind, span_of, taking
@@ -21,6 +20,7 @@ from discreet.query.functions.nulls import strict
 from discreet.query.functions.physical import typed
 from discreet.query.literals import day_of, is_null, ordinal
 from discreet.query.ranges import subtract
+from discreet.tables import Kind
 
 MOST_PERIODS = 10_000
 """A longer list of periods isn't taken for a list of keys."""

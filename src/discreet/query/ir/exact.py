@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from discreet.dataset import Owner, Table
 from discreet.privacy import KeyValue, Limits
 from discreet.query.ir.expressions import Expr
 from discreet.query.ir.relations import Relation, Scan, owner_of, scans
+from discreet.tables import Owner, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

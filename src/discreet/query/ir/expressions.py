@@ -8,8 +8,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.dataset import Kind
 from discreet.privacy import KeyValue
+from discreet.tables import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.dataset import Owner, Table
 from discreet.query.ir.expressions import Column, Expr, Type
+from discreet.tables import Owner, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor, prod
 
-from discreet.dataset import Kind
 from discreet.errors import InvalidArgument, UnboundedColumn
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft, Pick
 from discreet.query.functions import literal
 from discreet.query.grids import Grid, grid_of
+from discreet.tables import Kind
 
 _REAL_BITS = 32
 """A real number is put on a grid of 2³² steps for its range: rounding a row then errs by less than 1e-9 of it."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 from math import floor, prod
 
-from discreet.dataset import Kind
 from discreet.errors import TooManyGroups, Unsupported
 from discreet.query import ir
 from discreet.query.draft import Draft
@@ -16,6 +15,7 @@ from discreet.query.functions import call, literal
 from discreet.query.released import released_names
 from discreet.query.rules.book import Book, range_of
 from discreet.query.uncertainty.intervals import Interval
+from discreet.tables import Kind
 
 _SMALLEST = Fraction(1, 2**400)
 """The least width of a range of which squares are taken."""

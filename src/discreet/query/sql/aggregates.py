@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
@@ -19,6 +18,7 @@ from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.forms import Form, form_of
 from discreet.query.sql.names import Names
 from discreet.query.sql.scopes import Scope, is_unit
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

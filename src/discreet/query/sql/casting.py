@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.functions import call, cast, literal
@@ -15,6 +14,7 @@ from discreet.query.literals import moment
 from discreet.query.ranges import within
 from discreet.query.sql.manners import Rounding
 from discreet.query.sql.moments import Bind
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

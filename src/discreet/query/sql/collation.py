@@ -10,11 +10,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from discreet.dataset import Kind
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.images import listed
 from discreet.query.sql.manners import manners_of
+from discreet.tables import Kind
 
 _EQUALITIES = {"eq", "ne", "in", "distinct"}
 _ORDERS = {"lt", "le", "gt", "ge", "least", "greatest"}

@@ -6,11 +6,11 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.sql.moments import Bind
 from discreet.query.uncertainty.margins import margins
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

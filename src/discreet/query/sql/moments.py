@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
 from discreet.query.functions import call, literal
 from discreet.query.literals import moment
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

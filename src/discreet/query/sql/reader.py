@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from discreet.dataset import Table
 from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.sql.names import Names
 from discreet.query.sql.places import place_of
 from discreet.query.sql.scopes import UNIT, Facts
+from discreet.tables import Table
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from discreet.dataset import Kind, Table
 from discreet.errors import QueryError, TypeMismatch, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
@@ -32,6 +31,7 @@ from discreet.query.sql.reader import Common, Derived, Reader, placed
 from discreet.query.sql.sources import condition, source_of
 from discreet.query.sql.statistics import holds_aggregate
 from discreet.query.sql.subqueries import Subqueries, common_of
+from discreet.tables import Kind, Table
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -69,7 +69,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Q
         InvalidArgument: there is no such dialect.
 
     Examples:
-        >>> from discreet.dataset import Column, Source
+        >>> from discreet.tables import Column, Source
         >>> from discreet.privacy import Bounds, Unit
         >>> age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))
         >>> census = Table(

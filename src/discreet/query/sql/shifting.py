@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.functions import call, literal
 from discreet.query.sql.moments import Bind, dated
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

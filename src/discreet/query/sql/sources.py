@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from discreet.dataset import Kind, Table, owner_of
 from discreet.errors import TypeMismatch, UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.columns import column_type
@@ -19,6 +18,7 @@ from discreet.query.sql.nesting import Nesting, looks_inside, parts_of_and
 from discreet.query.sql.places import place_of
 from discreet.query.sql.reader import Common, Derived, Reader, Shared, note_columns, placed, renamed
 from discreet.query.sql.scopes import Item, Scope
+from discreet.tables import Kind, Table, owner_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

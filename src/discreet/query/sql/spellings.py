@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.functions import call, cast, literal
@@ -25,6 +24,7 @@ from discreet.query.sql.moments import Bind, date_diff, part, truncated
 from discreet.query.sql.named import PRIVATE
 from discreet.query.sql.refusals import refusal
 from discreet.query.sql.shifting import LATER, later, minus, plus
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

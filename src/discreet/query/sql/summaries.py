@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, UnboundedColumn
 from discreet.query import ir
 from discreet.query.functions import cast
@@ -16,6 +15,7 @@ from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.names import Names
 from discreet.query.sql.refusals import refusal, unknown_part
 from discreet.query.sql.scopes import Scope
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

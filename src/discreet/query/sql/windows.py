@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from discreet.dataset import Kind
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
@@ -16,6 +15,7 @@ from discreet.query.sql.names import Names
 from discreet.query.sql.refusals import refusal
 from discreet.query.sql.scopes import Scope
 from discreet.query.sql.summaries import SUMMARIES, summary_of
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
-from discreet.dataset import Column, Table, owner_of
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.columns import column_type
 from discreet.query.functions import call, literal
 from discreet.query.tuning.spans import WIDEST, classes, units
+from discreet.tables import Column, Table, owner_of
 
 CLASSES = 5
 """No value; all within the bounds; some beyond, by up to a tenth of their width; by up to their width; by more."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-from discreet.dataset import Kind
 from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.functions import call, literal
+from discreet.tables import Kind
 
 SHARE = Fraction(1, 10)
 """Of the offer: what a profile costs."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from discreet.dataset import Kind
 from discreet.query import ir
+from discreet.tables import Kind
 
 _INFIX = {
     "add": "+",
@@ -29,7 +29,7 @@ def wording(expr: ir.Expr) -> str:
     """The expression as a reader would write it; brackets around every operation but the outermost.
 
     Examples:
-        >>> from discreet.dataset import Kind
+        >>> from discreet.tables import Kind
         >>> from discreet.query.functions import call, literal
         >>> age = ir.Released("age", ir.Type(Kind.INTEGER, nullable=True))
         >>> wording(call("multiply", call("subtract", age, literal(55)), literal(2)))

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import TypeVar
 
 from discreet.accounting import charge_of, rho_for
-from discreet.dataset import Dataset
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
 from discreet.query.draft import Draft
@@ -22,6 +21,7 @@ from discreet.query.released import released_names
 from discreet.query.request import CONFIDENCE, Request
 from discreet.query.sharing.slopes import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.workloads.bundles import Bundle
+from discreet.tables import Dataset
 
 _Value = TypeVar("_Value")
 

@@ -17,7 +17,6 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
-from discreet.dataset import Dataset
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query import ir
@@ -28,6 +27,7 @@ from discreet.query.reuse.derivation import Derived, derive
 from discreet.query.reuse.serving import Released
 from discreet.query.workloads.apportioning import apportioned
 from discreet.query.workloads.bundles import bundles_of
+from discreet.tables import Dataset
 
 MOST_QUESTIONS = 200
 """A longer list isn't planned together."""

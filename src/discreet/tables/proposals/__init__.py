@@ -1,0 +1,1 @@
+"""What `discreet init` proposes to declare, and the public knowledge that it draws on."""

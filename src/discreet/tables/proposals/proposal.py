@@ -1,0 +1,145 @@
+"""Proposals: what `discreet init FILE …` writes, each declaration with where it came from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from discreet.privacy import Budget
+from discreet.tables.proposals.ids import likely_unit, named_unit
+from discreet.tables.proposals.linking import Sketch, link_up
+from discreet.tables.proposals.peek import Peek
+from discreet.tables.proposals.table_proposal import Look, TableProposal, propose_table
+from discreet.tables.schema.column import Column
+from discreet.tables.schema.config import dumps, write_config
+from discreet.tables.schema.dataset import Dataset
+from discreet.tables.schema.encode import Note
+from discreet.tables.schema.source import Source
+
+BUDGET = Budget(epsilon=3, delta="1e-6")
+
+_HEAD = (
+    "What is public about private tables. Proposed by `discreet init`: read it all before you protect anybody by it.",
+    'Each declaration says where it came from: the "schema" (its kind), "public knowledge", or a "LEAK", read off the',
+    "data. This file is meant to be public, so replace each LEAK by what the column may hold whoever is in the table.",
+)
+_BUDGET = (
+    "For all analysts together, for as long as the ledger lives. epsilon = 3 is a middle course: up to 1 is strong",
+    "protection, above 10 is little. delta must be far below one in the number of people: 1e-6 suits up to some",
+    "100,000. Without delta there is no Gaussian noise, and groups are limited to listed keys.",
+    "Shares are optional: once there is an [analysts.alice] with epsilon = 1, only listed analysts may ask.",
+)
+_LEDGER = "What was spent. Keep it with the data: without it the budget would start anew."
+_ADJACENCY = 'Tables with and without one unit are neighbours; "substitution" compares with one unit replaced.'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A dataset to start from.
+
+    Args:
+        dataset: what the file will say.
+        tables: each table of it, with where its declarations came from.
+    """
+
+    dataset: Dataset
+    tables: tuple[TableProposal, ...]
+
+    def to_toml(self, *, folder: str | os.PathLike[str] | None = None) -> str:
+        """The text of discreet.toml, with a comment on the origin of each declaration.
+
+        Args:
+            folder: where the file will stand; paths inside of it are written relative to it.
+
+        Raises:
+            ConfigError: a table exists in memory only, or a name can't be written.
+        """
+        notes = {
+            (): Note(above=_HEAD),
+            ("ledger",): Note(beside=_LEDGER),
+            ("adjacency",): Note(beside=_ADJACENCY),
+            ("budget",): Note(below=_BUDGET),
+        }
+        for table in self.tables:
+            notes |= table.notes()
+        return dumps(self.dataset, folder=folder, notes=notes)
+
+    def save(self, path: str | os.PathLike[str], *, replacing: bool = False) -> None:
+        """Write discreet.toml; one that is there stays, unless it may be replaced: it holds a custodian's decisions.
+
+        Raises:
+            ConfigError: the file is there already, can't be written, or a table exists in memory only.
+        """
+        write_config(self.to_toml(folder=Path(path).absolute().parent), path, replacing=replacing)
+
+
+def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, each by name
+    columns: Sequence[Column],
+    peek: Peek | None = None,
+    *,
+    source: Source,
+    name: str | None = None,
+    strict: bool = False,
+    unit: str | None = None,
+) -> Proposal:
+    """Propose how to protect a table.
+
+    Args:
+        columns: the schema: names and kinds, as the engine describes them.
+        peek: what was seen in the data; None if nobody looked.
+        source: where the table lies.
+        name: what to call the table and the account; the file's stem if None.
+        strict: whether to leave blank what neither the schema nor public knowledge says. The peek isn't looked at.
+        unit: the column that tells whose row it is, or `row` for each row its own; None: the likeliest by its name.
+
+    Raises:
+        InvalidArgument: there are no columns, all of them name people, two have the same name, or none is the unit.
+
+    Examples:
+        >>> from discreet.tables import Kind
+        >>> age, place = Column(name="age", kind=Kind.INTEGER), Column(name="place", kind=Kind.TEXT)
+        >>> for row in propose([age, place], source=Source.of("census.csv")).tables[0].rows():
+        ...     print(*row, sep=" | ")
+        age | integer in [0, 125] | public knowledge: no one is known to have lived beyond 122 years
+        place | text | schema: blank: fill in what the column may hold
+    """
+    return propose_together([Look(columns=columns, source=source, peek=peek, name=name)], strict=strict, unit=unit)
+
+
+def propose_together(looks: Sequence[Look], *, strict: bool = False, unit: str | None = None) -> Proposal:
+    """Propose how to protect several tables that the same people are in, with links between them by their names.
+
+    Args:
+        looks: at the tables, at least one; the account is named after the first.
+        strict: as for `propose`.
+        unit: the column of the first table that tells whose row it is, or `row`; None: the likeliest by its name.
+
+    Raises:
+        InvalidArgument: as for `propose`, or two tables have one name.
+    """
+    choices = [likely_unit(look.columns) for look in looks]
+    if unit is not None:
+        choices[0] = named_unit(unit, looks[0].columns)
+    sketches = [
+        Sketch(
+            name=look.called, columns=tuple(look.columns), choice=choice, chosen=unit is not None and look is looks[0]
+        )
+        for look, choice in zip(looks, choices, strict=True)
+    ]
+    linked = link_up(sketches)
+    entered = {(link.table, link.to) for choice in linked for link in choice.links}
+    tables = tuple(
+        propose_table(replace(look, peek=None if strict else look.peek), choice, entered)
+        for look, choice in zip(looks, linked, strict=True)
+    )
+    first = looks[0].source
+    folder = Path() if first.kind == "memory" else Path(first.location).parent
+    dataset = Dataset(
+        name=looks[0].called,
+        tables=tuple(each.table for each in tables),
+        budget=BUDGET,
+        ledger=str(folder / f"{first.stem}.ledger"),
+    )
+    return Proposal(dataset=dataset, tables=tables)

@@ -1,0 +1,207 @@
+"""Suggestions: what `discreet init` proposes to declare of one column, and where that came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from math import isfinite
+
+from discreet.exact.rational import rational
+from discreet.privacy import Bounds, BoundValue, Keys, KeyValue
+from discreet.tables.proposals.codebooks import codebook
+from discreet.tables.proposals.facts import knowledge
+from discreet.tables.proposals.knowledge import Codebook, Knowledge
+from discreet.tables.proposals.peek import Peek, Seen
+from discreet.tables.schema.column import Column, Kind
+
+MOST_KEYS = 100
+"""How many values read off the data are proposed as keys; a column with more isn't a list of groups."""
+
+_LEAK = "LEAK: read off the data; replace by what the column may hold"
+
+
+class Origin(StrEnum):
+    """Where a declaration came from."""
+
+    SCHEMA = "schema"
+    """The kind of the column, and what follows from it."""
+    KNOWLEDGE = "public knowledge"
+    """What anybody may know who never saw the table."""
+    DATA = "read off the data"
+    """A leak, until a custodian replaces it by what the column may hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """What to declare of one column.
+
+    Args:
+        column: the declaration.
+        origin: where it came from.
+        reason: why, in a few words.
+        choices: other declarations that a custodian could choose instead; public all of them.
+        left_out: whether the column should stay out of the configuration, so that no question can use it.
+    """
+
+    column: Column
+    origin: Origin
+    reason: str
+    choices: tuple[Column, ...] = ()
+    left_out: bool = False
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing but the kind is declared."""
+        return self.column.bounds is None and self.column.keys is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What suggestions may be made from.
+
+    Args:
+        book: the codebook of the public dataset that the table is taken for.
+        peek: what was seen in the data; None if nobody looked.
+        missing: texts that stand for NULL.
+        trims: whether the source's texts are trimmed of spaces, as those of CSV files are.
+    """
+
+    book: Codebook | None
+    peek: Peek | None
+    missing: tuple[str, ...]
+    trims: bool
+
+    @classmethod
+    def of(cls, columns: Iterable[Column], peek: Peek | None, missing: tuple[str, ...], *, csv: bool) -> Context:
+        """The context of a table with these columns; a codebook says what a CSV file writes for NULL."""
+        book = codebook([column.name for column in columns])
+        return cls(book=book, peek=peek, missing=missing or (book.missing if book and csv else ()), trims=csv)
+
+    def usable(self, keys: Iterable[KeyValue], *, null: bool = False) -> Keys | None:
+        """The keys without what is read as NULL here, and with NULL as a group if wanted; None if none is left."""
+        listed = [key for key in keys if key not in self.missing]
+        return Keys([*listed, None] if null and None not in listed else listed) if listed else None
+
+
+def suggest(column: Column, context: Context) -> Suggestion:
+    """What to declare of a column: what the schema says, else public knowledge, else what was seen.
+
+    Guarantee: the data has no part in it unless the origin says so. In particular public knowledge is never dropped
+    because the data doesn't fit it, and one of several codings is never picked by the data without saying so.
+    """
+    if column.bounds is not None or column.keys is not None:
+        return Suggestion(column=column, origin=Origin.SCHEMA, reason="as declared")
+    if column.kind is Kind.BOOLEAN:
+        keys = Keys([False, True, *([None] if column.nullable else [])])
+        return Suggestion(column=replace(column, keys=keys), origin=Origin.SCHEMA, reason="true and false")
+    known = context.book.about(column.name, column.kind) if context.book else None
+    if known is not None and context.book is not None:
+        known = replace(known, why=f"{context.book.title}: {known.why}")
+    else:
+        known = knowledge(column.name, column.kind)
+    declared = _from_knowledge(column, known, context) if known else None
+    if declared is not None:
+        return declared
+    return _from_data(column, known, context) or _blank(column, known, context)
+
+
+def _from_knowledge(column: Column, known: Knowledge, context: Context) -> Suggestion | None:
+    """What is known without a doubt; None if there are several codings."""
+    if known.identifying:
+        why = f"{known.why}, so it singles people out"
+        return Suggestion(column=column, origin=Origin.KNOWLEDGE, reason=why, left_out=True)
+    keys = context.usable(known.codings[0], null=known.doubtful) if len(known.codings) == 1 else None
+    if known.bounds is None and keys is None:
+        return None
+    declared = replace(column, bounds=known.bounds, keys=keys)
+    return Suggestion(column=declared, origin=Origin.KNOWLEDGE, reason=known.why)
+
+
+def _from_data(column: Column, known: Knowledge | None, context: Context) -> Suggestion | None:
+    """What was seen; None if nobody looked, or what was seen makes no declaration."""
+    if context.peek is None:
+        return None
+    seen = context.peek.of(column.name)
+    if column.kind is not Kind.TEXT:
+        bounds = _bounds(column.kind, seen)
+        if bounds is None:
+            return None
+        ranged = replace(column, bounds=bounds)
+        return Suggestion(column=ranged, origin=Origin.DATA, reason=f"{_LEAK} (rounded outwards)")
+    values = texts(seen, context)
+    if values is None or not 0 < len(values) <= MOST_KEYS or values == [None]:
+        return None
+    choices = _choices(column, known, context)
+    for choice in choices:
+        if set(values) <= {*(choice.keys or ()), None}:
+            reason = "LEAK: of the usual codings, the one that the data fits; replace by what the codebook says"
+            fits = replace(choice, keys=context.usable(choice.keys or (), null=None in values))
+            return Suggestion(column=fits, origin=Origin.DATA, reason=reason)
+    return Suggestion(column=replace(column, keys=Keys(values)), origin=Origin.DATA, reason=_LEAK, choices=choices[:1])
+
+
+def _blank(column: Column, known: Knowledge | None, context: Context) -> Suggestion:
+    """Nothing but the kind, with what could be chosen."""
+    by_words = {str(choice.keys).casefold(): choice for choice in reversed(_choices(column, known, context))}
+    choices = tuple(reversed(by_words.values()))[:3]
+    reason = f"blank: {known.why}, but which?" if known and choices else "blank: fill in what the column may hold"
+    return Suggestion(column=column, origin=Origin.SCHEMA, reason=reason, choices=choices)
+
+
+def _choices(column: Column, known: Knowledge | None, context: Context) -> tuple[Column, ...]:
+    """The column with each of the codings in use."""
+    codings = [context.usable(keys) for keys in known.codings] if known else []
+    return tuple(replace(column, keys=keys) for keys in codings if keys is not None)
+
+
+def texts(seen: Seen, context: Context) -> list[KeyValue] | None:
+    """The texts seen, in order and as the engine will read them, with None last if NULLs are among them."""
+    if seen.values is None:
+        return None
+    found = {text.strip(" ") if context.trims else text for text in seen.values if isinstance(text, str)}
+    nulls = {*context.missing, ""} if context.trims else set()
+    null = None in seen.values or bool(found & nulls)
+    return [*sorted(found - nulls), *([None] if null else [])]
+
+
+def _bounds(kind: Kind, seen: Seen) -> Bounds | None:
+    """The range that was seen, rounded outwards so that less of it is given away; None if it isn't one."""
+    lo, hi = seen.lo, seen.hi
+    if isinstance(lo, date) and isinstance(hi, date):
+        if not kind.is_time:
+            return None
+        first, last = date(min(lo.year, hi.year), 1, 1), date(max(lo.year, hi.year), 12, 31)
+        if kind is Kind.DATE:
+            return Bounds(first, last)
+        return Bounds(datetime(first.year, 1, 1), datetime(last.year, 12, 31, 23, 59, 59, 999_999))  # noqa: DTZ001 — as tables have it
+    least, greatest = _number(lo), _number(hi)
+    if least is None or greatest is None or not kind.is_number:
+        return None
+    return Bounds(-_above(-least), max(_above(greatest), Fraction(1) if least >= 0 else Fraction(0)))
+
+
+def _number(end: BoundValue | None) -> Fraction | None:
+    """The exact number; None if there is none."""
+    if end is None or isinstance(end, date):
+        return None
+    if isinstance(end, Decimal) and not end.is_finite():
+        return None
+    if isinstance(end, float) and not isfinite(end):
+        return None
+    return rational(end, "what was seen")
+
+
+def _above(value: Fraction) -> Fraction:
+    """The least of 0 and 1, 2 or 5 times a power of ten that isn't below the value."""
+    if value <= 0:
+        return Fraction(0)
+    step = Fraction(1)
+    while step < value:
+        step *= 10
+    while step / 10 >= value:
+        step /= 10
+    return next(step * part for part in (Fraction(1, 5), Fraction(1, 2), Fraction(1)) if step * part >= value)

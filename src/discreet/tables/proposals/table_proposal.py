@@ -1,0 +1,215 @@
+"""Proposals for one table: what to declare of its unit and columns, and the comments that say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from discreet.errors import InvalidArgument
+from discreet.tables.proposals.doubts import doubt
+from discreet.tables.proposals.ids import Choice
+from discreet.tables.proposals.knowledge import Codebook
+from discreet.tables.proposals.peek import Peek
+from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, suggest
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.encode import Note, declaration
+from discreet.tables.schema.owner import Link
+from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Table
+from discreet.tables.schema.toml import key, value
+
+_MISSING = ("?", "NA", "N/A", "NULL", "NaN")
+_TELLS = ("the unit", "the link", "a link")
+_LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts for less; higher limits mean more noise."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a proposal for a table may be made from.
+
+    Args:
+        columns: the schema: names and kinds, as the engine describes them.
+        source: where the table lies.
+        peek: what was seen in the data; None if nobody looked.
+        name: what to call the table; the file's stem if None.
+    """
+
+    columns: Sequence[Column]
+    source: Source
+    peek: Peek | None = None
+    name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What the table is to be called."""
+        return self.name or self.source.table or self.source.stem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableProposal:
+    """A table to start from, with the origin of each declaration.
+
+    Args:
+        table: what the file will say.
+        suggestions: one per column of the source, in its order; those left out aren't in the table.
+        choice: the unit or link, and why.
+        codebook: of the public dataset that the table was taken for, by the names of its columns.
+        missing_origin: where the texts for NULL came from; None if there are none.
+        doubts: what the data says against the proposal, in words. For the custodian's screen only: they aren't
+            written to the file, because they depend on the data.
+    """
+
+    table: Table
+    suggestions: tuple[Suggestion, ...]
+    choice: Choice
+    codebook: Codebook | None
+    missing_origin: Origin | None
+    doubts: tuple[str, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The columns that look like ids of people; the first is the proposed unit."""
+        return self.choice.ids
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """The names of the columns whose declaration was read off the data."""
+        return tuple(item.column.name for item in self.suggestions if item.origin is Origin.DATA)
+
+    @property
+    def missing_is_leak(self) -> bool:
+        """Whether the texts for NULL were read off the data."""
+        return self.missing_origin is Origin.DATA
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """The table for the screen: each column, what is declared, and where that came from."""
+        return [(item.column.name, _declared(item), f"{item.origin}: {item.reason}") for item in self.suggestions]
+
+    def notes(self) -> dict[tuple[str, ...], Note]:
+        """The comments on the table in the file."""
+        path = ("tables", self.table.name)
+        left_out = [item for item in self.suggestions if item.left_out]
+        notes = {
+            (*path, "missing"): self._missing_note(),
+            (*path, "links" if self.choice.link else "unit"): Note(
+                above=(self.choice.why,), below=tuple(map(_also_linked, self.choice.also))
+            ),
+            (*path, "limits"): Note(above=(_LIMITS,)),
+            (*path, "columns"): Note(
+                below=(*_book_words(self.codebook), *(line for item in left_out for line in _left_out(item)))
+            ),
+        }
+        return notes | {(*path, "columns", item.column.name): _note(item) for item in self.suggestions}
+
+    def _missing_note(self) -> Note:
+        """The comment on the texts for NULL."""
+        if self.missing_is_leak:
+            return Note(above=("LEAK: read off the data; replace by what the codebook says",))
+        return Note(beside=f"{Origin.KNOWLEDGE}: {self.codebook.title}") if self.codebook else Note()
+
+
+def propose_table(look: Look, choice: Choice, entered: set[tuple[str, str]]) -> TableProposal:
+    """Propose what to declare of one table.
+
+    Args:
+        look: at the table.
+        choice: of its unit or link.
+        entered: the tables and columns that links lead to.
+
+    Raises:
+        InvalidArgument: no column is left, or they contradict the choice.
+    """
+    source, csv = look.source, look.source.kind == "csv"
+    seen_missing = _seen_missing(look.columns, look.peek) if csv and not source.missing else ()
+    context = Context.of(look.columns, look.peek, source.missing, csv=csv)
+    # A codebook's word on what is missing goes before the data's.
+    from_data = bool(seen_missing) and not context.missing
+    context = replace(context, missing=context.missing or seen_missing)
+    tells = {choice.tells, *(link.column for link in choice.links)}
+    suggestions = tuple(
+        _id_column(column, choice)
+        if column.name in tells or (look.called, column.name) in entered
+        else suggest(column, context)
+        for column in look.columns
+    )
+    kept = tuple(item.column for item in suggestions if not item.left_out)
+    if not kept:
+        raise InvalidArgument("no column is left to ask about", hint="every one of them names people")
+    return TableProposal(
+        table=Table(
+            name=look.called,
+            source=replace(source, missing=context.missing) if csv else source,
+            columns=kept,
+            unit=choice.unit,
+            limits=choice.limits,
+            links=() if choice.link is None else (choice.link,),
+        ),
+        suggestions=suggestions,
+        choice=choice,
+        codebook=context.book,
+        missing_origin=(Origin.DATA if from_data else Origin.KNOWLEDGE) if context.missing else None,
+        doubts=tuple(words for item in suggestions if (words := doubt(item, context)) is not None),
+    )
+
+
+def _id_column(column: Column, choice: Choice) -> Suggestion:
+    """A column that tells whose row it is, or rows from others: no more than its kind is needed."""
+    linked = [link.column for link in choice.links]
+    if column.name == choice.tells:
+        reason = f"the {'link' if choice.link is not None else 'unit'}: tells whose row it is"
+    else:
+        reason = "a link: names rows of another table" if column.name in linked else "a link leads here: names rows"
+    return Suggestion(column=column, origin=Origin.SCHEMA, reason=reason)
+
+
+def _also_linked(link: Link) -> str:
+    """What to think of where names suggest a link that wasn't taken."""
+    public = f"if everybody may know {link.table}, say there public = true"
+    return f"{link.column} looks like a link to {link.table}.{link.to}: {public}"
+
+
+def _seen_missing(columns: Sequence[Column], peek: Peek | None) -> tuple[str, ...]:
+    """The usual texts for NULL that are in the data."""
+    seen = {text for column in columns for text in ((peek.of(column.name).values if peek else None) or ())}
+    trimmed = {text.strip(" ") for text in seen if isinstance(text, str)}
+    return tuple(text for text in _MISSING if text in trimmed)
+
+
+def _book_words(book: Codebook | None) -> tuple[str, ...]:
+    """What the table was taken for."""
+    return () if book is None else (f"By its columns' names, the table is {book.title} ({book.reference}).",)
+
+
+def _declared(item: Suggestion) -> str:
+    """The declaration in words."""
+    return "left out" if item.left_out else str(item.column).removeprefix(f"{item.column.name} ")
+
+
+def _left_out(item: Suggestion) -> tuple[str, str]:
+    """Why the column isn't there, and the line that would let it in again."""
+    return f"left out: {item.origin}: {item.reason}", _line(item.column)
+
+
+def _note(item: Suggestion) -> Note:
+    """The comment on a column."""
+    if item.origin is Origin.DATA:
+        return Note(above=(item.reason, *(f"usual: {_line(choice)}" for choice in item.choices)))
+    if item.origin is Origin.KNOWLEDGE:
+        return Note(beside=f"{item.origin}: {item.reason}")
+    if not item.is_blank or item.reason.startswith(_TELLS):
+        return Note(beside=f"{item.origin}: {item.reason}")
+    ways = tuple(map(_line, item.choices)) or (_pattern(item.column),)
+    return Note(above=(item.reason, *ways), beside=str(item.origin))
+
+
+def _pattern(column: Column) -> str:
+    """How the column could be declared, were it known what it may hold."""
+    what = 'keys = ["…", "…"]' if column.kind is Kind.TEXT else "bounds = [LEAST, GREATEST]"
+    return f"{key(column.name)} = {{ kind = {value(column.kind.value)}, {what} }}"
+
+
+def _line(column: Column) -> str:
+    """The declaration on one line of TOML."""
+    # Its line breaks are between the elements of an array, since those in texts are escaped.
+    text = f"{key(column.name)} = {value(declaration(column))}"
+    return text.replace("[\n    ", "[").replace(",\n]", "]").replace("\n    ", " ")

@@ -1,0 +1,77 @@
+"""Datasets: private tables that share one budget, because the same people may be in all of them; public ones beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from discreet.errors import InvalidArgument
+from discreet.privacy import ADD_REMOVE, Adjacency, Budget
+from discreet.tables.schema.owner import Atlas, Owner, owner_of
+from discreet.tables.schema.table import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """Everything public about the tables of one account.
+
+    Guarantee: the rows of each private table belong to one unit, which is found in one way (`owner`).
+
+    Args:
+        name: the account's name in the ledger; what was spent is remembered under it.
+        tables: private ones, at least one, and public ones that they may be joined with.
+        budget: for all analysts together: they're assumed to collude.
+        analysts: smaller budgets of single analysts, by name. Empty: anyone may ask, under the global budget.
+        adjacency: which tables are neighbours.
+        ledger: a path (SQLite) or a database URL.
+
+    Raises:
+        InvalidArgument: no name or ledger, no tables, none that is private, two of one name, a link that `owner_of`
+            refuses, or a share beyond the budget.
+    """
+
+    name: str
+    tables: tuple[Table, ...]
+    budget: Budget
+    ledger: str
+    analysts: dict[str, Budget] = field(default_factory=dict)
+    adjacency: Adjacency = ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        """Check names, and that what is shared out is there."""
+        if not self.name or not self.ledger:
+            raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
+        if not self.tables:
+            raise InvalidArgument(f"dataset {self.name!r} has no tables")
+        if all(table.public for table in self.tables):
+            raise InvalidArgument(
+                f"dataset {self.name!r} has public tables only, so there is nothing to protect",
+                hint="leave out public = true where rows are about people",
+            )
+        atlas = Atlas(self.tables)
+        for table in self.tables:
+            atlas.owner(table)
+        for analyst, share in self.analysts.items():
+            if not analyst:
+                raise InvalidArgument("an analyst needs a name")
+            _check_share(analyst, share, self.budget)
+
+    @property
+    def private(self) -> tuple[Table, ...]:
+        """The tables that are protected, in order."""
+        return tuple(table for table in self.tables if not table.public)
+
+    def owner(self, table: Table) -> Owner | None:
+        """How the unit of a table's rows is found; None if the table is public."""
+        return owner_of(table, self.tables)
+
+
+def _check_share(analyst: str, share: Budget, budget: Budget) -> None:
+    """Refuse a share that promises more than there is, in any amount that both budgets name."""
+    pairs = {
+        "epsilon": (share.epsilon, budget.epsilon),
+        "rho": (share.rho, budget.rho),
+        "delta": (share.delta, budget.delta),
+    }
+    for name, (part, whole) in pairs.items():
+        if part is not None and whole is not None and part > whole:
+            raise InvalidArgument(f"the share of {analyst!r} has more {name} than the budget for all has")

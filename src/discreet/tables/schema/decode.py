@@ -1,0 +1,253 @@
+"""From a document of TOML to a dataset: what each key of discreet.toml means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from typing import get_args
+
+from discreet.errors import SourceUnsupported
+from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, Period, Unit
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.dataset import Dataset
+from discreet.tables.schema.node import Node, suggestion
+from discreet.tables.schema.owner import Atlas, Link
+from discreet.tables.schema.source import Source, SourceKind
+from discreet.tables.schema.table import Table
+from discreet.tables.schema.toml import key, quoted
+from discreet.tables.schema.vocabulary import (
+    ADJACENCY_ALSO,
+    BUDGET,
+    COLUMN,
+    COLUMN_ALSO,
+    DATASET,
+    KIND_ALSO,
+    LIMITS,
+    LINK,
+    SOURCE,
+    TABLE,
+    TABLE_ALSO,
+    UNIT,
+)
+
+
+def decode(document: Mapping[str, object]) -> Dataset:
+    """The dataset a document declares; paths stay as they are written.
+
+    Guarantee: every key of the document has a meaning here, or it is refused; nothing that loosens the guarantee has
+    a silent default (the adjacency, whose the rows are and an id's limits must be stated).
+
+    Raises:
+        ConfigError: a key is unknown, missing, of a wrong type or value, or contradicts another.
+    """
+    top = Node("", dict(document)).table(DATASET, required=("name", "ledger", "adjacency", "budget", "tables"))
+    analysts = top["analysts"].named() if "analysts" in top else {}
+    nodes = top["tables"].named()
+    tables = tuple(_table(name, node) for name, node in nodes.items())
+    adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), ADJACENCY_ALSO))
+    name, ledger, budget = top["name"].text(), top["ledger"].text(), _budget(top["budget"])
+    with top["tables"].blamed():
+        atlas = Atlas(tables)
+    _check_owners(atlas, tables, nodes)
+    with top["tables"].blamed():
+        dataset = Dataset(name=name, tables=tables, budget=budget, ledger=ledger, adjacency=adjacency)
+    for analyst, node in analysts.items():
+        share = _budget(node)
+        with node.blamed():
+            dataset = replace(dataset, analysts={**dataset.analysts, analyst: share})
+    return dataset
+
+
+def _check_owners(atlas: Atlas, tables: tuple[Table, ...], nodes: Mapping[str, Node]) -> None:
+    """Refuse links that lead nowhere, or to no owner, under the name of their table or their own."""
+    for table in tables:
+        node = nodes[table.name]
+        links = node.table(TABLE)["links"].named() if table.links else {}
+        for link in table.links:
+            with links[link.column].blamed():
+                atlas.target(table, link)
+        with node.blamed():
+            atlas.owner(table)
+
+
+def _budget(node: Node) -> Budget:
+    """A budget: epsilon and perhaps delta, or rho and delta."""
+    amounts = {name: entry.number() for name, entry in node.table(BUDGET).items()}
+    with Node(node.path, node.value, "epsilon = 3, delta = 1e-6").blamed():
+        return Budget(amounts.get("epsilon"), amounts.get("delta"), rho=amounts.get("rho"))
+
+
+def _table(name: str, node: Node) -> Table:
+    """One table."""
+    required = ("source", "columns") if _goes_without_unit(node) else ("source", "unit", "columns")
+    entries = node.table(TABLE, required=required, also=TABLE_ALSO)
+    columns = tuple(_column(column, entry) for column, entry in entries["columns"].named().items())
+    names = [column.name for column in columns]
+    public = entries["public"].flag() if "public" in entries else False
+    links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
+    unit = _unit(entries["unit"], columns) if "unit" in entries else None
+    ceiling = {"row_ceiling": entries["row_ceiling"].whole()} if "row_ceiling" in entries else {}
+    unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
+    limits = _table_limits(node, entries.get("limits"), unit, public=public, linked=bool(links))
+    source = _source(entries["source"], entries.get("missing"))
+    with node.blamed():
+        return Table(
+            name=name,
+            source=source,
+            columns=columns,
+            unit=unit,
+            limits=limits,
+            links=links,
+            public=public,
+            unique=unique,
+            **ceiling,
+        )
+
+
+def _goes_without_unit(node: Node) -> bool:
+    """Whether something else than a unit says whose the rows are, or that they are nobody's."""
+    return isinstance(node.value, dict) and not node.value.keys().isdisjoint({"links", "public"})
+
+
+def _named(entries: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:
+    """The entries of a table that may be left out."""
+    return list(entries[key].named().items()) if key in entries else []
+
+
+def _table_limits(node: Node, declared: Node | None, unit: Unit | None, *, public: bool, linked: bool) -> Limits:
+    """The limits, which must be stated where a unit may have several rows."""
+    if public and declared is not None:
+        raise declared.error("a public table has no units to limit", hint="leave limits out")
+    if declared is not None:
+        return _limits(declared)
+    if not public and (linked or (unit is not None and not unit.is_row)):
+        whose = "a unit" if unit is None else f"one {unit}"
+        raise node.error(f"limits are missing: how much may {whose} contribute?", hint=TABLE["limits"])
+    return Limits(rows=1)
+
+
+def _link(node: Node, column: str, names: list[str]) -> Link:
+    """One link: "table.column", or a table where one of the names has points in it."""
+    _check_declared(node, column, names)
+    if isinstance(node.value, dict):
+        entries = node.table(LINK, required=("table", "column"), also={"to": "column", "id": "column"})
+        return Link(column, entries["table"].text(), entries["column"].text())
+    node = replace(node, example=f'{key(column)} = "customers.id", or {{ table = "customers", column = "id" }}')
+    with node.blamed():
+        return Link.of(column, node.text())
+
+
+def _source(node: Node, missing: Node | None) -> Source:
+    """Where the table lies: a path whose ending says what it is, or a table with the kind."""
+    source = _place(node)
+    if missing is None:
+        return source
+    with missing.blamed():
+        return replace(source, missing=tuple(entry.text(empty=True) for entry in missing.array()))
+
+
+def _place(node: Node) -> Source:
+    """The source without its texts for NULL."""
+    if not isinstance(node.value, dict):
+        try:
+            return Source.of(node.text())
+        except SourceUnsupported as error:
+            raise node.error(error.message, hint=error.hint) from None
+    entries = node.table(SOURCE, required=("kind", "path"), also={"location": "path", "file": "path"})
+    kinds: dict[str, SourceKind] = {kind: kind for kind in get_args(SourceKind) if kind != "memory"}
+    kind = kinds[entries["kind"].one_of(list(kinds))]
+    table = entries["table"].text() if "table" in entries else None
+    with node.blamed():
+        return Source(kind=kind, location=entries["path"].text(), table=table)
+
+
+def _unit(node: Node, columns: tuple[Column, ...]) -> Unit:
+    """The unit: "row", the name of an id column, or an id column with a period."""
+    names = [column.name for column in columns]
+    if isinstance(node.value, str):
+        # A column that is called "row" is meant by { column = "row" }.
+        if node.value == "row":
+            return Unit.row()
+        return Unit(_column_name(node, names, "row"))
+    entries = node.table(UNIT, required=("column",))
+    column = _column_name(entries["column"], names)
+    per: Period | None = None
+    if "per" in entries:
+        periods: dict[str, Period] = {period: period for period in get_args(Period)}
+        per = periods[entries["per"].one_of(list(periods), {"date": "day", "daily": "day"})]
+    at = _column_name(entries["at"], names) if "at" in entries else None
+    with node.blamed():
+        return Unit(column, per=per, at=at)
+
+
+def _column_name(node: Node, names: list[str], *others: str) -> str:
+    """The name of one of the table's columns."""
+    name = node.text()
+    _check_declared(node, name, names, *others)
+    return name
+
+
+def _check_declared(node: Node, name: str, names: list[str], *others: str) -> None:
+    """Refuse a name that isn't a column's."""
+    if name.casefold() in {declared.casefold() for declared in names}:
+        return
+    close = suggestion(name, [*names, *others], {})
+    hint = f"did you mean {quoted(close)}?" if close else "declare it under columns"
+    raise node.error(f"there is no column {quoted(name)}", hint=hint)
+
+
+def _limits(node: Node) -> Limits:
+    """The limits, in one of their shapes."""
+    entries = node.table(LIMITS, also={"max_groups": "groups", "max_rows": "rows"})
+    limits = {name: entry.whole() for name, entry in entries.items()}
+    with node.blamed():
+        return Limits(**limits)
+
+
+def _column(name: str, node: Node) -> Column:
+    """One column."""
+    if isinstance(node.value, dict) and "kind" not in node.value and _is_split_name(node.value):
+        raise node.error("expected a column", hint="a name with points in it stands in quotes")
+    node = replace(node, example='{ kind = "integer", bounds = [0, 125] }')
+    entries = node.table(COLUMN, required=("kind",), also=COLUMN_ALSO)
+    kind = Kind(entries["kind"].one_of(list(Kind), KIND_ALSO))
+    bounds = _bounds(entries["bounds"]) if "bounds" in entries else None
+    keys = _keys(entries["keys"]) if "keys" in entries else None
+    nullable = entries["nullable"].flag() if "nullable" in entries else True
+    with node.blamed():
+        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable)
+
+
+def _is_split_name(entries: dict[str, object]) -> bool:
+    """Whether this looks like what TOML makes of a bare `a.b = { kind = … }`."""
+    return bool(entries) and all(isinstance(entry, dict) and entry.keys() - {"null"} for entry in entries.values())
+
+
+def _bounds(node: Node) -> Bounds:
+    """Two numbers, two dates or two timestamps."""
+    ends = node.array()
+    if len(ends) != 2:  # noqa: PLR2004 — an interval has two ends
+        raise node.wrong("an array of two: the least and the greatest value")
+    lo, hi = (end.value if isinstance(end.value, date) else end.number() for end in ends)
+    with node.blamed():
+        return Bounds(lo, hi)
+
+
+def _keys(node: Node) -> Keys:
+    """The keys in order; NULL is written as a table, because TOML has no word for it."""
+    keys = [_key(entry) for entry in node.array()]
+    with node.blamed():
+        return Keys(keys)
+
+
+def _key(node: Node) -> KeyValue:
+    """One key."""
+    found = node.value
+    if found == {"null": True} and isinstance(found, dict) and found["null"] is True:
+        return None
+    if isinstance(found, bool | str) or (isinstance(found, date) and not isinstance(found, datetime)):
+        return found
+    if isinstance(found, int):
+        return node.whole()
+    raise node.wrong("a text, whole number, date, true, false or { null = true }")

@@ -1,0 +1,155 @@
+"""Tables: what is public about one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.errors import InvalidArgument
+from discreet.privacy import Limits, Unit
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.owner import Link
+from discreet.tables.schema.source import Source
+
+_ONE_ROW = Limits(rows=1)
+_NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
+"""Kinds whose values can't tell one from another: reals are rarely equal, and there are two booleans."""
+
+ROW_CEILING = 2**40
+"""How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What is public about one table: of a private one its declaration, of a public one everything.
+
+    Args:
+        name: what questions call it.
+        source: where it lies.
+        columns: every column a question may use.
+        unit: whose presence is hidden; None if a link says whose a row is, or the table is public.
+        limits: how much a unit may contribute to one question. A unit that is a row contributes one row, so it
+            takes no other limit than that; a public table takes none.
+        row_ceiling: more rows than the table will ever have, declared in public: it excludes overflow at plan time.
+        links: columns whose values name rows of other tables.
+        public: whether everybody may know the table as it is. Its rows are joined with, and never protected.
+        unique: columns of a public table in which no value occurs twice; checked when the table is read.
+
+    Raises:
+        InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
+            source can't hold, a ceiling out of range; a private table with neither unit nor link, or with `unique`; a
+            public one with unit, links or limits; a unit, link or `unique` that names no column, a unit or link whose
+            column can't identify; or limits where each row is a unit.
+    """
+
+    name: str
+    source: Source
+    columns: tuple[Column, ...]
+    unit: Unit | None
+    limits: Limits = _ONE_ROW
+    row_ceiling: int = ROW_CEILING
+    links: tuple[Link, ...] = ()
+    public: bool = False
+    unique: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the declaration as a whole."""
+        if not self.name:
+            raise InvalidArgument("a table needs a name")
+        names = [column.name.casefold() for column in self.columns]
+        if not names:
+            raise InvalidArgument(f"table {self.name!r} has no columns")
+        if len(set(names)) < len(names):
+            twice = next(name for n, name in enumerate(names) if name in names[:n])
+            raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
+        if not 1 <= self.row_ceiling <= 2**48:
+            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸")
+        for column in self.columns:
+            self._check_keys(column)
+        if self.public:
+            self._check_public()
+        else:
+            self._check_private()
+
+    def _check_keys(self, column: Column) -> None:
+        """Refuse keys that no row could have: every row would silently be read as NULL.
+
+        Texts of CSV files are trimmed of spaces when read, and the empty one, like those in `missing`, is NULL.
+        """
+        if self.source.kind != "csv":
+            return
+        for key in column.keys or ():
+            if isinstance(key, str) and key != key.strip(" "):
+                raise InvalidArgument(
+                    f"no value of column {column.name!r} can be {key!r}: texts of CSV files are trimmed of spaces",
+                    hint=f"write {key.strip(' ')!r}",
+                )
+            if key in ("", *self.source.missing):
+                raise InvalidArgument(
+                    f"the key {key!r} of column {column.name!r} is read as NULL",
+                    hint="make NULL a group of its own by listing it: None here, { null = true } in discreet.toml",
+                )
+
+    def _check_public(self) -> None:
+        """Refuse what only private tables have."""
+        beside = {"a unit": self.unit, "links": self.links, "limits": self.limits != _ONE_ROW}
+        for what, declared in beside.items():
+            if declared:
+                raise InvalidArgument(
+                    f"table {self.name!r} is public, so it has no rows to protect, and takes no {what.split()[-1]}",
+                    hint=f"leave out {what}, or public = true if its rows are about people",
+                )
+        for name in self.unique:
+            self.column(name)
+
+    def _check_private(self) -> None:
+        """Check that each row's unit can be found, in the row or along a link."""
+        if self.unit is None and not self.links:
+            raise InvalidArgument(
+                f"nothing says whose the rows of table {self.name!r} are",
+                hint="declare a unit, a link to a table that has one, or public = true",
+            )
+        if self.unique:
+            raise InvalidArgument(
+                f"table {self.name!r} is private, so that what is unique in it can't be checked without giving it away",
+                hint="leave unique out: only public tables take it",
+            )
+        for link in self.links:
+            self._check_id(link.column)
+        if len({link.column.casefold() for link in self.links}) < len(self.links):
+            raise InvalidArgument(f"table {self.name!r} has two links from one column")
+        if self.unit is not None:
+            self._check_unit(self.unit)
+
+    def _check_unit(self, unit: Unit) -> None:
+        """Check that the unit can be found in the rows."""
+        if unit.column is None:
+            one_row = self.limits in (_ONE_ROW, Limits(groups=1, rows_per_group=1))
+            if not one_row:
+                raise InvalidArgument(
+                    f"each row of table {self.name!r} is a unit of its own, so no limit but one row applies",
+                    hint="name an id column as the unit, or leave the limits out",
+                )
+            return
+        self._check_id(unit.column)
+        if unit.at is not None and not self.column(unit.at).kind.is_time:
+            raise InvalidArgument(f"column {unit.at!r} isn't a date or timestamp, so it can't tell periods")
+
+    def _check_id(self, name: str) -> None:
+        """Refuse a column whose values can't tell one from another."""
+        if self.column(name).kind in _NO_ID:
+            raise InvalidArgument(f"column {name!r} can't identify anyone: it is {self.column(name).kind}")
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column of that name; case doesn't matter."""
+        return any(column.name.casefold() == name.casefold() for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column of that name; case doesn't matter.
+
+        Raises:
+            InvalidArgument: there is none.
+        """
+        for column in self.columns:
+            if column.name.casefold() == name.casefold():
+                return column
+        raise InvalidArgument(f"table {self.name!r} has no column {name!r}")
