@@ -10,12 +10,12 @@ from discreet.accounting import charge_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Histogram, Reply
 from discreet.attacks.targets.wording import Conditions, histogram, where, which
-from discreet.dataset.table import Table
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Answer, Protected
 from discreet.gateway.terms import AskTerms
 from discreet.query.uncertainty.margins import deviation
+from discreet.tables.schema.table import Table
 
 
 class Answers(Answering):
