@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -14,6 +15,16 @@ settings.register_profile("discreet", deadline=None, derandomize=True, suppress_
 # `make soak` looks for new ones, round after round, each the first on a fresh machine. What it finds becomes a test.
 settings.register_profile("forgetful", settings.get_profile("discreet"), derandomize=False, database=None)
 settings.load_profile("discreet")
+
+# One thread for matrices, which are small here: others would only wait for their turn, and burn a core while they do.
+# Read by NumPy when it is imported, hence before any test is.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: the garbage collector needn't go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

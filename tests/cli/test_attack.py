@@ -253,21 +253,43 @@ def test_rows_of_an_unnamed_unit_are_noted(here: Path, run: Any, visits: Path) -
     assert "Rows were counted" not in run(*told, "--rows-are-people").stdout
 
 
-def test_what_would_count_rows_is_refused(run: Any, visits: Path) -> None:
-    """With what to do instead; among several it is what isn't tried."""
+def test_everything_is_attacked_by_unit(here: Path, run: Any, visits: Path) -> None:
+    """Rows, anonymised rows and answers are about two people, in words, in JSON and in the figure."""
     told = (visits, "--unit", "patient_id", "--on", "zip", "--sensitive", "ill", "--k", "2")
-    refused = run("attack", "averaging", *told)
-    assert refused.exit_code == ExitCode.REFUSED
-    assert "counts rows, and 2 units have 6" in refused.stderr
-    assert "take one row of each unit" in " ".join(refused.stderr.split())
-    everything = run("attack", "linkage", *told, "--against", "all")
+    everything = run("attack", "linkage", *told, "--against", "all", "--plot", "both.svg")
     assert everything.exit_code == 0, everything.output
-    assert "not tried" in everything.stdout
+    assert everything.stdout.count("counted   units of patient_id") == 3
+    assert "not tried" not in everything.stdout
+    assert "both.svg: Linkage is right in " in everything.stdout
+    assert (here / "both.svg").is_file()
+    results = json.loads(run("attack", "linkage", *told, "--against", "all", "--format", "json").stdout)["results"]
+    assert [(each["tried"], each["unit"], each["note"]) for each in results] == [(2, ["patient_id"], None)] * 3
+    (asked,) = json.loads(run("attack", "averaging", *told, "--against", "exact", "--format", "json").stdout)["results"]
+    assert (asked["truth"], asked["unit"]) == (1, ["patient_id"])
+    assert "COUNT(DISTINCT" in asked["question"]
+
+
+def test_units_are_named_once(run: Any, visits: Path) -> None:
+    """And not of people who are made up, nor beside --rows-are-people."""
+    told = (visits, "--unit", "patient_id", "--on", "zip", "--sensitive", "ill", "--k", "2")
     assert run("attack", "linkage", "--unit", "patient_id").exit_code == ExitCode.REFUSED  # of made-up people
     both = run("attack", "linkage", *told, "--rows-are-people")
     assert both.exit_code == ExitCode.REFUSED
     twice = run("attack", "linkage", visits, "--unit", "patient_id", "--on", "zip,patient_id", "--sensitive", "ill")
     assert twice.exit_code == ExitCode.REFUSED
+
+
+def test_people_are_found_by_what_they_did_by_unit(here: Path, run: Any) -> None:
+    """The unit says who did it; it may be named again, and nobody else may."""
+    lines = [f"{n // 10},{n // 5},i{n},{n % 3}" for n in range(100)]
+    (here / "log.csv").write_text("\n".join(["home,who,item,day", *lines, ""]), encoding="utf-8")
+    for on in ("item", "home,item"):
+        told = ("attack", "sparse", "log.csv", "--unit", "home", "--on", on, "--format", "json")
+        (found,) = json.loads(run(*told).stdout)["results"]
+        assert (found["people"], found["unit"], found["success"]) == (10, ["home"], 1.0)
+    refused = run("attack", "sparse", "log.csv", "--unit", "home", "--on", "who,item")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "who did it is the unit, home" in " ".join(refused.stderr.split())
 
 
 def test_two_files_are_linked_by_unit(here: Path, run: Any, visits: Path) -> None:
@@ -278,6 +300,10 @@ def test_two_files_are_linked_by_unit(here: Path, run: Any, visits: Path) -> Non
     assert (by_unit["candidates"], by_unit["units"], by_unit["note"]) == ([[2, 1]], 2, None)
     (by_row,) = json.loads(run(*told).stdout)["results"]
     assert by_row["candidates"] == [[6, 1]]
+    (here / "known.csv").write_text("number,zip\n2,x\n", encoding="utf-8")
+    for key, unit in (("number=patient_id", "patient_id"), ("number = patient_id", "patient_id,ill")):
+        (keyed,) = json.loads(run(*told, "--unit", unit, "--truth", key).stdout)["results"]
+        assert (keyed["precision"], keyed["recall"], keyed["success"]) == (0.5, 1.0, 0.5)
     assert by_row["note"].startswith("Rows were counted, not people")
 
 

@@ -62,7 +62,7 @@ def test_it_says_how_to_see_whom_rows_would_single_out(here: Path, census_csv: P
     """By a command that works as it stands, beside what answers do instead."""
     shutil.copy(census_csv, here / "the town.csv")
     shown = " ".join(run("init", "the town.csv").stdout.split())
-    assert "noisy answers hide everybody" in shown
+    assert "ε says what they tell of anybody" in shown
     command = shown.partition("`")[2].partition("`")[0]
     assert shlex.split(command) == ["discreet", "risk", "the town.csv"]
     assert run(*shlex.split(command)[1:]).exit_code == 0
@@ -81,6 +81,29 @@ def test_strict_looks_at_nothing(here: Path, census_csv: Path, run: Any, monkeyp
     assert results[0] == results[1]
     assert results[0][0] == 0
     assert "LEAK" not in results[0][1]
+
+
+def test_strict_takes_no_kind_from_the_cells(here: Path, run: Any) -> None:
+    """One person's cell changes nothing of the file: neither whole numbers, nor dates, nor truths are told from it."""
+    plain, odd = "7,1,2024-01-02,true,34\n", "x,y,z,w,v\n"
+    seen = []
+    for name, cells in (("plain", plain), ("odd", plain + odd)):
+        (here / name).mkdir()
+        file = here / name / "t.csv"
+        file.write_text(f"points,code,seen,ok,age\n{cells}", encoding="utf-8")
+        config = here / name / "t.toml"
+        assert run("init", file, "--strict", "-o", config).exit_code == 0
+        seen.append(config.read_text(encoding="utf-8"))
+    assert seen[0] == seen[1]
+    assert 'age = { kind = "integer", bounds = [0, 125] }' in seen[0]  # as anybody may know
+    assert 'points = { kind = "text" }' in seen[0]
+
+
+@pytest.mark.usefixtures("here")
+def test_guessed_kinds_are_said_to_be(census_csv: Path, run: Any) -> None:
+    """Of a CSV file, unless nothing was looked at."""
+    assert "guessed from the cells" in " ".join(run("init", census_csv).stdout.split())
+    assert "guessed from the cells" not in " ".join(run("init", census_csv, "--strict", "--force").stdout.split())
 
 
 def test_a_configuration_is_not_replaced_unless_told(here: Path, census_csv: Path, run: Any) -> None:

@@ -232,3 +232,20 @@ def test_a_second_time_it_is_the_same_answer(people: dp.Protected) -> None:
     assert second.reused
     assert second.rows() == first.rows()
     assert second.interval("m") == first.interval("m")
+
+
+def test_a_moment_at_the_end_of_the_calendar_is_shown(tmp_path: Path) -> None:
+    """An end of its interval is rounded outwards to a float, of which the next lies in the year 10000."""
+    ends = dp.Bounds(datetime(1, 1, 1), datetime.max)
+    with dp.protect(
+        table(),
+        name="people",
+        unit=dp.Unit.row(),
+        columns={"moment": ends},
+        budget=dp.Budget(epsilon=10),
+        ledger=tmp_path / "moments.ledger",
+    ) as protected:
+        answer = protected.ask("SELECT MAX(moment) AS last, MIN(moment) AS first FROM people", epsilon=1)
+    assert answer.interval("last")[0][1] == datetime.max  # type: ignore[index]  # a quantile has one
+    assert answer.interval("first")[0][0] == datetime.min  # type: ignore[index]  # the same
+    assert str(answer)

@@ -259,6 +259,19 @@ def test_a_profile_reads_noise_as_noise() -> None:
     assert profile.keeping(0.99) == STEPS[5]
 
 
+@pytest.mark.parametrize("limit", [1, 5, 24, 25, 28, 31])
+@pytest.mark.parametrize("size", [25, 26, 28, 31, 32])
+@pytest.mark.parametrize("small", [0, 17, 24])
+def test_the_margin_holds_however_large_units_are_within_their_class(limit: int, size: int, small: int) -> None:
+    """Whatever a class hides: all units at its least size, all at its greatest, or anything between; without noise."""
+    sizes = np.array([size] * 3_000 + [small] * 1_000 * bool(small))
+    units = np.bincount(np.searchsorted(STEPS, sizes), minlength=len(STEPS))
+    found = Profile(tuple(units.tolist()), scale=1e-9).cut_off(limit, dp.Limits(rows=limit))
+    exact = np.maximum(sizes - limit, 0).sum() / sizes.sum()
+    assert abs(found.share - exact) <= found.margin + 1e-9
+    assert found.margin < 0.2  # no class is wider than that makes it
+
+
 def test_bounds_weigh_what_they_cut_off_against_noise() -> None:
     """The few who have much decide as long as noise is cheap; classes that noise alone fills never do."""
     highs = [0] * len(ENDS)

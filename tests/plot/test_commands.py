@@ -67,7 +67,7 @@ def test_neighbours_are_the_textbooks(tmp_path: Path) -> None:
     file = tmp_path / "x.svg"
     assert run("neighbours", "--out", file).exit_code == ExitCode.OK
     assert {"ε = 0.5", "ε = 10", "best guess right: 58 %", "best guess right: 99 %"} <= set(drawn(file))
-    assert "Exact answers: 5 on D, 10 on D′. Dots: 20 answers that were drawn on each." in drawn(file)
+    assert "Exact answers: 5 on D, 10 on D′. Dots: 20 answers drawn on each. Guesses are from even odds." in drawn(file)
 
 
 def test_neighbours_take_numbers_of_ones_own(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_neighbours_take_numbers_of_ones_own(tmp_path: Path) -> None:
     numbers = ("--epsilon", "0.2", "--answers", "-3", "0", "--draws", "5", "--noise", "gaussian", "--delta", "1e-5")
     assert run("neighbours", "--out", file, *numbers).exit_code == ExitCode.OK
     assert "ε = 0.2" in drawn(file)
-    assert "Exact answers: −3 on D, 0 on D′. Dots: 5 answers that were drawn on each." in drawn(file)
+    assert "Exact answers: −3 on D, 0 on D′. Dots: 5 answers drawn on each. Guesses are from even odds." in drawn(file)
 
 
 def test_the_draws_are_fresh(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
 
 A, B = ("x", "y"), (1, 2, 3)
+LISTED = " WHERE a IS NOT NULL AND b IS NOT NULL"
 
 
 def dataset(unit: Unit, limits: Limits) -> Dataset:
@@ -63,7 +64,7 @@ def released(asked: Plan, truth: dict[tuple[object, object], int], scale: int = 
 
 def test_it_is_the_least_squares_answer() -> None:
     """The two passes give what solving the normal equations does, to half a row, at the root."""
-    asked = plan("SELECT a, b, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, b)")
+    asked = plan(f"SELECT a, b, COUNT(*) AS n FROM t{LISTED} GROUP BY ROLLUP (a, b)")
     truth = {cell: 100 + 37 * place for place, cell in enumerate(product(A, B))}
     for _ in range(20):
         groups = released(asked, truth)
@@ -92,7 +93,7 @@ def test_children_add_up_to_their_parents(unit: Unit) -> None:
     By themselves, three sums would have to agree by chance: with noise of 10⁶ rows, in fewer than one of 10¹⁷ runs.
     """
     limits = Limits(rows=1 if unit.is_row else 7)
-    asked = plan("SELECT a, b, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, b)", unit=unit, limits=limits)
+    asked = plan(f"SELECT a, b, COUNT(*) AS n FROM t{LISTED} GROUP BY ROLLUP (a, b)", unit=unit, limits=limits)
     drafts = [level.draft for level in asked.levels]
     groups = released(asked, dict.fromkeys(product(A, B), 50), scale=10**6)
     shown = [values for _, values in arrange(drafts, groups, consistent(drafts, groups))]
@@ -113,7 +114,7 @@ def _adds_up(rows: list[dict[str, object]]) -> bool:
         ("SELECT a, COUNT(*) AS n FROM t GROUP BY a", Unit.row(), Limits(rows=1)),
         ("SELECT a, b, COUNT(*) AS n FROM t GROUP BY CUBE (a, b)", Unit.row(), Limits(rows=1)),
         ("SELECT a, w, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, w)", Unit.row(), Limits(rows=1)),
-        ("SELECT a, b, COUNT(DISTINCT id) AS n FROM t GROUP BY ROLLUP (a, b)", Unit("id"), Limits(rows=7)),
+        (f"SELECT a, b, COUNT(DISTINCT id) AS n FROM t{LISTED} GROUP BY ROLLUP (a, b)", Unit("id"), Limits(rows=7)),
         ("SELECT a, b, MEDIAN(v) AS n FROM t GROUP BY ROLLUP (a, b)", Unit.row(), Limits(rows=1)),
     ],
 )
@@ -123,9 +124,19 @@ def test_what_cannot_add_up_is_refused(sql: str, unit: Unit, limits: Limits) -> 
         plan(sql, unit=unit, limits=limits, delta=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("where", "unlisted"), [("", "'a'"), ("WHERE a IS NOT NULL", "'b'"), ("WHERE b IN (1, 2)", "'a'")]
+)
+def test_rows_of_no_group_are_not_shared_out(where: str, unlisted: str) -> None:
+    """A total counts rows whose key isn't listed, too: forced to add up, groups would grow by rows of nobody's."""
+    with pytest.raises(Unsupported, match=unlisted) as caught:
+        plan(f"SELECT a, b, COUNT(*) AS n FROM t {where} GROUP BY ROLLUP (a, b)")
+    assert "IS NOT NULL" in caught.value.hint
+
+
 def test_levels_share_the_offer() -> None:
     """Three levels cost what was offered, and no more."""
-    asked = plan("SELECT a, b, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, b)")
+    asked = plan(f"SELECT a, b, COUNT(*) AS n FROM t{LISTED} GROUP BY ROLLUP (a, b)")
     assert len(asked.levels) == 3
     assert asked.cost.epsilon == 1  # type: ignore[union-attr]  # pure
     assert all(level.draft.request.epsilon == Fraction(1, 3) for level in asked.levels)

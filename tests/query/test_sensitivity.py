@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.errors import InvalidArgument, QueryError, UnboundedColumn
+from discreet.errors import InvalidArgument, QueryError, UnboundedColumn, Unsupported
 from discreet.privacy import Bounds
 from discreet.query.sensitivity import sensitivity
 
@@ -56,6 +56,30 @@ def test_bounds_make_it_finite() -> None:
     with pytest.raises(UnboundedColumn, match="clip it"):
         sensitivity("x * y", x=TEN)
     assert sensitivity("x * y", x=TEN, y=TEN) == 20
+
+
+@pytest.mark.parametrize(
+    ("expression", "there", "wanted"),
+    [
+        ("LEAST(GREATEST(x - 1e15, 0), 5)", 10**15, 1),
+        ("LEAST(GREATEST(x, 1e20), 2e20)", 10**20, 1),
+        ("LEAST(GREATEST(x / 1e-6, 1e60), 1e70)", 10**54, 10**6),
+        ("LEAST(GREATEST(x * x, 0), 100)", 0, 100),
+        ("COALESCE(CASE WHEN x > 0 THEN 5 END, 3)", 0, 2),
+        ("GREATEST(CASE WHEN x > 0 THEN 5 END, 3)", 0, 2),
+    ],
+)
+def test_nothing_moves_further_however_far_out(expression: str, there: int, wanted: int) -> None:
+    """Numbers of which nothing is said may lie anywhere, also where no range that was tried would reach."""
+    assert sensitivity(expression) == wanted
+    assert sensitivity(expression, x=Bounds(there - 10**6, there + 10**6)) == wanted
+
+
+@pytest.mark.parametrize("expression", ["CASE WHEN x > 0 THEN 5 END", "NULLIF(x, 0)", "x + CASE WHEN x > 0 THEN 5 END"])
+def test_what_may_be_null_is_refused(expression: str) -> None:
+    """How far 5 is from NULL, nothing says."""
+    with pytest.raises(Unsupported, match="COALESCE"):
+        sensitivity(expression, x=TEN)
 
 
 @pytest.mark.parametrize("expression", ["", "x,", "COUNT(*)", "'a'", "x) FROM numbers; SELECT (x", "x FROM"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta  # type: ignore[import-untyped]  # scipy ships no types
 
 from discreet.errors import InvalidArgument
-from discreet.stats import clopper_pearson, lower_bound, upper_bound
+from discreet.stats import binomial, clopper_pearson, lower_bound, upper_bound
 
 
 @st.composite
@@ -67,6 +67,25 @@ def test_sides_mirror_each_other(count: tuple[int, int]) -> None:
     successes, trials = count
     mirrored = 1 - lower_bound(trials - successes, trials, 0.99)
     assert upper_bound(successes, trials, 0.99) == pytest.approx(mirrored, rel=1e-6, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials"), [(1, 1), (3, 10), (500, 1_000), (1, 10**4), (100, 10**4), (9_999, 10**4)]
+)
+@pytest.mark.parametrize("confidence", [0.5, 0.99, 1 - 1e-9])
+def test_two_exact_probabilities_are_all_it_takes(
+    successes: int, trials: int, confidence: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Floats find the bound, and one on each side prove it; a bad guess takes longer and ends in the same place."""
+    asked: list[float] = []
+    for name in ("at_least", "at_most"):
+        tail = getattr(binomial, name)
+        monkeypatch.setattr(binomial, name, lambda k, n, p, tail=tail: (asked.append(p), tail(k, n, p))[1])
+    found = clopper_pearson(successes, trials, confidence)
+    assert len(set(asked)) <= 4
+    monkeypatch.setattr(binomial, "_guess", lambda successes, trials, *_, **__: successes / trials / 2)
+    assert clopper_pearson(successes, trials, confidence) == pytest.approx(found, rel=2.0**-38)
+    assert len(set(asked)) > 8
 
 
 def test_bounds_tighten_with_trials_and_loosen_with_confidence() -> None:

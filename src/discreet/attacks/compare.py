@@ -79,8 +79,6 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
 ) -> Comparison:
     """Run one attack against several ways to publish a table.
 
-    Where units have several rows, what would count these isn't tried, unless that is all.
-
     Args:
         attack: one of `NAMED`.
         table: see `attack`; so for all that follows but the next.
@@ -118,5 +116,5 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         people=people,
         trials=trials,
     )
-    with staged(table, terms, unit=unit) as stage:
-        return Comparison(attack=chosen.name, results=chosen.on_each(stage, targets))
+    with staged(table, terms, unit=unit, log=chosen.of_log) as stage:
+        return Comparison(attack=chosen.name, results=tuple(chosen.on(stage, each) for each in targets))

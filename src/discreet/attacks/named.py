@@ -32,7 +32,6 @@ AGAINST: Mapping[str, str] = MappingProxyType(
 """What attacks are run against, by name."""
 
 _THREE = (RAW, ANONYMIZED, ANSWERS)
-_ROWS = (RAW, ANONYMIZED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,6 @@ class NamedAttack:
         value: whether it needs a column of numbers.
         some: those of what it can be run against where it is tried on some people only.
         tosses: whether it tosses coins, and so is repeated.
-        by_unit: those of what it can be run against where it counts units, if rows have them.
         of_log: whether the first of the columns that are known says whose a row is, so that it counts people anyhow.
     """
 
@@ -58,18 +56,14 @@ class NamedAttack:
     value: bool = False
     some: tuple[str, ...] = (ANSWERS,)
     tosses: bool = False
-    by_unit: tuple[str, ...] = ()
     of_log: bool = False
 
     def on(self, stage: Stage, against: str) -> AttackResult:
         """Run it on a stage. Where it can't try anything, the result says so and has no figures.
 
         Raises:
-            InvalidArgument: it adds up numbers, and no column of them is named; or units have several rows, and it
-                would count these.
+            InvalidArgument: it adds up numbers, and no column of them is named.
         """
-        if not self.counts_units(stage, against):
-            raise InvalidArgument(self._of_rows(stage, against), hint=self._instead(against))
         if self.value and stage.terms.value is None:
             raise InvalidArgument(f"{self.name} adds up a column of numbers", hint='value="income", for example')
         try:
@@ -78,26 +72,6 @@ class NamedAttack:
             found = self._not_tried(against, str(error))
         units = stage.records.units
         return replace(found, unit=() if units is None else units.names, repeated=() if self.of_log else stage.repeated)
-
-    def on_each(self, stage: Stage, against: Sequence[str]) -> tuple[AttackResult, ...]:
-        """Run it on a stage against each of these; what would count rows in place of units isn't tried.
-
-        Raises:
-            InvalidArgument: as `on`, if none of them counts units.
-        """
-        if not any(self.counts_units(stage, each) for each in against):
-            return tuple(self.on(stage, each) for each in against)
-        return tuple(
-            self.on(stage, each)
-            if self.counts_units(stage, each)
-            else self._not_tried(each, self._of_rows(stage, each))
-            for each in against
-        )
-
-    def counts_units(self, stage: Stage, against: str) -> bool:
-        """Whether no unit's rows would be taken for several people: it counts units, or each has one row."""
-        records = stage.records
-        return records.units is None or records.rows == records.units.number or against in self.by_unit
 
     def possible(self, against: str) -> str:
         """What it is run against: this.
@@ -110,22 +84,6 @@ class NamedAttack:
                 f"{self.name} can't be run against {against!r}", hint=f"it can against {', '.join(self.against)}"
             )
         return against
-
-    def _of_rows(self, stage: Stage, against: str) -> str:
-        """Why it isn't tried."""
-        number, rows = stage.records.counted, stage.records.rows
-        if self.of_log:
-            return f"{self.name} counts whoever the first of the known columns names, and no other unit"
-        return f"{self.name} against {AGAINST[against]} counts rows, and {number:,} units have {rows:,}"
-
-    def _instead(self, against: str) -> str:
-        """What to do about it."""
-        if self.of_log:
-            return "leave the unit out, and name its column first among those that are known"
-        others = [each.name for each in NAMED.values() if against in each.by_unit]
-        one = f"one that counts units: {', '.join(others)}" if others else ""
-        here = f"against {', '.join(self.by_unit)}" if self.by_unit else ""
-        return "take one row of each unit, or try " + (here or one or "what is run against rows")
 
     def _not_tried(self, against: str, why: str) -> AttackResult:
         """A result without figures."""
@@ -165,11 +123,11 @@ def _table(*attacks: NamedAttack) -> Mapping[str, NamedAttack]:
 NAMED = _table(
     NamedAttack(
         name="linkage", what="join rows without names with what is known of people", against=_THREE,
-        run=on_rows.run_linkage, by_unit=_ROWS,
+        run=on_rows.run_linkage,
     ),
     NamedAttack(
         name="fuzzy", what="the same, though what is known has typos and near misses", against=_THREE,
-        run=on_rows.run_fuzzy, by_unit=_ROWS,
+        run=on_rows.run_fuzzy,
     ),
     NamedAttack(
         name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse, some=_THREE,
@@ -177,27 +135,27 @@ NAMED = _table(
     ),
     NamedAttack(
         name="small-groups", what="read people off totals of one, of two, or of one that dominates", against=_THREE,
-        run=on_rows.run_small_groups, value=True, by_unit=_ROWS,
+        run=on_rows.run_small_groups, value=True,
     ),
     NamedAttack(
         name="homogeneity", what="guess by classes that share a sensitive value", against=_THREE,
-        run=on_rows.run_homogeneity, by_unit=_ROWS,
+        run=on_rows.run_homogeneity,
     ),
     NamedAttack(
         name="background", what="exclude sensitive values until one is left", against=_THREE,
-        run=on_rows.run_background, by_unit=_ROWS,
+        run=on_rows.run_background,
     ),
     NamedAttack(
         name="skewness", what="find classes that say more of a value than the table", against=_THREE,
-        run=on_rows.run_skewness, by_unit=_ROWS,
+        run=on_rows.run_skewness,
     ),
     NamedAttack(
         name="intersection", what="intersect two anonymous releases about the same people",
-        against=(ANONYMIZED, RAW, ANSWERS), run=on_rows.run_intersection, by_unit=_ROWS,
+        against=(ANONYMIZED, RAW, ANSWERS), run=on_rows.run_intersection,
     ),
     NamedAttack(
-        name="singling-out", what="find a predicate that exactly one row meets", against=_THREE,
-        run=on_rows.run_singling_out, some=(), tosses=True, by_unit=_ROWS,
+        name="singling-out", what="find a predicate that exactly one person meets", against=_THREE,
+        run=on_rows.run_singling_out, some=(), tosses=True,
     ),
     NamedAttack(
         name="averaging", what="ask for the same count until the noise averages out",
@@ -269,8 +227,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
             are counted, and the result's `note` says so.
 
     Raises:
-        InvalidArgument: no such attack, or it can't be run against that, or a column that it needs isn't named; or
-            units have several rows, and it would count these.
+        InvalidArgument: no such attack, or it can't be run against that, or a column that it needs isn't named.
         SourceError: the table can't be read, or lacks a column.
 
     Examples:
@@ -291,7 +248,7 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         people=people,
         trials=trials,
     )
-    with staged(table, terms, unit=unit) as stage:
+    with staged(table, terms, unit=unit, log=chosen.of_log) as stage:
         return chosen.on(stage, target)
 
 

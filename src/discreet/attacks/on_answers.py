@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -20,39 +21,41 @@ from discreet.attacks.answers.study import Study
 from discreet.attacks.answers.tracker import tracking
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.linking.sampling import shuffled
-from discreet.attacks.rows.people import named, value_of
+from discreet.attacks.rows.numbers import numbers
+from discreet.attacks.rows.people import named, of_units, one_of_each, value_of
 from discreet.attacks.staging import NAME, NUMBER, Stage
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.imputed import Imputed
+from discreet.attacks.targets.joining import itself
 from discreet.attacks.targets.restricted import Restricted
+from discreet.attacks.targets.rows import Candidates, shares_of
 from discreet.attacks.targets.wording import question, where
 from discreet.errors import InvalidArgument
 
 _REPEATS = 150
 _MOST_VALUES = 50  # of the sensitive column that a log has questions about
 _LOOKED_AT = 50  # people who are alone in what is known of them
-_FEWEST = 5  # rows that a restricted answer is about, or leaves out
+_FEWEST = 5  # people whom a restricted answer is about, or leaves out
 _MOST_PEOPLE = 60  # whom reconstruction solves for: four questions for each are asked
 
 
 def _target(stage: Stage, against: str, people: Records | None = None, *, on: Sequence[str] | None = None) -> Answering:
     """Who is asked about the table, or about these people; `on` are the columns that anonymised rows have ranges of."""
-    table = None if people is None else people.to_arrow()
     match against:
         case "exact":
-            return stage.exact(table)
+            return stage.exact(people)
         case "fresh":
-            return stage.bare(table)
+            return stage.bare(people)
         case "anonymized":
             return Imputed(stage.anonymised(people, on=on), name=NAME)
         case "restricted":
-            return Restricted(stage.records.to_arrow() if table is None else table, name=NAME, smallest=_FEWEST)
+            return Restricted(stage.records if people is None else people, name=NAME, smallest=_FEWEST)
         case _:
-            return stage.answers(table)
+            return stage.answers(people)
 
 
 def _person(stage: Stage) -> tuple[str, str, Records]:
-    """Somebody whom what is known singles out: their condition, how they are called, and their row.
+    """Somebody whom what is known singles out: their condition, how they are called, and their rows that meet it.
 
     Raises:
         InvalidArgument: nobody is alone.
@@ -65,22 +68,26 @@ def _people(
 ) -> Iterator[tuple[str, str, Records]]:
     """All of the table, or of these people, whom what is known singles out: so many at the most, in their order.
 
+    Of each one row is known, and they are alone if every row that is like it is theirs.
+
     Raises:
         InvalidArgument: nobody is alone.
     """
     records = people or stage.records
     columns = [records.column(name) for name in stage.terms.on]
-    classes = grouped(columns)
+    classes, known = grouped(columns), one_of_each(records)
     of_row = classes.of_row()
-    alone = np.flatnonzero(classes.counts[of_row] == 1)
-    exact, names, nobody = stage.exact(records.to_arrow()), named(records, stage.terms.on, None), True
+    sizes = Candidates.among(of_row, itself(classes.number), classes, records.units).sizes
+    alone = known[sizes[of_row[known]] == 1]
+    exact, names, nobody = stage.exact(records), named(records, stage.terms.on, None), True
     for row in alone[:most].tolist():
         condition = where({column.name: value_of(column, row) for column in columns})
-        if exact.aggregate("COUNT(*)", condition).value == 1:  # SQL may take two values for one
+        rows = exact.rows(condition)
+        if exact.people(rows) == 1:  # SQL may take two values for one
             nobody = False
-            yield condition, names(row), records.take(np.array([row]))
+            yield condition, names(row), records.take(np.flatnonzero(rows))
     if nobody:
-        looked = f" of the {most:,} rows that were looked at" if len(alone) > most else ""
+        looked = f" of the {most:,} people who were looked at" if len(alone) > most else ""
         raise InvalidArgument(
             f"what is known singles nobody out{looked}, so no question is about one person", hint="more columns"
         )
@@ -90,28 +97,31 @@ def run_averaging(stage: Stage, against: str) -> AttackResult:
     """Ask how many people have somebody's sensitive value, at most 150 times, in other words each time."""
     repeats = min(stage.terms.trials, _REPEATS)
     value = value_of(stage.records.column(stage.terms.sensitive), 0)
-    condition = where({stage.terms.sensitive: value})
-    truth = stage.exact().aggregate("COUNT(*)", condition).value
+    condition, target = where({stage.terms.sensitive: value}), _target(stage, against)
+    exact = stage.exact()
+    truth = exact.aggregate(exact.counting, condition).value
     others = [f"{condition} AND {n} = {n}" for n in range(1, repeats)]
-    wordings = [question("COUNT(*)", wording, NAME) for wording in (condition, *others)]
-    return averaging(_target(stage, against), wordings, repeats=repeats, truth=None if truth is None else int(truth))
+    wordings = [question(target.counting, wording, NAME) for wording in (condition, *others)]
+    return averaging(target, wordings, repeats=repeats, truth=None if truth is None else int(truth))
 
 
 def run_differencing(stage: Stage, against: str) -> AttackResult:
     """The total with somebody and without."""
-    condition, who, row = _person(stage)
-    truth = value_of(row.column(str(stage.terms.value)), 0)
+    condition, who, rows = _person(stage)
     return differencing(
         _target(stage, against),
         _sum(stage),
         without=f"NOT ({condition})",
         who=who,
-        truth=float(truth) if isinstance(truth, int | float) else None,
+        truth=_total(stage, rows),
     )
 
 
 def run_guessing(stage: Stage, against: str) -> AttackResult:
-    """Ask of every other person whether they have the sensitive value that they have, of the others about another."""
+    """Ask of every other person whether they have the sensitive value that they have, of the others about another.
+
+    Whoever has every value, in rows that are alike in what is known, can't be asked about another, and isn't asked.
+    """
     column = stage.records.column(stage.terms.sensitive)
     labels = column.labels()
     if len(labels) < 2:  # noqa: PLR2004 — one to have, and one not to have
@@ -120,26 +130,26 @@ def run_guessing(stage: Stage, against: str) -> AttackResult:
     most = stage.terms.people
 
     def asked() -> Iterator[tuple[str, str, bool]]:
-        for place, (condition, who, row) in enumerate(islice(_people(stage, most=max(_LOOKED_AT, most)), most)):
-            own = value_of(row.column(column.name), 0)
-            other = labels[(labels.index(own) + 1) % len(labels)]
-            so = place % 2 == 0
-            yield who, f"{condition} AND {where({column.name: own if so else other})}", so
+        so = True
+        for condition, who, rows in islice(_people(stage, most=max(_LOOKED_AT, most)), most):
+            own = rows.column(column.name).labels()
+            place = labels.index(value_of(rows.column(column.name), 0))
+            others = [label for label in (*labels[place:], *labels[:place]) if label not in own]
+            if others:
+                yield who, f"{condition} AND {where({column.name: own[0] if so else others[0]})}", so
+                so = not so
 
     return guessing_each(_target(stage, against), asked())
 
 
 def run_tracker(stage: Stage, against: str) -> AttackResult:
-    """The total of one person, where no question about few rows is answered."""
-    condition, who, row = _person(stage)
-    exact, rows = stage.exact(), stage.records.rows
-    truth = value_of(row.column(str(stage.terms.value)), 0)
-    column = stage.records.column(stage.terms.sensitive)
-    sizes = column.counts()
-    middle = int(abs(sizes - rows / 2).argmin())
+    """The total of one person, where no question about few people is answered."""
+    condition, who, rows = _person(stage)
+    exact, column = stage.exact(), stage.records.column(stage.terms.sensitive)
+    middle = int(abs(shares_of(stage.records, column.name) - 1 / 2).argmin())
     by = where({column.name: column.labels()[middle]})
-    inside = exact.aggregate("COUNT(*)", by).value or 0
-    if not 2 * _FEWEST <= inside <= rows - 2 * _FEWEST:
+    inside = exact.rows(by)
+    if min(exact.people(inside), exact.people(~inside)) < 2 * _FEWEST:
         raise InvalidArgument("no value of the sensitive column makes a tracker: all are too rare or too common")
     return tracking(
         _target(stage, against),
@@ -147,7 +157,7 @@ def run_tracker(stage: Stage, against: str) -> AttackResult:
         wanted=condition,
         by=by,
         who=who,
-        truth=float(truth) if isinstance(truth, int | float) else None,
+        truth=_total(stage, rows),
     )
 
 
@@ -160,13 +170,13 @@ def run_query_log(stage: Stage, against: str) -> AttackResult:
     people = stage.sample()
     column = people.column(stage.terms.sensitive)
     values = [where({column.name: label}) for label in column.labels()[:_MOST_VALUES]]
-    but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people, most=people.rows)]
+    but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people, most=people.counted)]
     log = ["TRUE", *values, *but_one]
     return query_log(
         _target(stage, against, people),
         _sum(stage),
         log,
-        table=stage.exact(people.to_arrow()),
+        table=stage.exact(people),
         naming=stage.terms.on,
     )
 
@@ -176,16 +186,18 @@ def run_reconstruction(stage: Stage, against: str) -> AttackResult:
 
     Places are given at random, so anonymised rows, whose places are ranges, hide each person among others by chance.
     """
-    people = _numbered(stage.sample(stage.records.rows).only([stage.terms.sensitive]))
+    people = _numbered(stage.sample(stage.records.counted).only([stage.terms.sensitive]))
     column = people.column(stage.terms.sensitive)
-    common = int(column.counts().argmax())
-    asked = min(stage.terms.people, _MOST_PEOPLE, people.rows)
+    common = int(shares_of(people, column.name).argmax())
+    asked = min(stage.terms.people, _MOST_PEOPLE, people.counted)
+    places = people.column(NUMBER).codes  # people are numbered from 0, so a number is its own code
+    have = set(places[column.codes == common].tolist())
     return reconstruction(
         _target(stage, against, people, on=[NUMBER]),
         where({column.name: column.labels()[common]}),
         key=NUMBER,
         people=range(asked),
-        truth=[code == common for code in column.codes[:asked].tolist()],
+        truth=[number in have for number in range(asked)],
     )
 
 
@@ -200,15 +212,17 @@ def run_tracing(stage: Stage, against: str) -> TracingResult:
             the budget doesn't last for one marginal.
     """
     terms = stage.terms
-    study = Study.of(stage.records.only([*terms.on, terms.sensitive]), shuffled(stage.records.rows), terms.people)
+    study = Study.of(stage.records.only([*terms.on, terms.sensitive]), shuffled(stage.records.counted), terms.people)
     match against:
         case "exact":
             return study.traced(study.exact(), against="exact shares", on=terms.on)
         case "anonymized":
-            rows = stage.anonymised(stage.records.take(study.members))
+            rows = stage.anonymised(of_units(stage.records, study.members))
             return study.traced(study.anonymised(rows), against=rows.name, on=terms.on)
         case _:
-            answers = stage.answers(study.marginals.coded(study.members), keys=study.marginals.keys())
+            answers = stage.answers(
+                study.coded(study.members), keys=study.marginals.keys(), grouped_by=study.groupings()
+            )
             counts, paid = study.answered(answers), answers.bill.epsilon
             return study.traced(
                 counts,
@@ -220,10 +234,19 @@ def run_tracing(stage: Stage, against: str) -> TracingResult:
 
 
 def _numbered(people: Records) -> Records:
-    """These people, known by their number."""
+    """These people, known by their number: the order in which they were drawn."""
     import pyarrow as pa
 
-    return read(people.to_arrow().append_column(NUMBER, pa.array(range(people.rows))))
+    places = np.arange(people.rows) if people.units is None else people.units.codes
+    return replace(read(people.to_arrow().append_column(NUMBER, pa.array(places, pa.int64()))), units=people.units)
+
+
+def _total(stage: Stage, rows: Records) -> float | None:
+    """What the totals' column adds up to in these rows; None if it has no number there."""
+    column = rows.column(str(stage.terms.value))
+    worth = numbers(column)[column.codes]
+    known = worth[np.isfinite(worth)]
+    return float(known.sum()) if len(known) else None
 
 
 def _sum(stage: Stage) -> str:

@@ -19,7 +19,7 @@ from discreet.attacks.rows.linking.linkage import linkage
 from discreet.attacks.rows.linking.nearness import Near, Nearness, Same, Typos
 from discreet.attacks.rows.linking.presence import presence
 from discreet.attacks.rows.linking.ratings import blurred, made_up_ratings
-from discreet.attacks.rows.linking.sampling import shuffled
+from discreet.attacks.rows.linking.sampling import drawn, shuffled
 from discreet.attacks.rows.linking.sparse import Log, guessed_log, sparse
 from discreet.attacks.rows.numbers import is_ordered
 from discreet.attacks.rows.people import of_units
@@ -28,7 +28,6 @@ from discreet.attacks.staging import NUMBER, Stage
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
-from discreet.privacy import Unit
 
 _KNOWN_THINGS = 8  # of each target of the sparse attack
 _FEWEST_THINGS = 2  # of each person, on average
@@ -110,7 +109,7 @@ def run_fuzzy(stage: Stage, against: str) -> AttackResult:
         numbered = replace(read(stage.records.to_arrow().append_column(NUMBER, told[NUMBER])), units=units)
         return fuzzy(numbered, known, on=how, sensitive=terms.sensitive, truth=NUMBER)
     if against == "answers":
-        known = known.take(shuffled(known.rows)[: terms.people])
+        known = drawn(known, terms.people)
     release, _ = _target(stage, against)
     return _of_all(stage, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
 
@@ -132,7 +131,8 @@ def run_sparse(stage: Stage, against: str) -> AttackResult:
         people, absent = done.column(log.person), set(targets[1::2])
         left_out = [place for place, label in enumerate(people.labels()) if label in absent]
         kept = np.flatnonzero(~np.isin(people.codes, left_out))
-        target = stage.answers(done.take(kept).to_arrow(), unit=Unit(log.person))
+        there = done.take(kept)
+        target = stage.answers(there if there.units else read(there, unit=log.person), grouped_by=())
         return presence(target, known, log=log, inside=targets[::2])
     if against == "raw":
         return sparse(done, known, log=log, truth=True)
@@ -185,8 +185,8 @@ def run_intersection(stage: Stage, against: str) -> AttackResult:
     first: Rows | Answers
     second: Rows | Answers
     if against == "answers":
-        first, second = (stage.answers(part.to_arrow()) for part in parts)
-        both = both.take(np.arange(min(both.rows, stage.terms.people)))
+        first, second = (stage.answers(part) for part in parts)
+        both = drawn(both, stage.terms.people)
     else:
         first, second = (stage.raw(part) if against == "raw" else stage.anonymised(part) for part in parts)
     return intersection(first, second, both, on=stage.terms.on, sensitive=stage.terms.sensitive)
@@ -198,8 +198,7 @@ def run_singling_out(stage: Stage, against: str) -> AttackResult:
     third = max(stage.records.counted // 3, 1)
     data, fresh = of_units(stage.records, order[:third]), of_units(stage.records, order[third : 3 * third])
     if against == "answers":
-        table = data.to_arrow()
         trials = min(stage.terms.trials, _TRIALS_ON_ANSWERS)
-        return singling_out(lambda: stage.answers(table), data, fresh=fresh, trials=trials)
+        return singling_out(lambda: stage.answers(data), data, fresh=fresh, trials=trials)
     release = stage.anonymised(data) if against == "anonymized" else stage.raw(data)
     return singling_out(release, data, fresh=fresh, on=stage.terms.on, trials=stage.terms.trials)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, log10
 from pathlib import Path
@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records
-from discreet.attacks.rows.linking.sampling import shuffled
+from discreet.attacks.rows.linking.sampling import drawn
 from discreet.attacks.rows.numbers import is_ordered, numbers
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.bare import Bare
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.unit_column import limits_of, pseudonymous, with_unit
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
-from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
+from discreet.privacy import Bounds, Budget, Keys, Unit
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from discreet.anonymity.attributes import Repeated
     from discreet.anonymity.records.read import Unit as WhoseRow
 
@@ -167,43 +167,54 @@ class Stage:
         return Rows.of(release, name=f"{self.terms.k}-anonymous rows", original=table)
 
     def answers(
-        self, table: pa.Table | None = None, *, unit: Unit | None = None, keys: Mapping[str, Keys] | None = None
+        self,
+        records: Records | None = None,
+        *,
+        keys: Mapping[str, Keys] | None = None,
+        grouped_by: Sequence[Sequence[Coded]] | None = None,
     ) -> Answers:
-        """The gateway, before an account of its own.
+        """The gateway, before an account of its own. Whose privacy it is, is the table's unit: each row's, or its own.
+
+        Limits are those within which all units of the whole table are, so that nothing is cut off what is asked. As the
+        bounds, they come from the table itself: an experiment on rows that the custodian has.
 
         Args:
-            table: what is protected; the whole table if left out.
-            unit: whose privacy it is; that of each row if left out. Others count for a row each in any one answer.
+            records: what is protected; the whole table if left out.
             keys: of columns by which questions may group rows.
+            grouped_by: columns of the whole table by which each of the questions that group rows does; what is sought,
+                if left out.
         """
-        data = self.records.to_arrow() if table is None else table
-        value, whose = self.terms.value, unit or Unit.row()
+        table = self.records if records is None else records
+        data, whose = with_unit(table)
+        value, whole = self.terms.value, table if self.records.units is None else self.records
+        if grouped_by is None:
+            grouped_by = [[self.records.column(self.terms.sensitive)]]
         declared: dict[str, Bounds | Keys] = dict(keys or {})
         if value is not None and value in data.column_names and value not in declared:
             declared[value] = self.bounds(value)
         protected = protect(
             data,
             name=NAME,
-            unit=whose,
+            unit=Unit.row() if whose is None else Unit(whose),
             budget=Budget(epsilon=self.terms.budget),
             columns=declared,
-            limits=None if whose.is_row else Limits(rows=1),
+            limits=limits_of(whole, grouped_by),
             ledger=self.folder / f"{len(list(self.folder.iterdir()))}.ledger",
         )
         self.closing.enter_context(protected)
         return Answers(protected, epsilon=self.terms.epsilon)
 
-    def exact(self, table: pa.Table | None = None) -> Exact:
+    def exact(self, records: Records | None = None) -> Exact:
         """Exact answers."""
-        return Exact(self.records.to_arrow() if table is None else table, name=NAME)
+        return Exact(self.records if records is None else records, name=NAME)
 
-    def bare(self, table: pa.Table | None = None) -> Bare:
+    def bare(self, records: Records | None = None) -> Bare:
         """Answers with fresh noise, and no account."""
-        return Bare(self.exact(table), epsilon=self.terms.epsilon)
+        return Bare(self.exact(records), epsilon=self.terms.epsilon)
 
     def sample(self, most: int | None = None) -> Records:
-        """People drawn from the table: whom an attacker on answers asks about."""
-        return self.records.take(shuffled(self.records.rows)[: most or self.terms.people])
+        """People drawn from the table, with all of their rows: whom an attacker on answers asks about."""
+        return drawn(self.records, most or self.terms.people)
 
     def bounds(self, name: str) -> Bounds:
         """Bounds for an experiment on the custodian's own table: from 0 to a power of ten.
@@ -219,16 +230,19 @@ class Stage:
 
 
 @contextmanager
-def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None) -> Iterator[Stage]:
+def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bool = False) -> Iterator[Stage]:
     """Set a table up, and clear away what was made of it.
 
     Args:
         table: anything `anonymity.read` takes; the synthetic census of 10,000 people if left out.
         terms: how attacks are set up.
         unit: the columns that say whose a row is, see `anonymity.read`.
+        log: whether the first of the columns that are known is the person, as in a table of what people did. With a
+            unit, that is the unit, which needn't be named again.
 
     Raises:
-        InvalidArgument: the table has no rows, or one of them doesn't say whose it is.
+        InvalidArgument: the table has no rows, or one of them doesn't say whose it is; or somebody else than the
+            unit is named as the person of a log.
         SchemaMismatch: the table lacks a column.
     """
     from discreet.anonymity.attributes import repeated
@@ -239,7 +253,10 @@ def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None) -> Iter
         from discreet.census import synthetic
 
         table = synthetic(_CENSUS_PEOPLE)
-    records = read(table, unit=unit)
+    if log:
+        records, terms = _log(table, terms, unit)
+    else:
+        records = read(table, unit=unit)
     for name in (*terms.on, terms.sensitive, *((terms.value,) if terms.value else ())):
         records.column(name)
     if not records.rows:
@@ -253,3 +270,21 @@ def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None) -> Iter
             folder=Path(folder),
             closing=closing,
         )
+
+
+def _log(table: object, terms: Terms, unit: WhoseRow) -> tuple[Records, Terms]:
+    """A table of what people did, and the terms with the person first, who is the unit if there is one.
+
+    Raises:
+        InvalidArgument: somebody else than the unit seems to be named.
+    """
+    records, person = pseudonymous(table, unit)
+    if person is None or records.units is None:
+        return records, terms
+    things = tuple(name for name in terms.on if name not in records.units.names)
+    if not things or (len(things) > 1 and things == terms.on):
+        raise InvalidArgument(
+            f"who did it is the unit, {', '.join(records.units.names)}; what they did must be named, and nobody else",
+            hint="on=[what], or the unit and what",
+        )
+    return records, replace(terms, on=(person, *things))

@@ -46,9 +46,9 @@ def audit(  # noqa: PLR0913 — all but three have a meaning of their own where 
     and however the event was found; provided that outputs are independent of each other, and that `one` and `other`
     are neighbours. So a sound mechanism is rejected with probability at most 1 − confidence.
 
-    The event is the best there is (Neyman–Pearson) where the mechanism tells its probabilities by `mass` or `masses`;
-    else it is learned on one half of the draws, by frequencies of what is seen in the outputs and by a classifier, and
-    tested on the other.
+    Where the mechanism tells its probabilities, by `mass` (on one integer) or `masses`, and they aren't too many, no
+    other event of the same probability tells the two apart better (Neyman–Pearson); else the event is learned on one
+    half of the draws, by frequencies of what is seen in the outputs and by a classifier, and tested on the other.
 
     Args:
         mechanism: one of discreet's, or a black box: a callable that takes data and gives an output, or an object with

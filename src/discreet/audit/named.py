@@ -1,4 +1,4 @@
-"""Mechanisms by name, each with neighbours that are as hard to hide as any: what `discreet audit` takes."""
+"""Mechanisms by name, each with neighbours that are hard to hide: what `discreet audit` takes."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def audit_named(
     draws: int | None = None,
     confidence: Rationalizable = CONFIDENCE,
 ) -> Audit:
-    """Audit a mechanism by its name, between neighbours that are as hard to hide as any.
+    """Audit a mechanism by its name, between neighbours that are hard to hide.
 
     Args:
         name: of `SOUND` or `BROKEN`.

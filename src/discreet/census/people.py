@@ -70,7 +70,7 @@ def synthetic(n: int = 32_561) -> pa.Table:
     | `hours` | worked a week, 0 to 99, often 40 | age, sex, education |
 
     With N people and D days of birth about exp(−(N−1)/D) of them share theirs with nobody; here N = 32,561 and
-    D = 22,645 give a quarter, and date of birth with ZIP singles out everybody but a couple.
+    D = 22,645 give a quarter, and date of birth with ZIP singles out everybody.
 
     Args:
         n: how many people; 1 to 48,995,087.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _COUNTED = (".csv", ".parquet")
+_GUESSED = "guessed from the cells of CSV files, of which one can change a kind: correct them, or use --strict"
 
 
 @reported
@@ -45,8 +46,9 @@ def init(  # noqa: PLR0913 — each is an option of the command
     """Propose a configuration for one or more tables, from their schemas and from public knowledge.
 
     Whatever was read off the data is marked as a leak, in the file and on the screen, to be replaced by what the
-    columns may hold. Links between tables are proposed by the names of columns alone. The ledger is created beside the
-    configuration; one that is there is kept, with what was spent.
+    columns may hold. That kinds of a CSV file's columns were guessed from its cells is said on the screen. Links
+    between tables are proposed by the names of columns alone. The ledger is created beside the configuration; one that
+    is there is kept, with what was spent.
     """
     from discreet.tables import propose_together
 
@@ -55,7 +57,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
         proposal = propose_together(_looks(files, table, strict=strict), strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
-    _show(proposal, output, files)
+    _show(proposal, output, files, strict=strict)
 
 
 def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
@@ -112,7 +114,7 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
         protected.close()
 
 
-def _show(proposal: Proposal, output: Path, files: list[Path]) -> None:
+def _show(proposal: Proposal, output: Path, files: list[Path], *, strict: bool) -> None:
     """Print what was proposed, where each declaration came from, and what to do next."""
     from rich.table import Table
     from rich.text import Text
@@ -132,6 +134,8 @@ def _show(proposal: Proposal, output: Path, files: list[Path]) -> None:
         known = f"{each.codebook.title} ({each.codebook.reference})" if each.codebook else ""
         words = {"known as": known, "unit": _unit(each), "leaks": _leaks(each), "doubts": "; ".join(each.doubts)}
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
+    if not strict and any(each.table.source.kind == "csv" for each in proposal.tables):
+        facts.append(("kinds", _GUESSED))
     if (risk := _risk(files)) is not None:
         facts.append(("risk", risk))
     facts.append(("next", f"read {output} and mend it, then ask:"))
@@ -149,7 +153,8 @@ def _risk(files: list[Path]) -> str | None:
     readable = [file for file in files if file.suffix.lower() in _COUNTED]
     if not readable:
         return None
-    return f"`discreet risk {quote(str(readable[0]))}` says whom rows would single out; noisy answers hide everybody"
+    risk = f"`discreet risk {quote(str(readable[0]))}` says whom rows would single out"
+    return f"{risk}; of noisy answers, ε says what they tell of anybody"
 
 
 def _listing(proposal: TableProposal) -> RenderableType:

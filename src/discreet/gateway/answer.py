@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +15,7 @@ from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.query import ir
 from discreet.query.consistency import consistent
 from discreet.query.estimators import Noisy
-from discreet.query.literals import day_of, moment_of
+from discreet.query.literals import day_of, moment_of, ordinal
 from discreet.query.plan import Plan
 from discreet.query.released import Group, Values, arrange, evaluate
 from discreet.query.tuning.moved import Moved
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 End: TypeAlias = Any
 """An end of an interval: a number; of dates a date, of timestamps a timestamp."""
+
+_FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
+"""In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +111,15 @@ class Answer:
         threshold. If it is near that, its values are too high, and its intervals hold less often than they say: those
         of a group well below the threshold never. Likewise groups that HAVING, or ORDER BY with LIMIT, picked.
 
-        Those of counts and sums, of linear combinations of them, of averages and of ratios of sums waste nothing: they
-        hold as often as they say. Those of variances and standard deviations are a little wide: a 95 % interval holds
-        in 97 % of all cases at the most, where the noise of the group's count is below a hundredth of it. Those of any
-        other arithmetic (a product of two aggregates, a rounded one, a difference of two averages) take the worst of
-        their parts together, and are wider than they need be (Bonferroni). Those of quantiles, MIN and MAX reach to the
-        edges of the cells in which rows are counted around the answer, and so hold more often than they say; of dates,
-        their ends are dates. What MODE chooses has none.
+        Those of counts and sums, of linear combinations of them, of averages and of ratios of sums hold as often as
+        they say, but for rounding: the ends of whole numbers are put on the outside, so with little noise they hold
+        more often, at ε = 1 in 97 % and more instead of 95 %; and averages are kept within what bounds allow. Those of
+        variances and standard deviations are a little wide: a 95 % interval holds in 97 % of all cases at the most,
+        where the noise of the group's count is below a hundredth of it. Those of any other arithmetic (a product of two
+        aggregates, a rounded one, a difference of two averages) take the worst of their parts together, and are wider
+        than they need be (Bonferroni). Those of quantiles, MIN and MAX reach to the edges of the cells in which rows
+        are counted around the answer, and so hold more often than they say; of dates, their ends are dates. What MODE
+        chooses has none.
 
         An interval speaks of the noise only: what bounds and limits cut off isn't in it. None where a value has no
         noise, or where the noise may carry it anywhere.
@@ -195,7 +200,7 @@ def _ends(found: Interval, kind: Kind) -> tuple[End, End]:
         case Kind.DATE:
             return day_of(int(found.lo)), day_of(int(found.hi))
         case Kind.TIMESTAMP:
-            return moment_of(int(found.lo)), moment_of(int(found.hi))
+            return moment_of(max(int(found.lo), _FIRST)), moment_of(min(int(found.hi), _LAST))
         case _:
             return found.lo, found.hi
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from discreet.engine import open_engine, source_of
@@ -10,9 +12,14 @@ from discreet.errors import InvalidArgument
 from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
-from discreet.tables import Column, Dataset, Peek, Source
+from discreet.tables import Column, Dataset, Kind, Peek, Source
+from discreet.tables.proposals.codebooks import codebook
+from discreet.tables.proposals.facts import knowledge
 from discreet.tables.schema.config import load_config
 from discreet.tables.schema.table import ROW_CEILING
+
+_BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.BOOLEAN)
+"""The kinds in the order in which they are tried: all that a CSV file is known to hold is text."""
 
 
 def protect(  # noqa: PLR0913 — what a custodian declares, each by name
@@ -147,18 +154,34 @@ def inspect(
     Args:
         path: of the file.
         table: inside of a database file.
-        peek: whether to read values too; otherwise only the schema is looked at.
+        peek: whether to read values too; otherwise only the schema is looked at. A CSV file's is the names in its
+            header, and columns are of the kinds that are publicly known of these: text, where nothing is.
 
     Returns:
-        The columns as the schema has them, what was seen in them, and the source.
+        The columns as the schema has them, what was seen in them, and the source. With `peek`, the kinds of a CSV
+        file's columns are guessed from its cells, so they are as private as these.
 
     Raises:
         SourceError: the file can't be opened.
     """
     source = Source.of(path, table=table)
     engine = open_engine([source])
-    columns = engine.describe(source)
-    return columns, engine.peek(source, columns) if peek else None, source
+    columns = engine.describe(source, guess=peek)
+    if peek:
+        return columns, engine.peek(source, columns), source
+    return _known(columns) if source.kind == "csv" else columns, None, source
+
+
+def _known(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Columns by the kinds that anybody may know from their names; text, where nobody does."""
+    book = codebook([column.name for column in columns])
+
+    def kind_of(name: str) -> Kind:
+        in_book = (kind for kind in _BY_NAME if book is not None and book.about(name, kind) is not None)
+        anywhere = (kind for kind in _BY_NAME if knowledge(name, kind) is not None)
+        return next(chain(in_book, anywhere), Kind.TEXT)
+
+    return tuple(replace(column, kind=kind_of(column.name)) for column in columns)
 
 
 def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) -> Protected:

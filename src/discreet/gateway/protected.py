@@ -132,7 +132,9 @@ class Protected:
             bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`.
                 "auto": another tenth of the offer goes into how many units have values how large, by which bounds are
                 chosen that hold nearly all; the answer says which.
-            consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing.
+            consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each
+                row of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out
+                what they don't.
             cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
                 bounds move values that are added up; for a tenth of the offer.
             dialect: of the question, as sqlglot names it.
@@ -209,7 +211,9 @@ class Protected:
         The same question, at the same cost, of the same data gives the same answer and costs nothing again; so does a
         question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
         that begins with EXPLAIN gives an `Explanation` instead, the plan in words, at no cost. Of a workload all
-        questions are answered, or none; one debit pays for all.
+        questions are answered, or none; one debit pays for all. What is asked first, where limits or bounds are "auto"
+        or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is refused then: another
+        analyst may have spent the rest meanwhile.
 
         Args:
             question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.

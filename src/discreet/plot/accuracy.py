@@ -100,7 +100,7 @@ def _subtitle(confidence: float) -> str:
     """What is drawn."""
     return (
         f"Above: the ± that holds in {percent(confidence)} of answers. "
-        "Below: how often a guess about one unit can be right."
+        "Below: how often a guess at even odds can be right."
     )
 
 
@@ -109,5 +109,5 @@ def _words(xs: Sequence[float], read: Mapping[str, Sequence[float]]) -> str:
     each = "; ".join(f"{name}: from ± {shown(ys[0])} down to ± {shown(ys[-1])}" for name, ys in read.items())
     return (
         f"Above, the error of an answer from ε = {shown(xs[0])} to {shown(xs[-1])}; {each}. Below, how often the best "
-        f"guess about one unit is right: from {percent(odds(xs[0]))} to {percent(odds(xs[-1]))}."
+        f"guess about one unit is right, at even odds: from {percent(odds(xs[0]))} to {percent(odds(xs[-1]))}."
     )

@@ -61,9 +61,10 @@ def neighbours(noises: Mapping[str, AdditiveNoise], *, answers: tuple[int, int] 
         )
     pairs = {name: _Pair.of(noise, answers, draws) for name, noise in noises.items()}
     exact = f"Exact answers: {shown(answers[0])} on D, {shown(answers[1])} on D′."
+    drawn = f"Dots: {draws} answers drawn on each."
     panel = (WIDTH - 0.25) / len(pairs)
     with house_style():
-        figure = sheet(_title(pairs), f"{exact} Dots: {draws} answers that were drawn on each.", height=4.8)
+        figure = sheet(_title(pairs), f"{exact} {drawn} Guesses are from even odds.", height=4.8)
         for number, (name, pair) in enumerate(pairs.items()):
             left, right = number * panel + 0.72, (len(pairs) - 1 - number) * panel
             upper = axes_in(figure, left=left, right=right, bottom=2.0, top=0.42)
@@ -103,7 +104,8 @@ class _Pair:
     def of(cls, noise: AdditiveNoise, answers: tuple[int, int], draws: int) -> _Pair:
         """Ask the noise for its probabilities, and for draws.
 
-        The best guess is right with probability (1 + TV)/2; the total variation TV is what D has above D′, summed.
+        From even odds the best guess is right with probability (1 + TV)/2; the total variation TV is what D has above
+        D′, summed.
         """
         reach, far = noise.radius(_SHOWN), noise.radius(1 - 1e-6)
         if 2 * far + abs(answers[0] - answers[1]) > _MOST_VALUES:
@@ -220,5 +222,6 @@ def _words(pairs: Mapping[str, _Pair], answers: tuple[int, int]) -> str:
     each = "; ".join(f"with {name}, {percent(pair.guess)}" for name, pair in pairs.items())
     return (
         f"Two laws of released answers, one around {answers[0]} on dataset D, one around {answers[1]} on its neighbour "
-        f"D′, with draws from each. How often the best guess of the dataset from one answer is right: {each}."
+        f"D′, with draws from each. How often the best guess of the dataset from one answer is right, from even odds: "
+        f"{each}."
     )

@@ -46,6 +46,13 @@ def check_consistent(drafts: Sequence[Draft]) -> None:
             )
         if draft.picks:
             raise Unsupported("quantiles and modes of groups don't add up to those of a whole")
+        unlisted = next((key.name for key in draft.keys if key.expr.type.hidden), None)
+        if unlisted is not None:
+            raise Unsupported(
+                f"rows with other values of {unlisted!r} than its keys are in a total and in none of its groups, so "
+                "groups don't add up to it",
+                hint=f"WHERE {unlisted} IS NOT NULL leaves them out of both; NULL among the keys gives them a group",
+            )
         if any(isinstance(measure, ir.Units | ir.DistinctValues) for measure in draft.measures):
             raise Unsupported("different values, or units, may be counted in several groups, so they don't add up")
 

@@ -38,7 +38,7 @@ class Request:
         limits: how much a unit may contribute to this question, instead of what the tables declare. Any are private:
             they weigh what is cut off against noise. "auto": chosen privately, for a share of the offer.
         bounds: of columns, by name, instead of wider declared ones or none; "auto" as for limits.
-        consistent: whether groups are to add up to those of the next grouping set.
+        consistent: whether groups are to add up to those of the next grouping set, of which each row is in one of them.
         cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and what bounds move;
             for a share of the offer.
     """
@@ -121,7 +121,7 @@ class Request:
             Fraction(50, 1)
         """
         if (epsilon is not None and rho is not None) or (epsilon is None and rho is None and within is None):
-            raise InvalidArgument(_ONE_OF, hint="epsilon=0.5, for example")
+            raise InvalidArgument(_ONE_OF, hint="epsilon=0.5 in Python, --epsilon 0.5 on the command line")
         if weights is not None and within is not None:
             raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
         if limits is not None and limits != "auto" and not isinstance(limits, Limits):

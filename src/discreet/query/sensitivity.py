@@ -6,17 +6,19 @@ question over tables moves by is worked out in `rules`, from limits and units; t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from discreet.errors import InvalidArgument, QueryError, UnboundedColumn
+from discreet.errors import InvalidArgument, QueryError, UnboundedColumn, Unsupported
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query import ir
+from discreet.query.ranges import magnitude
 from discreet.tables import Column, Kind, Source, Table
 
-_FAR = Fraction(2**40)
-"""Where columns end of which nothing is said. What holds for these ends alone isn't a bound."""
+_SOME = Bounds(-(2**40), 2**40)
+"""Of columns of which nothing is said, until the expression is read. No result rests on these bounds."""
 
 _TABLE = "numbers"
 
@@ -25,7 +27,8 @@ def sensitivity(expression: str, *, moves: Rationalizable = 1, **bounds: Bounds)
     """How far an expression of numbers can move, if each of them moves by at most so much, within its bounds.
 
     The lesser of two bounds is taken: the length of the expression's range, and how much its parts can move, added up.
-    It needn't be the least possible, but nothing exceeds it, whatever the numbers are.
+    It needn't be the least possible, but nothing exceeds it, whatever the numbers are. That is of real numbers: what
+    floats round off when the expression is computed comes on top.
 
     Args:
         expression: in SQL; its columns are real numbers that are never NULL.
@@ -33,7 +36,7 @@ def sensitivity(expression: str, *, moves: Rationalizable = 1, **bounds: Bounds)
         bounds: of columns, by name; others can be any number.
 
     Raises:
-        QueryError: it isn't an expression of numbers, or nothing bounds how far it moves.
+        QueryError: it isn't an expression of numbers, it may be NULL, or nothing bounds how far it moves.
         InvalidArgument: bounds of a column that the expression doesn't have, or moves of 0.
 
     Source: Dwork, McSherry, Nissim, Smith (2006), Definition 2, for what sensitivity is.
@@ -49,19 +52,21 @@ def sensitivity(expression: str, *, moves: Rationalizable = 1, **bounds: Bounds)
     step = positive(moves, "moves")
     try:
         names = _names(expression)
-        _bound(expression, names, bounds, _FAR)
+        expr = _loosened(_bound(expression, names, bounds), names - bounds.keys(), {})
     except QueryError as error:
         error.place = None  # it is one in a text that nobody wrote
         raise
     unknown = sorted(bounds.keys() - names)
     if unknown:
         raise InvalidArgument(f"the expression has no column {unknown[0]!r}", hint=f"it has {', '.join(sorted(names))}")
-    near, far = (_movement(_bound(expression, names, bounds, ends), step) for ends in (_FAR, 2 * _FAR))
-    if near != far:
+    if expr.type.nullable:
+        raise Unsupported(f"{expression} may be NULL, which is no distance from any number", hint="COALESCE(…, 0)")
+    found = _movement(expr, step)
+    if found is None:
         raise UnboundedColumn(
             f"nothing bounds how far {expression} moves", hint="clip it: LEAST(GREATEST(x, 0), 100), or give bounds"
         )
-    return near
+    return found
 
 
 def _names(expression: str) -> frozenset[str]:
@@ -74,12 +79,12 @@ def _names(expression: str) -> frozenset[str]:
     return frozenset(column.name for column in statement.select.find_all(exp.Column))
 
 
-def _bound(expression: str, names: frozenset[str], bounds: Mapping[str, Bounds], ends: Fraction) -> ir.Expr:
-    """What an expression means, if columns of which nothing is said end somewhere."""
+def _bound(expression: str, names: frozenset[str], bounds: Mapping[str, Bounds]) -> ir.Expr:
+    """What an expression means, if columns of which nothing is said end somewhere: none is read without."""
     from discreet.query.sql import question
 
     columns = tuple(
-        Column(name=name, kind=Kind.REAL, bounds=bounds.get(name, Bounds(-ends, ends)), nullable=False)
+        Column(name=name, kind=Kind.REAL, bounds=bounds.get(name, _SOME), nullable=False)
         for name in sorted(names) or ["none"]
     )
     source = Source(kind="memory", location=_TABLE)
@@ -91,55 +96,86 @@ def _bound(expression: str, names: frozenset[str], bounds: Mapping[str, Bounds],
     return aggregate.argument
 
 
-def _movement(expr: ir.Expr, moves: Fraction) -> Fraction:
-    """How far a bounded expression can move: its range, or its slope times the move, whichever is less.
+def _loosened(expr: ir.Expr, loose: Collection[str], done: dict[int, tuple[ir.Expr, ir.Expr]]) -> ir.Expr:
+    """The expression with no ends for columns of which nothing is said, and the ranges that follow from that.
+
+    Args:
+        expr: of a row.
+        loose: the names of these columns.
+        done: what was loosened before, by identity, with what it was made of: shared parts stay shared.
+    """
+    if isinstance(expr, ir.Column):
+        return replace(expr, type=replace(expr.type, lo=None, hi=None)) if expr.name in loose else expr
+    if not isinstance(expr, ir.Call):
+        return expr
+    if id(expr) not in done:
+        args = tuple(_loosened(arg, loose, done) for arg in expr.args)
+        done[id(expr)] = expr, replace(expr, args=args, type=expr.function.infer(args))
+    return done[id(expr)][1]
+
+
+def _movement(expr: ir.Expr, moves: Fraction) -> Fraction | None:
+    """How far an expression can move: its range, or its slope times the move, whichever is less; None without an end.
 
     Of a product, |ab − a′b′| = |a(b − b′) + b′(a − a′)|: the greatest of one factor times the move of the other, and
-    the other way round. What has no rule here moves as far as its range allows, or not at all if its arguments don't.
+    the other way round. What has no rule here moves as far as its range allows. So does the least of numbers of which
+    one may be NULL, because it may change from one to another without any of them moving.
     """
-    if isinstance(expr, ir.Literal):
+    if not any(True for _ in ir.columns_in(expr)):
         return Fraction(0)
     span = _length(expr)
     if isinstance(expr, ir.Column):
-        return min(span, moves)
+        return moves if span is None else min(span, moves)
     if not isinstance(expr, ir.Call):
         raise TypeError("an expression of rows has no released parts")
-    each = [_movement(arg, moves) for arg in expr.args]
+    slope = _slope(expr, [_movement(arg, moves) for arg in expr.args])
+    return min((each for each in (span, slope) if each is not None), default=None)
+
+
+def _slope(expr: ir.Call, each: Sequence[Fraction | None]) -> Fraction | None:
+    """How far a function can move, given how far each of its arguments can; None if that isn't known."""
+    known = [one for one in each if one is not None]
+    all_known = len(known) == len(each)
     match expr.function.name:
         case "add" | "subtract":
-            slope = sum(each, Fraction(0))
+            return sum(known, Fraction(0)) if all_known else None
         case "negate" | "abs" | "real":
-            (slope,) = each
-        case "least" | "greatest":
-            slope = max(each)
+            return each[0]
+        case "least" | "greatest" if not any(arg.type.nullable for arg in expr.args):
+            return max(known) if all_known else None
         case "multiply":
             one, other = (_greatest(arg) for arg in expr.args)
-            slope = one * each[1] + other * each[0]
+            parts = [_times(one, each[1]), _times(other, each[0])]
+            return None if None in parts else sum((part for part in parts if part is not None), Fraction(0))
         case "divide" if isinstance(expr.args[1], ir.Literal):
-            slope = each[0] / _greatest(expr.args[1])
+            divisor = _greatest(expr.args[1])
+            return None if each[0] is None or not divisor else each[0] / divisor
         case _:
-            slope = span if any(each) else Fraction(0)
-    return min(span, slope)
+            return None
 
 
-def _ends(expr: ir.Expr) -> Iterator[Fraction]:
+def _times(size: Fraction | None, move: Fraction | None) -> Fraction | None:
+    """A size times a move; None if either has no end, but nothing if there is no move."""
+    if move == 0:
+        return Fraction(0)
+    return None if size is None or move is None else size * move
+
+
+def _ends(expr: ir.Expr) -> tuple[Fraction | None, Fraction | None]:
     """The ends of an expression's range."""
-    if isinstance(expr, ir.Literal):
-        yield from (Fraction(expr.value),) * 2  # type: ignore[call-overload]  # a number, as its place says
-        return
-    if expr.type.lo is None or expr.type.hi is None:
-        raise UnboundedColumn(f"nothing bounds {expr}", hint="give bounds of its columns")
-    yield from (expr.type.lo, expr.type.hi)
+    if isinstance(expr, ir.Literal) and isinstance(expr.value, int | Fraction):
+        return (Fraction(expr.value),) * 2
+    return expr.type.lo, expr.type.hi
 
 
-def _length(expr: ir.Expr) -> Fraction:
-    """How long an expression's range is; that of a condition is 1."""
+def _length(expr: ir.Expr) -> Fraction | None:
+    """How long an expression's range is; that of a condition is 1, and None that of one without an end."""
     if expr.type.kind is Kind.BOOLEAN:
         return Fraction(1)
     lo, hi = _ends(expr)
-    return hi - lo
+    return None if lo is None or hi is None else hi - lo
 
 
-def _greatest(expr: ir.Expr) -> Fraction:
-    """The greatest absolute value."""
-    return max(map(abs, _ends(expr)))
+def _greatest(expr: ir.Expr) -> Fraction | None:
+    """The greatest absolute value; None if there is none."""
+    return magnitude(_ends(expr))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
+from math import comb, lgamma, log, log1p
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
@@ -12,6 +13,9 @@ from discreet.stats.search import boundary, excess
 
 if TYPE_CHECKING:
     from flint import arb
+
+_MOST_EXACT = 1 << 12
+_MOST_TERMS = 1 << 14
 
 
 def clopper_pearson(successes: int, trials: int, confidence: Rationalizable) -> tuple[float, float]:
@@ -60,7 +64,8 @@ def lower_bound(successes: int, trials: int, confidence: Rationalizable) -> floa
     doubt = _doubt(successes, trials, confidence)
     if successes == 0:
         return 0.0
-    return boundary(lambda p: excess(partial(at_least, successes, trials, p), doubt), 0.0, successes / trials)
+    guess = _guess(successes, trials, doubt, lower=True)
+    return boundary(lambda p: excess(partial(at_least, successes, trials, p), doubt), 0.0, successes / trials, guess)
 
 
 def upper_bound(successes: int, trials: int, confidence: Rationalizable) -> float:
@@ -81,7 +86,8 @@ def upper_bound(successes: int, trials: int, confidence: Rationalizable) -> floa
     doubt = _doubt(successes, trials, confidence)
     if successes == trials:
         return 1.0
-    return boundary(lambda p: excess(partial(at_most, successes, trials, p), doubt), 1.0, successes / trials)
+    guess = _guess(successes, trials, doubt, lower=False)
+    return boundary(lambda p: excess(partial(at_most, successes, trials, p), doubt), 1.0, successes / trials, guess)
 
 
 def at_least(successes: int, trials: int, p: float) -> arb:
@@ -96,6 +102,39 @@ def at_most(successes: int, trials: int, p: float) -> arb:
     from flint import arb
 
     return (1 - arb(p)).beta_lower(trials - successes, successes + 1, regularized=True)
+
+
+def _guess(successes: int, trials: int, doubt: Fraction, *, lower: bool) -> float:
+    """Where a bound is, in floats: it says where to look, no more."""
+    level, ways = log(doubt.numerator) - log(doubt.denominator), _log_ways(successes, trials)
+
+    def above(p: float) -> float:
+        first = ways + successes * log(p) + (trials - successes) * log1p(-p)
+        odds = p / (1 - p)
+        return first + log(_terms(successes, trials, odds) if lower else _terms(trials - successes, trials, 1 / odds))
+
+    return boundary(lambda p: above(p) - level, 0.0 if lower else 1.0, successes / trials)
+
+
+def _log_ways(successes: int, trials: int) -> float:
+    """The logarithm of the number of ways to choose them."""
+    if min(successes, trials - successes) <= _MOST_EXACT:
+        return log(comb(trials, successes))
+    return lgamma(trials + 1) - lgamma(successes + 1) - lgamma(trials - successes + 1)
+
+
+def _terms(successes: int, trials: int, odds: float) -> float:
+    """Pr[Bin(trials, p) ≥ successes] / Pr[Bin(trials, p) = successes], from the odds p/(1 − p).
+
+    Terms fall where p is below the share of successes. Past `_MOST_TERMS` they are left out.
+    """
+    term = total = 1.0
+    for more in range(successes, min(trials, successes + _MOST_TERMS)):
+        term *= (trials - more) * odds / (more + 1)
+        total += term
+        if term < total * 2.0**-60:
+            break
+    return total
 
 
 def _doubt(successes: int, trials: int, confidence: Rationalizable) -> Fraction:

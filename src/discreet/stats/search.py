@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import inf, isfinite, ulp
 from typing import TYPE_CHECKING
@@ -50,41 +50,55 @@ def rounded_up(tail: arb) -> float:
     return min(1.0, to_float(fraction(tail.upper()), round_up=True))
 
 
-def boundary(above: Callable[[float], float], inside: float, outside: float) -> float:
+def boundary(above: Callable[[float], float], inside: float, outside: float, guess: float | None = None) -> float:
     """A point where `above` is at most 0, as near as 2^-40 (relative) to where it ceases to be.
 
-    Interpolates between the ends, and halves every third time: some twenty evaluations. What is returned is a point at
-    which `above` was seen to be at most 0, so a poor search costs tightness, never truth.
+    Interpolates between the ends, and halves every third time: some twenty evaluations, or two with a good guess. What
+    is returned is a point at which `above` was seen to be at most 0, so a poor search or guess costs tightness or time,
+    never truth.
 
     Args:
         above: `excess` at a point; crosses 0 once between the two ends.
         inside: where it is at most 0. Relied on, and not asked.
         outside: where it is above 0, or needn't be at most 0.
+        guess: where it may cross 0, found by floats.
 
     Examples:
         >>> round(boundary(lambda x: x * x - 2, 0.0, 2.0), 6)
         1.414214
     """
     seen = {inside: -inf, outside: inf}
+    for point in () if guess is None else _around(guess):
+        if min(inside, outside) < point < max(inside, outside):
+            seen[point] = above(point)
+            inside, outside = (point, outside) if seen[point] <= 0 else (inside, point)
+        if isfinite(seen[inside]) and isfinite(seen[outside]):
+            break
     for turn in range(200):
         width = outside - inside
         if abs(width) <= _GAP * max(abs(inside), abs(outside)):
             break
         low, high = seen[inside], seen[outside]
-        guess = inside + width / 2
+        point = inside + width / 2
         if turn % 3 and isfinite(low) and isfinite(high):
             step = width * low / (low - high)
             nudge = _GAP / 4 * max(abs(inside), abs(outside)) * (1 if width > 0 else -1)
-            guess = (
-                inside + step + (nudge if turn % 3 == 1 else -nudge)
-            )  # to cross the root, so that both ends close in
-        if not min(inside, outside) < guess < max(inside, outside):
-            guess = inside + width / 2
-        if guess in seen:
+            # to cross the root, so that both ends close in
+            point = inside + step + (nudge if turn % 3 == 1 else -nudge)
+        if not min(inside, outside) < point < max(inside, outside):
+            point = inside + width / 2
+        if point in seen:
             break
-        seen[guess] = above(guess)
-        if seen[guess] <= 0:
-            inside = guess
+        seen[point] = above(point)
+        if seen[point] <= 0:
+            inside = point
         else:
-            outside = guess
+            outside = point
     return inside
+
+
+def _around(guess: float) -> Iterator[float]:
+    """Points on both sides of a guess: near enough to be all that is needed, and ever farther if it is a poor one."""
+    for reach in (_GAP / 3, 2.0**-36, 2.0**-30, 2.0**-20, 2.0**-10):
+        yield guess * (1 - reach)
+        yield guess * (1 + reach)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,6 @@ UNITS = st.lists(
 """Of each unit, the one place that all of its rows have, and a sensitive value of each of its rows."""
 TWICE_THREE = {"patient_id": [1, 1, 1, 2, 2, 2], "zip": ["x"] * 6, "ill": ["flu"] * 3 + ["gout"] * 3}
 """Two people, three rows each, all alike in what is known."""
-BY_ROWS = frozenset(
-    {"linkage", "small-groups", "homogeneity", "background", "skewness", "intersection", "singling-out"}
-)
 
 
 def table(units: list[tuple[int, list[str]]]) -> dict[str, list[Any]]:
@@ -100,13 +97,48 @@ def test_classes_count_units(units: list[tuple[int, list[str]]]) -> None:
         counts = Counter(value for values in here for value in values)
         ratios += [counts[value] / len(here) / (everywhere[value] / len(units)) for value in counts]
     assert more.worst_ratio == pytest.approx(max(ratios))
-    if any(len(set(values)) > 1 for _, values in units):
-        with pytest.raises(InvalidArgument, match="several values"):
-            background(records, on=["zip"], sensitive="ill")
-    else:
-        once = read({"zip": [place for place, _ in units], "ill": [values[0] for _, values in units]})
-        of_units, of_rows = (background(each, on=["zip"], sensitive="ill") for each in (records, once))
-        assert (of_units.certain, of_units.worst, of_units.mean) == (of_rows.certain, of_rows.worst, of_rows.mean)
+    few = background(records, on=["zip"], sensitive="ill")
+    assert few.at_most == any(len(set(values)) > 1 for _, values in units)
+    assert few.certain[0] == pytest.approx(same.homogeneous_people / len(units))
+    if not few.at_most:
+        once = background(
+            read({"zip": [place for place, _ in units], "ill": [values[0] for _, values in units]}),
+            on=["zip"],
+            sensitive="ill",
+        )
+        assert (few.certain, few.worst, few.mean) == (once.certain, once.worst, once.mean)
+
+
+@given(UNITS, st.integers(0, 2))
+def test_excluding_values_makes_nobody_surer_than_is_said(units: list[tuple[int, list[str]]], excluded: int) -> None:
+    """Whichever values are excluded, and whichever is looked at: over all ways; without exclusions it is exact."""
+    found = background(read(table(units), unit="id"), on=["zip"], sensitive="ill")
+    reached, sure = 0.0, 0
+    for place in {place for place, _ in units}:
+        here = [set(values) for other, values in units if other == place]
+        best = 0.0
+        for gone in combinations("abc", excluded):
+            left = [values for values in here if not values & set(gone)]
+            best = max([best, *(sum(value in values for values in left) / len(left) for value in "abc" if left)])
+        reached, sure = max(reached, best), sure + (best == 1) * len(here)
+    assert reached <= found.worst[excluded] + 1e-9
+    assert sure / len(units) <= found.certain[excluded] + 1e-9
+    if not excluded:
+        assert reached == pytest.approx(found.worst[0])
+
+
+@given(UNITS)
+def test_groups_of_values_are_of_units(units: list[tuple[int, list[str]]]) -> None:
+    """Somebody with two values of a group is in it once: as if the groups stood in place of the values."""
+    groups = {"a": "soft", "b": "soft", "c": "hard"}
+    rows = table(units)
+    merged = read({**rows, "ill": [groups[value] for value in rows["ill"]]}, unit="id")
+    found, same = (
+        skewness(read(rows, unit="id"), on=["zip"], sensitive="ill", groups=groups),
+        skewness(merged, on=["zip"], sensitive="ill"),
+    )
+    for name in ("success", "baseline", "worst_ratio", "least_ratio", "doubled_people", "similar_people", "ratios"):
+        assert getattr(found, name) == getattr(same, name)
 
 
 def test_a_unit_in_several_classes_is_one_candidate() -> None:
@@ -233,24 +265,19 @@ def test_k_is_of_units() -> None:
     ("name", "against"), [(each.name, against) for each in NAMED.values() for against in each.against]
 )
 def test_rows_are_never_counted_under_the_name_of_people(name: str, against: str) -> None:
-    """An attack counts the units, or refuses with what to do instead; no third way."""
-    numbers = list(range(12))
+    """Every attack counts the units, against everything: nobody of 24 people with three rows each is tried twice."""
+    people = [n // 3 for n in range(72)]
     rows = {
-        "person": [n // 3 for n in range(36)],
-        "zip": [numbers[n // 3] // 2 for n in range(36)],
-        "ill": ["flu" if n // 3 % 3 else "gout" for n in range(36)],
-        "pay": [1 + n // 3 for n in range(36)],
+        "person": people,
+        "zip": [p if p % 2 else -(p // 4) for p in people],  # every other person is alone
+        "ill": ["flu" if p // 2 % 2 else "gout" for p in people],
+        "pay": [1 + p for p in people],
     }
     terms: dict[str, Any] = {"on": ["zip"], "sensitive": "ill", "value": "pay", "k": 2, "trials": 5, "people": 5}
-    if against in NAMED[name].by_unit:
-        found = attack(name, rows, against=against, unit="person", **terms)
-        assert found.unit == ("person",)
-        assert name == "singling-out" or found.tried <= 12
-    else:
-        with pytest.raises(InvalidArgument) as refused:
-            attack(name, rows, against=against, unit="person", **terms)
-        assert refused.value.hint
-    assert {each.name for each in NAMED.values() if each.by_unit} >= BY_ROWS
+    found = attack(name, rows, against=against, unit="person", **terms)
+    assert (found.unit, found.note) == (("person",), None)
+    assert found.tried <= 24
+    assert json.loads(json.dumps(found.to_dict()))["unit"] == ["person"]
 
 
 def test_units_of_one_row_are_people() -> None:
@@ -260,15 +287,10 @@ def test_units_of_one_row_are_people() -> None:
     assert found.unit == ("person",)
 
 
-def test_what_would_count_rows_isnt_compared() -> None:
-    """It is there, and wasn't tried; where that is all, there is nothing to compare."""
+def test_all_three_are_compared_by_unit() -> None:
+    """Two people are two as rows, as rows that were made k-anonymous, and for whoever asks."""
     found = compare("linkage", TWICE_THREE, on=["zip"], sensitive="ill", k=2, unit="patient_id")
-    assert [each.not_tried is None for each in found.results] == [
-        each in {"raw", "anonymized"} for each in NAMED["linkage"].against
-    ]
-    assert "counts rows, and 2 units have 6" in str(found.results[2].not_tried)
-    with pytest.raises(InvalidArgument, match="counts rows"):
-        compare("averaging", TWICE_THREE, on=["zip"], sensitive="ill", unit="patient_id")
+    assert [(each.tried, each.unit, each.not_tried) for each in found.results] == [(2, ("patient_id",), None)] * 3
 
 
 def test_an_unnamed_unit_is_noted() -> None:
@@ -291,18 +313,22 @@ def test_an_unnamed_unit_is_noted() -> None:
     assert str(both).splitlines()[0] == first
 
 
-def test_answers_about_people_with_several_rows_are_refused() -> None:
-    """Questions count rows, so that a table by unit isn't asked about."""
+def test_answers_that_count_rows_arent_asked_about_people() -> None:
+    """Nobody said whose the rows are that are counted, so people with several rows aren't asked for."""
     records = read(TWICE_THREE, unit="patient_id")
+    ages = read({"id": [1, 1, 2], "age": [30, 31, 40], "zip": ["x"] * 3}, unit="id")
+    four = read({"id": [1, 2, 3, 4], "age": [30, 35, 40, 45], "zip": ["x"] * 4}, unit="id")
     exact = Exact(TWICE_THREE)
     for run in (
         lambda: linkage(exact, records, on=["zip"], sensitive="ill"),
         lambda: homogeneity(exact, on=["zip"], sensitive="ill", people=records),
         lambda: intersection(exact, exact, records, on=["zip"], sensitive="ill"),
-        lambda: singling_out(lambda: exact, records, fresh=records.take(np.arange(6)), on=["zip"]),
+        lambda: singling_out(lambda: exact, ages, fresh=four, on=["age"]),
+        lambda: small_groups(exact, by=["zip"], value="age", people=ages),
     ):
-        with pytest.raises(InvalidArgument, match=r"counts rows|too few fresh"):
+        with pytest.raises(InvalidArgument, match="count rows") as refused:
             run()
+        assert "unit=" in str(refused.value.hint)
 
 
 @given(UNITS.filter(lambda units: len(units) > 1), st.lists(st.integers(1, 3), min_size=8, max_size=8))

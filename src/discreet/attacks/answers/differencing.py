@@ -48,8 +48,8 @@ def differencing(  # noqa: PLR0913 — two sets of rows, what is added up, of wh
     """Ask for a total with somebody and without, and take the difference.
 
     Neither question is about few rows, so no rule about single questions stops it. Exact answers give the person away
-    to the last digit. Answers with independent noise of standard deviations s and t leave the difference with noise of
-    √(s² + t²), whoever it is about.
+    to the last digit: what the rows of theirs add up to that don't meet the condition. Answers with independent noise
+    of standard deviations s and t leave the difference with noise of √(s² + t²), whoever it is about.
 
     Args:
         target: who is asked.

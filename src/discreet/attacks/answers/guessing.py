@@ -101,7 +101,7 @@ class GuessingResult(AttackResult):
 
 
 def guessing(target: Answering, condition: str, *, who: str, truth: bool | None = None) -> GuessingResult:
-    """Ask how many rows meet a condition that at most one person can meet, and say whether they do.
+    """Ask how many people meet a condition that at most one can meet, and say whether they do.
 
     How sure the guess is holds for an attacker to whom both were equally likely beforehand, over all answers there
     might have been; `most_often_right` says what others can reach.
@@ -125,7 +125,7 @@ def guessing(target: Answering, condition: str, *, who: str, truth: bool | None 
         >>> round(found.advantage, 3), round(found.guesses[0].confidence, 3)
         (0.05, 0.525)
     """
-    reply = target.aggregate("COUNT(*)", condition)
+    reply = target.aggregate(target.counting, condition)
     if reply.value is None:
         raise NotTried("the question was refused", hint="a larger budget, or a smaller offer")
     says = reply.value >= 1 if reply.deviation else reply.value > 0

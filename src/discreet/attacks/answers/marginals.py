@@ -1,6 +1,7 @@
 """Marginals: how many people have each value of a column, and each pair of values of two columns.
 
-A cell is one value of a column, or a pair of values of two, and a person is in one cell of each marginal. Of a column
+A cell is one value of a column, or a pair of values of two, and a row is in one cell of each marginal. A person with
+several rows is in the cells of all of them, and counts once in each. Of a column
 with more than 20 values the cells are ranges, else most would have nobody in them: at most 10, of about as many rows
 of the table each, in the order of the values (numbers by size, texts by code point, times by time, a missing value
 last). What is told about all rows alike, such as where the ranges end, is taken to be known to everybody.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
+from discreet.anonymity.records.distinct import distinct
 from discreet.anonymity.records.records import Records
 from discreet.errors import InvalidArgument
 from discreet.privacy import Keys
@@ -83,7 +85,7 @@ class Marginals:
         return int(self.starts[-1])
 
     def cells(self, rows: Whole) -> Whole:
-        """The cells that people are in: people × marginals."""
+        """The cells that rows are in: rows × marginals."""
         found = np.empty((len(rows), len(self.columns)), dtype=np.int64)
         for place, columns in enumerate(self.columns):
             found[:, place] = 0
@@ -101,15 +103,19 @@ class Marginals:
 
         return pa.table({name: codes[rows] for name, codes in self.codes.items()})
 
-    def counts(self, rows: Whole, weights: Reals | None = None) -> Reals:
+    def counts(self, rows: Whole, weights: Reals | None = None, owners: Codes | None = None) -> Reals:
         """How many of these people are in each cell.
 
         Args:
-            rows: the people.
+            rows: theirs.
             weights: how often each counts; once if left out.
+            owners: of each row, whose it is: then people are counted, and nobody twice in a cell. Without weights.
         """
         found = np.zeros(self.number)
         for cells in self.cells(rows).T:
+            if owners is not None:
+                span = int(owners.max(initial=0)) + 1
+                cells = distinct(cells * span + owners) // span  # noqa: PLW2901 — from here on, of people
             found += np.bincount(cells, weights=weights, minlength=self.number)
         return found
 

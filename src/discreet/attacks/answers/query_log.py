@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 
+from discreet.anonymity.records.column import Codes
 from discreet.anonymity.records.read import read
 from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
 from discreet.attacks.answers.sureness import deviation_of, is_right, sureness
@@ -17,6 +19,7 @@ from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.imputed import Imputed
 from discreet.attacks.targets.reply import Bill, Reply
+from discreet.attacks.targets.wording import where
 from discreet.errors import InvalidArgument, NotTried
 
 _MOST_PAIRS = 1000
@@ -46,7 +49,8 @@ class QueryLogResult(AttackResult):
         queries: how many there are.
         answered: how many were; the first refusal ends the log, and what follows is about the answers before it.
         rank: how many of them are independent of one another.
-        determined: places of the rows whose value follows from the answers, but for the noise in them.
+        determined: places of the rows whose value follows from the answers, but for the noise in them. Rows of one unit
+            that no question tells apart are taken together, and called by the first.
         groups: rows that no question tells apart, whose total follows.
         pairs: questions whose rows differ in fewer than the threshold, the closest first; at most 1,000.
         close_pairs: how many such pairs there are.
@@ -77,6 +81,9 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
 ) -> QueryLogResult:
     """Find the rows whose value the answers to a log of questions give away, and prove it for each.
 
+    Where rows have units, people are units: rows of one that no question tells apart count as one, with their total,
+    and a unit is found if the value of any of its rows is right.
+
     All questions ask for the same measure, each of other rows. What a question counts is a measure too: that of
     `COUNT(*) WHERE city = 'Bern' AND ill` is `COUNT_IF(ill)`, under the condition `city = 'Bern'`.
 
@@ -89,8 +96,8 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
         target: who is asked.
         measure: an additive aggregate in SQL, such as `SUM(income)`.
         conditions: of the questions, in SQL; one or more.
-        table: who knows the rows that each question is about, and the true values; the target itself if left out, which
-            then must hold the table as it is.
+        table: who knows the rows that each question is about, whose they are, and the true values; the target itself if
+            left out, which then must hold the table as it is.
         closer_than: pairs of questions whose rows differ in 1 or more, but fewer than this, are listed.
         naming: a column whose values say who a row is about, or several; its place if left out.
 
@@ -122,23 +129,28 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
     if not answered:
         raise NotTried("the budget doesn't last for one question of the log", hint="offer less per question")
     sets = sets[: len(answered)]
-    found = determined(sets)
-    values, deviations = _solved(sets, answered, found)
-    guesses = _guesses(known, measure, naming, found.rows, values, deviations)
+    parts = _parts(sets, known.owners)
+    found = determined(sets[:, [part[0] for part in parts]])
+    values, deviations = _solved(sets[:, [part[0] for part in parts]], answered, found)
+    learned = [parts[place] for place in found.rows]
+    guesses = _guesses(known, measure, naming, learned, values, deviations)
+    right = np.zeros(rows, dtype=np.bool_)
+    right[[part[0] for part, guess in zip(learned, guesses, strict=True) if guess.right]] = True
+    people = known.people(np.ones(rows, dtype=np.bool_))
     pairs = _close(sets, closer_than)
     return QueryLogResult(
         attack="query log",
         against=target.against,
-        tried=rows,
-        success=sum(guess.right is True for guess in guesses) / rows,
+        tried=people,
+        success=known.people(right) / people,
         baseline=None,
         baseline_is="an attacker without the answers",
         guesses=surest(guesses),
         queries=len(conditions),
         answered=len(answered),
         rank=found.rank,
-        determined=found.rows,
-        groups=found.groups,
+        determined=tuple(part[0] for part in learned),
+        groups=tuple(tuple(parts[place][0] for place in group) for group in found.groups),
         pairs=tuple(pairs[:_MOST_PAIRS]),
         close_pairs=len(pairs),
         deviation=min((each for each in deviations if each is not None), default=None),
@@ -157,6 +169,17 @@ def _known(target: Answering, table: Exact | None) -> Exact:
     if not isinstance(target, Exact) or isinstance(target, Imputed):
         raise InvalidArgument("say which rows the questions are about", hint="table=Exact(…), the table as it is")
     return target
+
+
+def _parts(sets: Mask, owners: Codes | None) -> list[list[int]]:
+    """The rows that are learned about together: those of one unit that no question tells apart, by their first."""
+    if owners is None:
+        return [[row] for row in range(sets.shape[1])]
+    kinds = np.unique(sets, axis=1, return_inverse=True)[1].reshape(-1)
+    parts: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for row, part in enumerate(zip(owners.tolist(), kinds.tolist(), strict=True)):
+        parts[part].append(row)
+    return list(parts.values())
 
 
 def _replies(target: Answering, measure: str, conditions: Sequence[str]) -> list[Reply]:
@@ -179,7 +202,7 @@ def _replies(target: Answering, measure: str, conditions: Sequence[str]) -> list
 def _solved(
     sets: Mask, replies: Sequence[Reply], found: Determined
 ) -> tuple[tuple[float, ...], tuple[float | None, ...]]:
-    """Of each row that follows, its value and the standard deviation of the noise in that."""
+    """Of each part that follows, its value and the standard deviation of the noise in that."""
     if not found.rows:
         return (), ()
     basis = Basis.of(sets, found.rank)
@@ -195,12 +218,12 @@ def _guesses(  # noqa: PLR0913, PLR0917 — rows, with what is claimed of each
     table: Exact,
     measure: str,
     naming: str | Sequence[str] | None,
-    rows: Sequence[int],
+    parts: Sequence[Sequence[int]],
     values: Sequence[float],
     deviations: Sequence[float | None],
 ) -> list[Guess]:
-    """A guess for each row, beside what the table says of that row alone."""
-    if not rows:
+    """A guess for each part, beside what the table says of its rows alone."""
+    if not parts:
         return []
     import pyarrow as pa
 
@@ -210,12 +233,12 @@ def _guesses(  # noqa: PLR0913, PLR0917 — rows, with what is claimed of each
     called = _namer(table, naming)
     return [
         Guess(
-            who=called(row),
+            who=called(rows[0]),
             what=f"{measure} = {value:,.10g}",
             confidence=sureness(deviation),
-            right=is_right(value, numbered.aggregate(measure, f"{place} = {row}").value),
+            right=is_right(value, numbered.aggregate(measure, where({place: rows})).value),
         )
-        for row, value, deviation in zip(rows, values, deviations, strict=True)
+        for rows, value, deviation in zip(parts, values, deviations, strict=True)
     ]
 
 

@@ -70,8 +70,8 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
         target: who is asked.
         secret: the condition that is to be found out of everybody, in SQL.
         key: a column that tells people apart, and that the attacker knows.
-        people: their values in it, each one row; two or more.
-        truth: of each, whether they meet the condition, where it is known.
+        people: their values in it, each of one person's rows and of nobody else's; two or more.
+        truth: of each, whether they meet the condition by any row, where it is known.
         questions: how many to ask; four for each person if left out.
         method: "least absolute" error, a linear program, the better one against Laplace noise; or "least squares", the
             better one against bounded noise.
@@ -94,7 +94,7 @@ def reconstruction(  # noqa: PLR0913 — who, by which key, what is wanted, and 
     sets, replies = subsets(wanted, len(people)), list[Reply]()
     for chosen in sets:
         asked = [person for person, is_in in zip(people, chosen.tolist(), strict=True) if is_in]
-        replies.append(target.aggregate("COUNT(*)", f"{where({key: asked})} AND ({secret})"))
+        replies.append(target.aggregate(target.counting, f"{where({key: asked})} AND ({secret})"))
         if replies[-1].refusal:
             break
     if replies[0].refusal:

@@ -4,17 +4,24 @@ A row stands for one person, of whom less is known than before. Each person of a
 be like that one, so each is counted with an equal part. They say how the row's columns hang together, which drawing a
 value for each column by itself doesn't. Where nobody fits, the columns are taken for independent: each cell of the row
 is spread over the values that it stands for, as common as they are in the reference.
+
+Where people have several rows, a cell counts those with a row in it. Rows of one person that look alike are taken for
+one row; the others are taken for independent. So somebody is missing from a cell with the product of the chances that
+each of their rows is. Of the reference, each row that fits counts alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from discreet.anonymity.records.column import Reals, Whole
+from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.answers.marginals import Marginals, ranges
 from discreet.attacks.targets.compatible import relate
-from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.rows import Candidates, Rows
 from discreet.attacks.targets.tally import summed
 
 
@@ -25,7 +32,7 @@ def spread(rows: Rows, records: Records, marginals: Marginals, reference: Whole)
         rows: with all columns of the table.
         records: the table.
         marginals: of this table.
-        reference: rows of this table, of people who aren't among those who were anonymised.
+        reference: rows of this table, of people who aren't among those who were anonymised: all of their rows.
 
     Raises:
         InvalidArgument: a cell's values aren't known, since the table that was generalised isn't there.
@@ -41,6 +48,8 @@ def spread(rows: Rows, records: Records, marginals: Marginals, reference: Whole)
         [0.2, 0.8, 0.0, 0.0, 1.0, 0.0, 0.2, 0.0, 0.8, 0.0, 0.0]
     """
     found = rows.candidates(records.take(reference), records.names)
+    if rows.records.units is not None:
+        return _of_units(rows, records, marginals, reference, found)
     kinds = np.repeat(np.arange(found.kinds), np.diff(found.pairs.starts))
     classes = found.pairs.right
     people = np.bincount(found.of_person, minlength=found.kinds)
@@ -49,21 +58,46 @@ def spread(rows: Rows, records: Records, marginals: Marginals, reference: Whole)
     weights = summed(kinds, parts[classes], found.kinds)
     counts = marginals.counts(reference, weights[found.of_person])
     alone = np.flatnonzero(fitting[found.of_row] == 0)
-    return counts + _by_column(rows, alone, records, marginals, reference) if len(alone) else counts
+    if not len(alone):
+        return counts
+    return counts + _by_column(rows, _spreads(rows, records, marginals, reference), marginals, alone)
 
 
-def _by_column(rows: Rows, alone: Whole, records: Records, marginals: Marginals, reference: Whole) -> Reals:
-    """The same of these rows only, each column by itself."""
-    spreads = {
-        name: _spread(rows, name, records, reference)[rows.records.column(name).codes[alone]]
-        for name in marginals.sizes
-    }
+def _of_units(rows: Rows, records: Records, marginals: Marginals, reference: Whole, found: Candidates) -> Reals:
+    """The expected number of people with a row in each cell."""
+    units = rows.records.units
+    assert units is not None  # noqa: S101 — the caller asked
+    held = group([found.of_row.astype(np.int32), units.codes], [len(found.sizes), units.number]).tuples()
+    kinds = np.repeat(np.arange(found.kinds), np.diff(found.pairs.starts))
+    cells = marginals.cells(reference)
+    spreads = None
+    absent = np.zeros((units.number, marginals.number))  # logarithms of the chances that nobody's row is there
+    for place in range(len(found.sizes)):
+        fitting = np.isin(found.of_person, kinds[found.pairs.right == place])
+        if fitting.any():
+            likely = np.bincount(cells[fitting].ravel(), minlength=marginals.number) / fitting.sum()
+        else:
+            spreads = spreads or _spreads(rows, records, marginals, reference)
+            likely = _by_column(rows, spreads, marginals, np.flatnonzero(found.of_row == place)[:1])
+        with np.errstate(divide="ignore"):  # a cell that is certain is missing with a chance of 0
+            absent[held[held[:, 0] == place, 1]] += np.log1p(-np.minimum(likely, 1.0))
+    return np.asarray((1 - np.exp(absent)).sum(axis=0))
+
+
+def _spreads(rows: Rows, records: Records, marginals: Marginals, reference: Whole) -> dict[str, Reals]:
+    """Of each column that marginals are of, how likely each released value stands for each range."""
+    return {name: _spread(rows, name, records, reference) for name in marginals.sizes}
+
+
+def _by_column(rows: Rows, spreads: Mapping[str, Reals], marginals: Marginals, some: Whole) -> Reals:
+    """The expected count of each cell by these rows only, each column by itself."""
+    of_row = {name: each[rows.records.column(name).codes[some]] for name, each in spreads.items()}
     counts = []
     for first, *second in marginals.columns:
         if second:
-            counts.append((spreads[first].T @ spreads[second[0]]).ravel())
+            counts.append((of_row[first].T @ of_row[second[0]]).ravel())
         else:
-            counts.append(spreads[first].sum(axis=0))
+            counts.append(of_row[first].sum(axis=0))
     return np.concatenate(counts)
 
 

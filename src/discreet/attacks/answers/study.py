@@ -1,16 +1,20 @@
 """Studies: some people of a table, of whom marginals are published, exactly, from anonymised rows or with noise.
 
 The attacker knows somebody's row, and other rows of the same table, which say how common each cell of a marginal is.
+Where people have several rows, a cell counts those with a row in it, and the attacker knows one of somebody's rows,
+drawn at random.
 
 *Score.* Let n people be drawn independently, each in cell c of a marginal with probability p_c. Had they been drawn
 with a person of cell v among them, the others would be n − 1 such draws. So the counts h are likelier by the factor
 
     Mult(n − 1; p)(h − e_v) / Mult(n; p)(h) = h_v / (n·p_v)
 
-if the person is a member than if not. Of counts with noise that doesn't depend on the counts, the factor is the average
-of this over what h may be, E[h_v | published]/(n·p_v): multiply the ratio above by the probability of what was
-published, given h, and add up. The score adds up the logarithms of these factors over all marginals, as if they told
-different things, which they don't quite. What only approximates the factor makes the attack weaker, and no bound wrong.
+if the person is a member than if not. The same holds of one cell of people who may be in several: its count is binomial
+of n and p_v, or one more than binomial of n − 1 and p_v. Of counts with noise that doesn't depend on the counts, the
+factor is the average of this over what h may be, E[h_v | published]/(n·p_v): multiply the ratio above by the
+probability of what was published, given h, and add up. The score adds up the logarithms of these factors over all
+marginals, as if they told different things, which they don't quite. What only approximates the factor makes the attack
+weaker, and no bound wrong.
 
 *What is published is read* as the count of each cell that is to be expected given it. Exact counts are themselves.
 Anonymised rows are spread over what people of the reference are like who fit them. Of noise in answers its deviation is
@@ -25,18 +29,19 @@ pool", the definition of the LR test, for attributes that are there or not; what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import sqrt
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Whole
+from discreet.anonymity.records.column import Coded, Reals, Whole
+from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.answers.marginals import Marginals
 from discreet.attacks.answers.membership import TracingResult, told_apart
 from discreet.attacks.answers.spreading import spread
-from discreet.attacks.rows.people import named
+from discreet.attacks.rows.people import named, one_of_each
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.wording import quoted
@@ -52,12 +57,15 @@ _BLOCK = 1 << 20
 class Study:
     """Members, whose marginals are published, as many strangers, and all others, who are the reference.
 
+    People are called by number: of their row, or of their unit where the table is read by unit.
+
     Args:
         records: the table; marginals of all of its columns are published.
         marginals: of this table.
-        members: their rows.
-        strangers: rows of people who aren't in the study, and not in the reference either.
-        reference: the rows that are left.
+        members: who is in the study.
+        strangers: people who aren't, and who aren't in the reference either.
+        reference: the people who are left.
+        known: of each person of the table, the row that the attacker knows if they ask about that person.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -72,23 +80,25 @@ class Study:
     members: Whole
     strangers: Whole
     reference: Whole
+    known: Whole
 
     @classmethod
     def of(cls, records: Records, order: Whole, people: int) -> Study:
-        """A study of the first of a table's rows.
+        """A study of the first of a table's people.
 
         Args:
             records: the table.
-            order: its rows in a random order, all orders alike, for the bound to hold.
-            people: how many members; not more than a third of the rows are taken.
+            order: its people in a random order, all orders alike, for the bound to hold.
+            people: how many members; not more than a third of the people are taken.
 
         Raises:
-            InvalidArgument: there are fewer than three rows, or no column has two values.
+            InvalidArgument: there are fewer than three people, or no column has two values.
         """
-        size = min(people, records.rows // 3)
+        size = min(people, records.counted // 3)
         if size < 1:
+            rows = "rows" if records.units is None else "units"
             raise InvalidArgument(
-                "tracing takes three rows or more: of a member, of a stranger and of somebody else",
+                f"tracing takes three {rows} or more: of a member, of a stranger and of somebody else",
                 hint="a table of more people",
             )
         return cls(
@@ -97,17 +107,39 @@ class Study:
             members=order[:size],
             strangers=order[size : 2 * size],
             reference=order[2 * size :],
+            known=one_of_each(records),
         )
+
+    def counts(self, people: Whole) -> Reals:
+        """How many of these people are in each cell: by any row of theirs."""
+        owners = None if self.records.units is None else self.records.units.codes
+        rows = self.rows(people)
+        return self.marginals.counts(rows, owners=None if owners is None else owners[rows])
+
+    def rows(self, people: Whole) -> Whole:
+        """All rows of these people."""
+        units = self.records.units
+        return people if units is None else np.flatnonzero(np.isin(units.codes, people))
+
+    def coded(self, people: Whole) -> Records:
+        """All rows of these people as values and ranges by number, in the columns that marginals are of."""
+        rows = self.rows(people)
+        return replace(read(self.marginals.coded(rows)), units=self.records.take(rows).units)
+
+    def groupings(self) -> list[list[Coded]]:
+        """Of each marginal, the columns that it is of, as `coded` makes them of the whole table."""
+        whole = read(self.marginals.coded(np.arange(self.records.rows)))
+        return [[whole.column(name) for name in columns] for columns in self.marginals.columns]
 
     def common(self) -> Reals:
         """How common each cell is, by the reference and one person more, who is anywhere."""
         sizes = np.diff(self.marginals.starts)
-        counts = self.marginals.counts(self.reference) + np.repeat(1 / sizes, sizes)
+        counts = self.counts(self.reference) + np.repeat(1 / sizes, sizes)
         return np.asarray(counts / (len(self.reference) + 1), dtype=np.float64)
 
     def exact(self) -> Reals:
         """The count of members in each cell."""
-        return self.marginals.counts(self.members)
+        return self.counts(self.members)
 
     def anonymised(self, rows: Rows) -> Reals:
         """The expected count of members in each cell, by their anonymised rows.
@@ -118,15 +150,15 @@ class Study:
         Raises:
             SchemaMismatch: they lack a column of the table.
         """
-        return spread(rows, self.records, self.marginals, self.reference)
+        return spread(rows, self.records, self.marginals, self.rows(self.reference))
 
     def answered(self, answers: Answers) -> Reals:
         """The expected count of members in each cell, by answers with noise; NaN where the budget didn't last.
 
-        Each marginal is one question: how many rows are there of each value, or pair of values?
+        Each marginal is one question: how many people are there of each value, or pair of values?
 
         Args:
-            answers: about the members, in the columns that `Marginals.coded` makes, with their keys.
+            answers: about the members, in the columns that `coded` makes, with their keys.
 
         Raises:
             NotTried: not one question was answered.
@@ -165,7 +197,8 @@ class Study:
         Raises:
             InvalidArgument: ε isn't above 0.
         """
-        inside, outside = (self.scores(counts, rows) for rows in (self.members, self.strangers))
+        inside, outside = (self.scores(counts, people) for people in (self.members, self.strangers))
+        asked = self.known[np.concatenate([self.members, self.strangers])]
         called = named(self.records, on or self.records.names, None)
         return told_apart(
             inside,
@@ -174,19 +207,20 @@ class Study:
             against=against,
             epsilon=epsilon,
             adjacency=adjacency,
-            called=lambda place: called(int(np.concatenate([self.members, self.strangers])[place])),
+            called=lambda place: called(int(asked[place])),
         )
 
-    def scores(self, counts: Reals, rows: Whole) -> Reals:
-        """Of each of these rows, how much speaks for a member, in nine decimals.
+    def scores(self, counts: Reals, people: Whole) -> Reals:
+        """Of each of these people, how much speaks for a member, in nine decimals.
 
         More would part people of whom the same is known: the same logarithms, added up in another order, differ a bit.
 
         Args:
             counts: of each cell, the expected count of members; NaN where nothing was published.
-            rows: whose scores.
+            people: whose scores.
         """
-        return np.asarray(self.log_ratios(counts)[self.marginals.cells(rows)].sum(axis=1).round(9), dtype=np.float64)
+        cells = self.marginals.cells(self.known[people])
+        return np.asarray(self.log_ratios(counts)[cells].sum(axis=1).round(9), dtype=np.float64)
 
     def log_ratios(self, counts: Reals) -> Reals:
         """Of each cell, the logarithm of the factor by which its people are likelier to be members.

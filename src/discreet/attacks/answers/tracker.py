@@ -8,6 +8,11 @@ A rule that refuses sets of fewer than t rows, or of more than n − t, is no de
 because "C or T" and "C or not T" hold the rows of C twice and all others once. Of these four sets none is refused, as
 long as C has at most t rows: each holds T or its complement, so 2t rows or more, and at most n − 2t + t = n − t.
 
+The same holds where people have several rows, and sets are refused that have rows of fewer than t people, or leave rows
+of fewer than t out. Let T have rows of 2t people or more, and leave rows of as many out. Each of the four sets holds T
+or its complement, and what it leaves out holds the other one but for rows of C, which are of at most t people. Only
+sums of rows are additive then: a person can be in T and out of it, so numbers of people aren't.
+
 Source: Denning, Denning, Schwartz (1979), "The Tracker: A Threat to Statistical Database Security", the
 definition of the general tracker.
 """
@@ -56,7 +61,8 @@ def tracking(  # noqa: PLR0913 — whom, by what, and what is asked
         target: who is asked.
         measure: `COUNT(*)`, or a sum such as `SUM(income)`.
         wanted: the condition that only the person meets, in SQL.
-        by: the tracker: a condition that between 2t and n − 2t rows meet, and that is true or false of the person.
+        by: the tracker: a condition that between 2t and n − 2t rows meet, and that is true or false of each of the
+            person's rows.
         who: the person, in words.
         truth: what is true of them, where it is known.
 

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Reals, Value, Whole
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import MOST_GUESSES
+from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
@@ -70,17 +71,17 @@ def of_units(records: Records, units: Whole) -> Records:
     return records.take(np.flatnonzero(np.isin(records.units.codes, units)))
 
 
-def refuse_units(attack: str, *tables: Records) -> None:
-    """Refuse tables in which units have several rows, which an attack would take for several people.
+def refuse_rows(answers: Answering, *tables: Records) -> None:
+    """Refuse answers that count rows where people have several, which would be taken for several people.
 
     Raises:
-        InvalidArgument: one is such a table.
+        InvalidArgument: they do.
     """
     for table in tables:
-        if table.units is not None and table.rows > table.units.number:
+        if answers.unit is None and table.units is not None and table.rows > table.units.number:
             raise InvalidArgument(
-                f"{attack} counts rows, and {table.units.number:,} units have {table.rows:,} here",
-                hint="take one row of each unit",
+                f"these answers count rows, and {table.units.number:,} units have {table.rows:,} here",
+                hint="answers of a table whose unit is named: Exact(…, unit=…), or protect(…, unit=Unit(…))",
             )
 
 

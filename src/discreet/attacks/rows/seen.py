@@ -11,7 +11,7 @@ from discreet.anonymity.records.column import Value, Whole
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import Guess
 from discreet.attacks.rows.guessing import Scored, Truth, guesses, score, truth_of
-from discreet.attacks.rows.people import Namer, People, named, one_of_each, refuse_units
+from discreet.attacks.rows.people import Namer, People, named, one_of_each, refuse_rows
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import On, Rows, paired
 from discreet.attacks.targets.seeing import see
@@ -62,6 +62,7 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
     sensitive: str,
     people: object | None = None,
     labels: Sequence[Value] | None = None,
+    asked: Sequence[object] | None = None,
     near: Mapping[str, Sequence[object]] | None = None,
     who: str | None = None,
 ) -> Seen:
@@ -73,11 +74,12 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
         sensitive: the attribute.
         people: who is guessed; the released rows themselves if left out, one of each unit.
         labels: of the attribute, where `people` doesn't have it and answers are attacked.
+        asked: what answers are asked for in place of these, see `see`.
         near: what answers are asked for in place of the values that people are known by, see `see`.
         who: the column of `people` that names them.
 
     Raises:
-        InvalidArgument: answers, and nobody to ask for, or people with several rows.
+        InvalidArgument: answers, and nobody to ask for; or answers that count rows, and people with several.
         NotTried: nobody is known, or a budget doesn't last for one person.
     """
     if people is None:
@@ -103,8 +105,10 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
     if not known.rows:
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
-        refuse_units("what is asked for", wanted.every)
-        name, tally = release.against, see(release, known, on, sensitive, labels, near=near)
+        refuse_rows(release, wanted.every)
+        if labels is None and sensitive in wanted.every.names:
+            labels = wanted.every.column(sensitive).labels()
+        name, tally = release.against, see(release, known, on, sensitive, labels, asked=asked, near=near)
     else:
         rows = Rows.of(release)
         name, tally = rows.name, rows.tally(rows.candidates(known, on), sensitive)

@@ -6,26 +6,40 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from discreet.attacks.targets.reply import Bill, Histogram, Replied, Reply
-from discreet.attacks.targets.wording import Conditions, question, where
+from discreet.attacks.targets.wording import Conditions, question, quoted, where
 
 
 class Answering(ABC):
     """Something that answers questions about a table, one number each.
 
+    Where rows have units, people are units: whoever is counted counts once, however many rows they have.
+
     Attributes:
         table: what questions call the table.
+        unit: the column that says whose a row is; None if each row is a unit of its own.
         replies: all that was replied so far, in order.
     """
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, *, unit: str | None = None) -> None:
         """Nothing was asked yet."""
         self.table = table
+        self.unit = unit
         self.replies: list[Replied] = []
 
     @property
     @abstractmethod
     def against(self) -> str:
         """What it is, in the words of a result."""
+
+    @property
+    def counting(self) -> str:
+        """What counts people, in SQL: units, or rows if each is a unit of its own."""
+        return "COUNT(*)" if self.unit is None else f"COUNT(DISTINCT {quoted(self.unit)})"
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether somebody may be in several groups of one answer, so that groups don't add up to everybody."""
+        return self.unit is not None
 
     @abstractmethod
     def _reply(self, sql: str) -> Reply:
@@ -46,19 +60,19 @@ class Answering(ABC):
         return self.ask(question(measure, condition, self.table))
 
     def count(self, conditions: Conditions) -> Reply:
-        """How many rows meet these conditions."""
-        return self.aggregate("COUNT(*)", where(conditions))
+        """How many people meet these conditions: by any row of theirs, if they have several."""
+        return self.aggregate(self.counting, where(conditions))
 
     def counts(self, conditions: Iterable[Conditions]) -> tuple[float | None, ...]:
-        """How many rows meet each of these; None for what was refused."""
+        """How many people meet each of these; None for what was refused."""
         return tuple(self.count(each).value for each in conditions)
 
     def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
-        """How many rows that meet these conditions have each of these values of a column.
+        """How many people that meet these conditions have each of these values of a column, by the same row.
 
         Args:
             column: its name.
-            values: one or more; a count is called by its value's place.
+            values: one or more, or lists of values; a count is called by its place.
             conditions: on other columns.
         """
         replies: list[Reply] = []

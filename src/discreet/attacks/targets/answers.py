@@ -15,6 +15,7 @@ from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Answer, Protected
 from discreet.gateway.terms import AskTerms
 from discreet.query.uncertainty.margins import deviation
+from discreet.tables.schema.table import Table
 
 
 class Answers(Answering):
@@ -25,7 +26,8 @@ class Answers(Answering):
 
     Args:
         protected: the tables behind their account.
-        table: which of them the questions are about; needed if there are several.
+        table: which of them the questions are about; needed if there are several. Where one of its columns says whose
+            a row is, people are counted by it; rows are where units are periods of somebody, or are found by links.
         terms: what is offered for each question, as for `Protected.ask`.
 
     Raises:
@@ -50,7 +52,9 @@ class Answers(Answering):
         names = [each.name for each in protected.dataset.private]
         if table is None and len(names) > 1:
             raise InvalidArgument("there are several tables here", hint=f"table={names[0]!r}, for example")
-        super().__init__(table or names[0])
+        asked = next(each for each in protected.dataset.private if each.name == (table or names[0]))
+        super().__init__(asked.name, unit=_unit_column(protected, asked))
+        self._groups = asked.limits.groups or asked.limits.rows
         self.protected = protected
         self.terms = terms
 
@@ -64,18 +68,23 @@ class Answers(Answering):
         )
         return f"answers at {each or 'their own offer'} each from a budget of {self.protected.dataset.budget}"
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether the limits let a unit be in several groups of one answer."""
+        return self.unit is not None and self._groups != 1
+
     def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
-        """How many rows that meet these conditions have each of these values: one question, at the price of one count.
+        """How many people that meet these conditions have each of these values, by the same row: one question.
 
         Args:
             column: its name.
-            values: one or more; a count is called by its value's place.
+            values: one or more, or lists of values; a count is called by its place.
             conditions: on other columns.
         """
         return self.histogram([which(column, values)], where(conditions))
 
     def histogram(self, groups: Sequence[str], condition: str = "TRUE") -> Histogram:
-        """How many rows there are in each group: one question.
+        """How many people there are in each group: one question.
 
         Args:
             groups: what tells groups apart, in SQL: one or more columns, or what has few values by itself. If it is
@@ -85,7 +94,7 @@ class Answers(Answering):
         Raises:
             QueryError: it isn't known which groups there can be, and the offer doesn't pay for finding out.
         """
-        told = self._told(histogram(groups, self.table, condition))
+        told = self._told(histogram(groups, self.table, condition, self.counting))
         self.replies.append(told)
         return told
 
@@ -114,6 +123,12 @@ class Answers(Answering):
             raise InvalidArgument("a question here has one number as its answer")
         (value,) = answer[answer.names[0]]
         return Reply(value=value, deviation=_deviation(answer), epsilon=_cost(answer), reused=answer.reused)
+
+
+def _unit_column(protected: Protected, table: Table) -> str | None:
+    """The column of a table that says whose a row is; None where rows are units, or no one column says it."""
+    owner = protected.dataset.owner(table)
+    return None if owner is None or owner.hops or owner.unit.per is not None else owner.unit.column
 
 
 def _deviation(answer: Answer) -> float | None:

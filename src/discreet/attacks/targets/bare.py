@@ -21,7 +21,8 @@ class Bare(Answering):
     Args:
         exact: who knows the exact answers.
         epsilon: of each answer; above 0.
-        sensitivity: how far one unit can move an answer; 1 for counts of rows, where each row is a unit.
+        sensitivity: how far one unit can move an answer; 1 for counts of units, and so of rows
+            where each is a unit of its own.
 
     Raises:
         InvalidArgument: a number out of range.
@@ -35,7 +36,7 @@ class Bare(Answering):
 
     def __init__(self, exact: Exact, *, epsilon: Rationalizable, sensitivity: int = 1) -> None:
         """Calibrate the noise."""
-        super().__init__(exact.table)
+        super().__init__(exact.table, unit=exact.unit)
         self.exact = exact
         self.epsilon = positive(epsilon, "epsilon")
         self.mechanism = Laplace.calibrate(Sensitivity.scalar(sensitivity), self.epsilon)

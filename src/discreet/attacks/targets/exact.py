@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.anonymity.records.distinct import distinct
 from discreet.anonymity.records.read import read
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.unit_column import with_unit
 from discreet.attacks.targets.wording import question
 from discreet.errors import InvalidArgument
 
@@ -26,11 +28,20 @@ class Exact(Answering):
     handed, and whoever hands it over has the table.
 
     Args:
-        table: a path, or a pandas, Polars or Arrow table, or a mapping from names to lists.
+        table: a path, or a pandas, Polars or Arrow table, or a mapping from names to lists; or `Records`, which are
+            counted by unit if they were read so.
         name: what questions call it.
+        unit: the column that says whose a row is; if left out, each row is a unit of its own, or as it is for
+            `Records`.
+
+    Attributes:
+        data: the table.
+        owners: row → number of its unit; None if each row is a unit of its own.
 
     Raises:
         SourceError: the table can't be read.
+        SchemaMismatch: it lacks the unit's column.
+        InvalidArgument: a row doesn't say whose it is.
 
     Examples:
         >>> staff = Exact({"name": ["Ada", "Bob"], "pay": [70, 56]}, name="staff")
@@ -38,12 +49,21 @@ class Exact(Answering):
         126
         >>> staff.rows("pay > 60").tolist()
         [True, False]
+        >>> Exact({"id": [1, 1, 2], "ill": ["flu", "flu", "cold"]}, unit="id").count({"ill": "flu"}).value
+        1
     """
 
-    def __init__(self, table: object, *, name: str = "people") -> None:
+    def __init__(self, table: object, *, name: str = "people", unit: str | None = None) -> None:
         """Read the table."""
-        super().__init__(name)
-        self.data: pa.Table = read(table).to_arrow()
+        records = read(table)
+        self.data: pa.Table
+        if unit is None:
+            self.data, unit = with_unit(records)
+            units = records.units
+        else:
+            self.data, units = records.to_arrow(), read(records, unit=unit).units
+        super().__init__(name, unit=unit)
+        self.owners = None if units is None else units.codes
         self._connection: Any = None
 
     @property
@@ -55,6 +75,10 @@ class Exact(Answering):
         """Which rows meet a condition, in the table's order; what is neither true nor false counts as false."""
         found = self._run(question(f"COALESCE(({condition}), FALSE)", "TRUE", self.table)).fetchnumpy()["value"]
         return np.asarray(np.ma.filled(found, False), dtype=np.bool_)  # noqa: FBT003 — what a masked value becomes
+
+    def people(self, rows: NDArray[np.bool_]) -> int:
+        """How many people these rows are of."""
+        return int(rows.sum()) if self.owners is None else len(distinct(self.owners[rows].astype(np.int64)))
 
     def _reply(self, sql: str) -> Reply:
         """The number itself; the sum of nothing is 0."""

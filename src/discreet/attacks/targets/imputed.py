@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Codes
+from discreet.anonymity.records.column import Coded, Codes, Whole
+from discreet.anonymity.records.read import read
+from discreet.anonymity.records.records import Records
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
 from discreet.noise import uniform
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 class Imputed(Exact):
     """What an attacker reads off anonymised rows where they would rather ask questions.
 
     Each generalised cell is replaced, once, by a value that it stands for, all of these alike; every question is then
-    answered exactly on what that makes. So it always gives the same answer, and is wrong by as much as cells are wide.
+    answered exactly on what that makes. Rows of one unit that have the same cell get the same value there. So it always
+    gives the same answer, and is wrong by as much as cells are wide.
 
     Args:
         rows: anonymised, with their cells and the table that they were made of.
@@ -57,10 +56,11 @@ class Imputed(Exact):
         return replace(super()._reply(sql), deviation=None)
 
 
-def _drawn(rows: Rows) -> pa.Table:
-    """The rows with a value for each cell."""
+def _drawn(rows: Rows) -> Records:
+    """The rows with a value for each cell, and the units that they have."""
     import pyarrow as pa
 
+    units = rows.records.units
     columns = {}
     for name, released in rows.records.columns.items():
         covered = rows.covered(name)
@@ -68,16 +68,19 @@ def _drawn(rows: Rows) -> pa.Table:
             columns[name] = released.values.take(released.codes)
         else:
             cells, original = covered
-            columns[name] = original.values.take(_values(released, cells))
-    return pa.table(columns)
+            columns[name] = original.values.take(_values(released, cells, None if units is None else units.codes))
+    return replace(read(pa.table(columns)), units=units)
 
 
-def _values(released: Coded, cells: CellsLike) -> Codes:
-    """Of each row, a value that its cell stands for."""
+def _values(released: Coded, cells: CellsLike, owners: Codes | None) -> Codes:
+    """Of each row, a value that its cell stands for; the same in all rows of one owner that have the cell."""
     covered = stands_for(released, cells)
     sizes = np.array([len(each) for each in covered], dtype=np.int64)
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
     # An even number below 2^40, scaled down to the cell's size: no value's share is off by more than one in 10^8.
-    chance = uniform(1 << 40, released.rows)
+    chance: Whole = uniform(1 << 40, released.rows)
+    if owners is not None:
+        alike = owners.astype(np.int64) * released.size + released.codes
+        chance = chance[np.unique(alike, return_inverse=True)[1]]  # the n-th different one takes the n-th number
     chosen = starts[released.codes] + (chance * sizes[released.codes] >> 40)
     return np.concatenate(covered)[chosen].astype(np.int32) if released.rows else released.codes

@@ -57,6 +57,11 @@ def join(left: Codes, right: Codes, relations: Sequence[Relation]) -> Joined:
     return Joined(starts=np.concatenate(([0], np.cumsum(numbers))), right=rights[order])
 
 
+def itself(classes: int) -> Joined:
+    """The pairs of a table with itself: each class goes with itself alone."""
+    return Joined(starts=np.arange(classes + 1), right=np.arange(classes))
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Tree:
     """The prefixes of a table's tuples: at depth d those of d columns, in order.

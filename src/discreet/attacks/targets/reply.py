@@ -43,7 +43,7 @@ class Reply(Replied):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Replied):
-    """What came back for a question that asks for the number of rows in each group.
+    """What came back for a question that asks for the number of people in each group.
 
     Args:
         counts: of each group, by its key; empty if it was refused.

@@ -15,7 +15,7 @@ from discreet.anonymity.records.grouping import Grouping, group, starts_of
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.records.units import Units
 from discreet.attacks.targets.compatible import CellsLike, relate
-from discreet.attacks.targets.joining import Joined, expand, join
+from discreet.attacks.targets.joining import Joined, expand, itself, join
 from discreet.attacks.targets.tally import Tally
 from discreet.errors import InvalidArgument
 
@@ -265,8 +265,7 @@ class Rows:
         """
         columns = [self.records.column(name) for name in paired(on).values()]
         rows = group([column.codes for column in columns], [column.size for column in columns])
-        alone = Joined(starts=np.arange(rows.number + 1), right=np.arange(rows.number))
-        return self.tally(Candidates.among(rows.of_row(), alone, rows, self.records.units), sensitive)
+        return self.tally(Candidates.among(rows.of_row(), itself(rows.number), rows, self.records.units), sensitive)
 
 
 def shares_of(records: Records, name: str) -> Reals:

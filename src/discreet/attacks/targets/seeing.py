@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,11 +25,14 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
     sensitive: str,
     labels: Sequence[Value] | None = None,
     *,
+    asked: Sequence[object] | None = None,
     near: Mapping[str, Sequence[object]] | None = None,
 ) -> Tally:
-    """Ask for each kind of known people, and for each sensitive value, how many rows have both.
+    """Ask for each kind of known people, and for each sensitive value, how many people have both, by the same row.
 
-    Through the gateway that is one question for each kind, since no row has two values, and one about everybody. An
+    Through the gateway that is one question for each kind, since no row has two values, and one about everybody. Where
+    somebody may have several values, a second one about everybody asks how many people there are. If answers are exact
+    that is asked of each kind, too; through noise its people are taken to have as many values each as everybody has. An
     answer with noise counts as what is to be expected given it, see `believed`. A kind is seen if all that was asked
     about it was answered; the others' people are of kind −1. Nothing more is asked once the budget refuses.
 
@@ -38,6 +42,7 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
         on: by which columns.
         sensitive: the column.
         labels: its values, where what is known doesn't have them.
+        asked: of each of these, what is asked for in its place, as `where` takes it.
         near: column → of each of its different values, in their order, the condition that is asked for in its place,
             as `where` takes it.
 
@@ -64,29 +69,45 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
     of_person = kinds.of_row()
     firsts = np.unique(of_person, return_index=True)[1]
     order = np.argsort(firsts)  # in the order of the people, so that whom the budget lasts for isn't a matter of values
-    everybody = target.by_value(sensitive, labels, {})
-    most, common = _common(everybody, len(labels))
+    sought = labels if asked is None else asked
+    everybody = target.by_value(sensitive, sought, {})
+    people = target.count({}).value if target.overlaps else None
+    most, common = _common(everybody, len(labels), people)
     answers: list[list[float]] = []
+    among: list[float] = []
     deviation = 0.0
     for codes in [] if everybody.refusal else kinds.tuples()[order].tolist():
         where = {name: labelled[code] for name, labelled, code in zip(pairs.values(), values, codes, strict=True)}
-        told = target.by_value(sensitive, labels, where)
+        told = target.by_value(sensitive, sought, where)
         if told.refusal:
             break
         deviation = told.deviation or 0.0
         answers.append([told.counts[place,] for place in range(len(labels))])
+        if target.overlaps and not deviation:
+            among.append(target.count(where).value or 0.0)
     if not answers:
         raise NotTried("the budget doesn't last for one person", hint="offer less per question")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     counts = believed(np.array(answers, dtype=np.float64), deviation, common, most)
-    return _tallied(counts, place[of_person], sensitive, (tuple(labels), common))
+    tally = _tallied(counts, place[of_person], sensitive, (tuple(labels), common))
+    if not target.overlaps:
+        return tally
+    there = np.array(among) if among else counts.sum(axis=1) / max(float(common.sum()), 1.0)
+    return replace(tally, among=np.maximum(there, counts.max(axis=1)), noisy=deviation > 0)
 
 
-def _common(everybody: Histogram, values: int) -> tuple[float, Reals]:
-    """How many people there seem to be, and which share of them has each value: half a person's at the least."""
+def _common(everybody: Histogram, values: int, people: float | None) -> tuple[float, Reals]:
+    """How many people there seem to be, and which share of them has each value: half a person's at the least.
+
+    Args:
+        everybody: how many have each value.
+        values: how many values there are.
+        people: how many people there are, where somebody may have several values; else None.
+    """
     some = np.array([max(everybody.counts.get((place,), 0.0), 0.5) for place in range(values)])
-    return float(some.sum()), some / float(some.sum())
+    most = float(some.sum() if people is None else max(people, some.max()))
+    return most, some / most
 
 
 def _tallied(counts: Reals, of_person: Whole, sensitive: str, seen: tuple[tuple[Value, ...], Reals]) -> Tally:

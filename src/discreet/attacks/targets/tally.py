@@ -35,6 +35,7 @@ class Tally:
         priors: of each label, its share among everybody; what is known without the rest.
         among: of each kind, how many candidates it has, where one may have several values, as a person with several
             rows may; None if each has one, so that entries add up to them.
+        noisy: whether counts were estimated from answers with noise, so that no value is certain.
 
     Examples:
         >>> seen = Tally(
@@ -53,6 +54,7 @@ class Tally:
     counts: Reals
     priors: Reals
     among: Reals | None = None
+    noisy: bool = False
 
     @property
     def kinds(self) -> int:
@@ -77,6 +79,8 @@ class Tally:
             return np.asarray(np.diff(self.starts) == 1)
         kinds = self.kind_of_entry()
         found = np.zeros(self.kinds, dtype=np.bool_)
+        if self.noisy:
+            return found
         found[kinds[self.counts == self.among[kinds]]] = True
         return found
 

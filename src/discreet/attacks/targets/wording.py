@@ -12,7 +12,7 @@ from typing import TypeAlias
 from discreet.errors import InvalidArgument
 
 Conditions: TypeAlias = Mapping[str, object]
-"""Column → the value that a row must have, or a list, set or range of values; all columns must agree."""
+"""Column → the value that a row must have, or a list, set or range of values; all must agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ def where(conditions: Conditions) -> str:
     Examples:
         >>> print(where({"sex": "Female", "age": range(40, 42)}))
         "sex" = 'Female' AND "age" IN (40, 41)
+        >>> print(where({"age": [39, None]}))
+        ("age" IN (39) OR "age" IS NULL)
     """
     return " AND ".join(_condition(quoted(column), value) for column, value in conditions.items()) or "TRUE"
 
@@ -63,13 +65,14 @@ def question(measure: str, condition: str, table: str) -> str:
     return f"SELECT {measure} AS value FROM {quoted(table)} WHERE {condition}"  # noqa: S608 — attackers word their questions freely, and what they are asked through decides
 
 
-def histogram(groups: Sequence[str], table: str, condition: str = "TRUE") -> str:
+def histogram(groups: Sequence[str], table: str, condition: str = "TRUE", counting: str = "COUNT(*)") -> str:
     """How many rows that meet a condition are in each group; the number is the last column of the answer.
 
     Args:
         groups: what tells groups apart: one or more expressions in SQL.
         table: its name.
         condition: in SQL.
+        counting: what is counted, in SQL, if it isn't rows.
 
     Examples:
         >>> print(histogram(['"sex"'], "census", "age >= 40"))
@@ -77,7 +80,7 @@ def histogram(groups: Sequence[str], table: str, condition: str = "TRUE") -> str
     """
     listed = ", ".join(f"{group} AS group_{place}" for place, group in enumerate(groups, 1))
     places = ", ".join(str(place) for place in range(1, len(groups) + 1))
-    return f"{question(f'{listed}, COUNT(*)', condition, table)} GROUP BY {places}"
+    return f"{question(f'{listed}, {counting}', condition, table)} GROUP BY {places}"
 
 
 def which(column: str, values: Sequence[object]) -> str:
@@ -102,10 +105,13 @@ def _condition(column: str, value: object) -> str:
     if isinstance(value, Between):
         return f"{column} BETWEEN {_literal(value.low)} AND {_literal(value.high)}"
     if isinstance(value, Iterable) and not isinstance(value, str):
-        listed = ", ".join(_literal(each) for each in value)
-        if not listed:
+        values = list(value)
+        listed = ", ".join(_literal(each) for each in values if each is not None)
+        if not values:
             raise InvalidArgument(f"the condition on {column} lists no value")
-        return f"{column} IN ({listed})"
+        known = f"{column} IN ({listed})" if listed else ""
+        missing = f"{column} IS NULL" if None in values else ""
+        return f"({known} OR {missing})" if known and missing else known or missing
     return f"{column} = {_literal(value)}"
 
 

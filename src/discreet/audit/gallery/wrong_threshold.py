@@ -13,7 +13,7 @@ from discreet.privacy import ApproxDP
 class WrongThreshold:
     """Names a group if its noisy count exceeds the 95 % radius of the noise, and claims δ = 10⁻⁶.
 
-    A group of one unit passes once in some forty times, and a group of nobody, which isn't in the data, never does.
+    A group of one unit passes once in some 75 times, and a group of nobody, which isn't in the data, never does.
     """
 
     name: ClassVar[str] = "wrong threshold"

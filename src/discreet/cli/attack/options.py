@@ -30,7 +30,11 @@ Auxiliary: TypeAlias = Annotated[
     typer.Option(metavar="FILE", help="For linkage: what is known of people, one row each, in a file of its own."),
 ]
 Truth: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: the column of both that says who is who.")
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --auxiliary: the column of both that says who is who; known=released if names differ.",
+    ),
 ]
 Who: TypeAlias = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: its column that names people.")

@@ -90,13 +90,15 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
         return Known(attack=name, table=None, on=on, sensitive=sensitive, value=value)
     if chosen.value and value is None:
         raise InvalidArgument(f"{name} is about totals of numbers", hint="say of which column: --value COLUMN")
-    table = read(file, unit=unit)
+    table = read(file)
     for option, named_by in (("--on", on), ("--sensitive", sensitive and [sensitive]), ("--value", value and [value])):
-        check({"--unit": unit, option: named_by or None}, [*table.names, *(unit or ())])
+        whose = {} if name == _LOG and option == "--on" else {"--unit": unit}  # who did it may be said by both
+        check({**whose, option: named_by or None}, table.names)
     if not table.rows:
         raise InvalidArgument("the table has no rows")
     if name == _LOG:
-        return replace(_log(table, on, sensitive, value), unit=unit)
+        return replace(_log(table, on, sensitive, value, unit), unit=unit)
+    table = read(table, unit=unit)
     known, sought = on, sensitive
     if known is None or sought is None:
         known, sought = _guessed(table, known, sought)
@@ -111,17 +113,19 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
     )
 
 
-def _log(table: Records, on: list[str] | None, sensitive: str | None, value: str | None) -> Known:
-    """What people did.
+def _log(
+    table: Records, on: list[str] | None, sensitive: str | None, value: str | None, unit: tuple[str, ...] | None
+) -> Known:
+    """What people did; with a unit, it says who.
 
     Raises:
         InvalidArgument: it isn't said who and what.
     """
-    if on is None or len(on) < 2:  # noqa: PLR2004 — who, and what
+    if on is None or (len(on) < 2 and not unit):  # noqa: PLR2004 — who, and what
         raise InvalidArgument(
             f"{_LOG} is about what people did, many rows of each", hint="say who and what: --on PERSON,ITEM"
         )
-    other = next((name for name in table.names if name not in on), on[0])
+    other = next((name for name in table.names if name not in {*on, *(unit or ())}), on[0])
     return Known(attack=_LOG, table=table, on=on, sensitive=sensitive or other, value=value)
 
 
@@ -200,7 +204,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     who: str | None,
     unit: tuple[str, ...] | None = None,
 ) -> tuple[Known, list[AttackResult]]:
-    """Link two files, by columns that both have.
+    """Link two files, by columns that both have. The answer key may be the unit's column.
 
     Raises:
         InvalidArgument: the attack doesn't link files, or it isn't said by what.
@@ -209,6 +213,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     from discreet.anonymity.attributes import repeated
     from discreet.anonymity.records import read
     from discreet.attacks.rows.linking.linkage import linkage
+    from discreet.attacks.targets.unit_column import copied
 
     if name != "linkage" or file is None or not on:
         raise InvalidArgument(
@@ -221,7 +226,14 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
             hint="without --against; name a file that was anonymised",
         )
     pairs = {known.strip(): (released or known).strip() for known, _, released in (each.partition("=") for each in on)}
-    table = read(file, unit=unit)
-    found = linkage(table, auxiliary, on=pairs, sensitive=sensitive, truth=truth, who=who)
+    whole = read(file)
+    key: dict[str, str] | None = None
+    if truth is not None:
+        known, _, released = truth.partition("=")
+        key = {known.strip(): (released or known).strip()}
+        if key[known.strip()] in (unit or ()):
+            whole, key[known.strip()] = copied(whole, key[known.strip()])
+    table = read(whole, unit=unit)
+    found = linkage(table, auxiliary, on=pairs, sensitive=sensitive, truth=key, who=who)
     told = replace(found, unit=unit or (), repeated=() if unit is not None else repeated(table))
     return Known(attack=name, table=None, on=on, sensitive=sensitive, unit=unit), [told]

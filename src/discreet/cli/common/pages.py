@@ -23,7 +23,7 @@ tbody th { font-weight: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
 td:last-child { overflow-wrap: anywhere; }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: normal; white-space: nowrap; }
 thead th.n { white-space: normal; } tr :last-child { padding-right: 0; }
-figure { margin: 1rem 0 1.6rem; overflow-x: auto; } figure svg { max-width: 100%; min-width: 26rem; height: auto; }
+figure { margin: 1rem 0 1.6rem; overflow-x: auto; } figure svg { max-width: 100%; min-width: 22rem; height: auto; }
 ol li, ul li { margin-bottom: .4rem; }
 @media (max-width: 30rem) { table { font-size: .8rem; } tbody th { min-width: 5.5rem; }
   th, td { padding-right: .5rem; } }

@@ -231,13 +231,13 @@ def the_account(stage: Stage) -> None:
     stage.table(("entry", "question", "cost", "state"), rows)
     found = stage.tables.verify()
     stage.say(
-        f"""Each entry was on the disk before its data was touched, and is chained to the one before by its hash.
+        f"""Each was paid for on the disk before it was asked of the data, and is chained to the one before by its hash.
         Recomputed just now, chain and losses, with declarations and outcomes: {found}. Head:
         {found.head[:16]}…"""
     )
     stage.title("Your turn")
     stage.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
-    stage.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{OVER_FORTY}" --epsilon 0.1')
+    stage.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
 
 
 def as_on_screen(error: DiscreetError, question: str) -> str:

@@ -14,7 +14,8 @@ from discreet.query.grids import Grid, grid_of
 from discreet.tables import Kind
 
 _REAL_BITS = 32
-"""A real number is put on a grid of 2³² steps for its range: rounding a row then errs by less than 1e-9 of it."""
+"""A real number is put on a grid of some 2³² steps from 0 to its greatest size: rounding a row then errs by less than
+1e-9 of that. It is a coarser one only where the offer is so small, or limits are so wide, that noise is far wider."""
 
 _WEIGHT_BITS = 20
 """Where limits scale a unit's rows, whole numbers get 2²⁰ steps each, so that rounding loses next to nothing."""

@@ -21,9 +21,9 @@ def noise(draft: Draft) -> Draft:
 
     The shares of ε that they get add up to it (Dwork et al. 2006, Theorem 1 on sequential composition); so do those of
     ρ (Bun & Steinke 2016, Lemma 1.7). They are chosen to make the worst relative error of the columns least: see
-    `query.sharing.shares`. Given `within`, the offer is the least that leaves each column within its width; if that is
-    more than the ε or ρ given beside it, it is that ε or ρ, shared so that all widths are missed by one factor at the
-    most.
+    `query.sharing.shares`. Given `within`, the offer is the least that leaves each column within its width, to a
+    thousandth; if that is more than the ε or ρ given beside it, it is that ε or ρ, shared so that all widths are missed
+    by one factor at the most.
 
     Raises:
         AccuracyUnreachable: no ε or ρ up to 2¹⁰ is enough for `within`.

@@ -23,7 +23,7 @@ _LEAST, MOST = Fraction(1, 2**14), Fraction(2**10)
 """The offers that are looked at: grids are made for the least, and nobody should call the most private."""
 
 _DIGITS = 4
-"""Offers are rounded up to so many decimal digits, so that costs can be read."""
+"""Offers have so many decimal digits, so that costs can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def shares_for(wanted: tuple[Target, ...], prices: Prices) -> dict[str, Fraction
 
 
 def least_offer(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
-    """The least offer that is enough, in four decimal digits; None if even 2¹⁰ isn't.
+    """An offer that is enough, above the least by a thousandth at the most, in four digits; None if even 2¹⁰ isn't.
 
     Args:
         is_enough: false below some offer, true above.

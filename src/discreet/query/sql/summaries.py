@@ -32,7 +32,8 @@ SUMMARIES = {
 }
 
 _REAL_BITS = 32
-"""Real numbers are added up on a grid of 2³² steps for their range, so that their sum doesn't depend on their order."""
+"""Real numbers are added up on a grid of some 2³² steps up to their greatest size, so that their sum doesn't depend on
+their order."""
 
 
 class Summaries:

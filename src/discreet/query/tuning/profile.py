@@ -44,7 +44,8 @@ class CutOff:
 
     Args:
         share: of all rows, from 0 to 1: an estimate.
-        margin: by how much it may be off, at 95 %.
+        margin: by how much it may be off, at 95 %; under limits on groups, as far as a unit's rows are spread over its
+            groups evenly.
         limits: those in force.
     """
 
@@ -99,12 +100,31 @@ class Profile:
         are too few to be seen, which are taken to be in the first class where they would hide.
         """
         total, surplus = max(self.total(), 1.0), self.surplus(limit)
+        share = min(surplus / total, 1.0)
         noise = sqrt(sum(2 * (self.scale * max(size - limit, 0)) ** 2 for size, _ in self._seen()))
-        width = sum(units * max(size - limit, 0) / 6 for size, units in self._seen())  # classes are a third wide
         hidden = [(size, units) for size, units in self._classes() if size > limit and units <= _SEEN * self.scale]
         tail = max(sum(units for _, units in hidden), 0) + 2 * self.scale * sqrt(2 * len(hidden))
         unseen = tail * min((size - limit for size, _ in hidden), default=0)
-        return CutOff(min(surplus / total, 1.0), (2 * noise + width + unseen) / total, limits)
+        least, most = self._extremes(limit)
+        within = max(most - share, share - least)
+        return CutOff(share, within + (2 * noise + unseen) / total, limits)
+
+    def _extremes(self, limit: int) -> tuple[float, float]:
+        """The least and the greatest share that a limit can cut off of units in the classes where they are seen.
+
+        Of units beyond the limit a larger one loses a larger share; others lose nothing, and only add to the whole. So
+        the ends of classes decide, and the limit itself in the one that it divides.
+        """
+
+        def share(size_of: Callable[[int, int], int]) -> float:
+            sizes = [(size_of(first, last), units) for first, last, units in self._spans()]
+            total = sum(units * size for size, units in sizes)
+            return min(sum(units * max(size - limit, 0) for size, units in sizes) / max(total, 1), 1.0)
+
+        least = share(lambda first, last: max(first, min(limit, last)))
+        divided_too = share(lambda first, last: last if last > limit else first)
+        divided_not = share(lambda first, last: last if first > limit else first)
+        return least, max(divided_too, divided_not)
 
     def best(self, error: Callable[[int], float]) -> int:
         """The limit whose noise and surplus together are least.
@@ -124,7 +144,12 @@ class Profile:
 
     def _seen(self) -> list[tuple[float, int]]:
         """The middle of each class that surely isn't empty, with its units."""
-        return [(size, units) for size, units in self._classes() if units > _SEEN * self.scale]
+        return [((first + last) / 2, units) for first, last, units in self._spans()]
+
+    def _spans(self) -> list[tuple[int, int, int]]:
+        """The least and the greatest size in each class that surely isn't empty, with its units."""
+        firsts = (1, *(step + 1 for step in STEPS[:-1]))
+        return [one for one in zip(firsts, STEPS, self.units, strict=True) if one[2] > _SEEN * self.scale]
 
     def _classes(self) -> list[tuple[float, int]]:
         """The middle of each class, with its units."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value
+from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.guessing import guesses
 from discreet.attacks.rows.seen import seen_of
@@ -21,9 +21,13 @@ class BackgroundResult(AttackResult):
     """How many values must be excluded before a person's is certain.
 
     `success` is the share of people whose value is certain after `excluded` exclusions: a class with l values is
-    certain after l − 1 of them; `baseline` the same without classes, where the whole table is one.
+    certain after l − 1 of them; `baseline` the same without classes, where the whole table is one. Where somebody has
+    several values in a class, these are bounds, see `at_most`.
 
     Args:
+        at_most: whether units have several values in some class. How certain people are is then the most that can be:
+            nobody is certain after fewer exclusions, nor believed more; it may take more of them, if the values that
+            are excluded are the same units'.
         excluded: how many values the attacker can exclude for the person.
         classes: how many classes there are.
         needed: exclusions needed for certainty → how many people need so many.
@@ -32,6 +36,7 @@ class BackgroundResult(AttackResult):
         mean: the same, over all people.
     """
 
+    at_most: bool
     excluded: int
     classes: int
     needed: tuple[tuple[int, int], ...]
@@ -56,6 +61,11 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
     class, and the m next common ones were excluded. Any other choice leaves a smaller belief: it is c / (c + r) for a
     value with count c and r rows neither it nor excluded, and r is least if the m + 1 commonest values are those two.
 
+    Where units have several values, a unit is out as soon as one of its values is, and what is left is certain of a
+    value that all who are left have. Of n units, c of which have the value, exclusions of values that units n₁, n₂, …
+    have leave at most c with it, and at least n − c − n₁ − n₂ − … without it. So the same formula is a bound, whatever
+    values go together; without exclusions it is exact.
+
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
         on: the quasi-identifiers.
@@ -66,7 +76,7 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
         labels: see `homogeneity`.
 
     Raises:
-        InvalidArgument: `excluded` is out of range, or somebody in a class has several values there.
+        InvalidArgument: `excluded` is out of range.
         SchemaMismatch: a table lacks a column.
 
     Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), the background knowledge attack of section 1;
@@ -84,12 +94,7 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
         raise InvalidArgument(f"excluded must be a whole number from 0 to {most}, see `most`")
     seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
     tally = seen.tally
-    if tally.overlaps:
-        raise InvalidArgument(
-            f"some units have several values of {sensitive!r}, so none of theirs is certain once others are excluded",
-            hint="take one row of each unit, or try homogeneity",
-        )
-    needed = np.maximum(np.diff(tally.starts) - 1, 0)
+    needed = _needed(tally)
     known = np.diff(tally.starts) > 0  # of nobody's class nothing is certain
     beliefs = _beliefs(tally, most)
     rows = tally.people()
@@ -102,9 +107,10 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
         against=seen.name,
         tried=len(tally.of_person),
         success=certain[excluded],
-        baseline=float(int((tally.priors > 0).sum()) - 1 <= excluded),
+        baseline=float(_needed_of(tally.priors) <= excluded),
         baseline_is="the whole table as one class",
         guesses=guesses(tally, seen.names(), seen.scored().right),
+        at_most=tally.overlaps,
         excluded=excluded,
         classes=tally.kinds,
         needed=tuple(zip(numbers.tolist(), counts.tolist(), strict=True)),
@@ -112,6 +118,27 @@ def background(  # noqa: PLR0913 — what is attacked and what the attacker know
         worst=tuple(float(row.max(initial=0.0, where=occupied)) for row in beliefs),
         mean=tuple(float((row * rows).sum() / total) for row in beliefs),
     )
+
+
+def _needed(tally: Tally) -> Whole:
+    """Of each class, how many exclusions leave one value; 0 of a class without candidates.
+
+    Through noise nobody can see that all have one of several values, so then all others must be excluded.
+    """
+    alone: Whole = np.maximum(np.diff(tally.starts) - 1, 0)
+    if not tally.overlaps or tally.noisy:
+        return alone
+    totals = tally.totals()
+    for kind in np.flatnonzero(alone):
+        counts = tally.counts[tally.starts[kind] : tally.starts[kind + 1]]
+        alone[kind] = _needed_of(counts / totals[kind])
+    return alone
+
+
+def _needed_of(shares: Reals) -> int:
+    """The same of a class in which values have these shares; they add up to more than 1 if units have several."""
+    falling = np.sort(shares[shares > 0])[::-1]
+    return min(int(np.searchsorted(np.cumsum(falling), 1 - 1e-12)), max(len(falling) - 1, 0))  # 1, but for rounding
 
 
 def _beliefs(tally: Tally, most: int) -> Reals:

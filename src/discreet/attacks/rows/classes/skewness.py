@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
+from discreet.anonymity.records.encode import encode
+from discreet.anonymity.records.read import read
+from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.guessing import Truth, score
 from discreet.attacks.rows.people import first, shown
 from discreet.attacks.rows.seen import Seen, seen_of
+from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
-from discreet.attacks.targets.rows import On
-from discreet.attacks.targets.tally import Tally, summed
+from discreet.attacks.targets.rows import On, Rows
+from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument
 
 
@@ -72,7 +75,7 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
         labels: see `homogeneity`.
 
     Raises:
-        InvalidArgument: a value has no group, or groups are named and somebody in a class has several values there.
+        InvalidArgument: a value has no group.
         SchemaMismatch: a table lacks a column.
 
     Source: Li, Li, Venkatasubramanian (2007), "t-closeness: privacy beyond k-anonymity and l-diversity", the
@@ -85,11 +88,8 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
         >>> found.similar_people, found.worst_ratio, found.worst_value
         (2, 2.0, 'lung')
     """
-    seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
-    tally, truth = seen.tally, seen.truth
-    if groups is not None:
-        tally, truth = _merged(tally, groups, truth)
-    scored = score(tally, truth)
+    seen = _seen(release, on, sensitive, groups, people, labels)
+    tally, scored = seen.tally, seen.scored()
     people_of = tally.people()
     ratio = tally.shares() / np.maximum(tally.priors[tally.values], 1e-300)
     kinds = tally.kind_of_entry()
@@ -105,7 +105,7 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
         success=scored.success,
         baseline=scored.baseline,
         baseline_is="the commonest value" if groups is None else "the commonest group of values",
-        guesses=_guesses(seen, tally, truth),
+        guesses=_guesses(seen),
         classes=tally.kinds,
         worst_ratio=float(ratio.max(initial=0.0)),
         least_ratio=0.0 if lacks.any() else float(ratio.min(initial=np.inf)),
@@ -117,34 +117,78 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
     )
 
 
-def _merged(tally: Tally, groups: Mapping[Value, str], truth: Truth | None) -> tuple[Tally, Truth | None]:
-    """The tally of groups of values."""
-    if tally.overlaps:
-        raise InvalidArgument(
-            f"some units have several values of {tally.sensitive!r}, which can't be added up to groups",
-            hint="take one row of each unit, or put the groups in place of the values",
-        )
-    texts = {plain(value): group for value, group in groups.items()}
-    lacking = [label for label in tally.labels if plain(label) not in texts]
-    if lacking:
-        raise InvalidArgument(
-            f"{len(lacking)} of {len(tally.labels)} values have no group", hint="groups={value: group}"
-        )
-    names = sorted({texts[plain(label)] for label in tally.labels})
-    of_label = np.array([names.index(texts[plain(label)]) for label in tally.labels], dtype=np.int64)
-    keys = tally.kind_of_entry() * max(len(names), 1) + of_label[tally.values]
-    merged, inverse = np.unique(keys, return_inverse=True)
-    kinds, values = np.divmod(merged, max(len(names), 1))
-    return Tally(
-        sensitive=tally.sensitive,
-        labels=tuple(names),
-        of_person=tally.of_person,
-        starts=np.searchsorted(kinds, np.arange(tally.kinds + 1)),
-        values=values,
-        counts=summed(inverse, tally.counts, len(merged)),
-        priors=summed(of_label, tally.priors, len(names)),
-        among=tally.among,
-    ), None if truth is None else replace(truth, values=np.where(truth.values >= 0, of_label[truth.values], -1))
+class _Groups:
+    """What values have in common, in place of the values.
+
+    Whoever has several values of a group is in it once, so groups are counted in the table, and not added up.
+    """
+
+    def __init__(self, groups: Mapping[Value, str], sensitive: str) -> None:
+        """Keep the groups by their values' texts.
+
+        Args:
+            groups: value → group.
+            sensitive: the column.
+        """
+        self.texts = {plain(value): group for value, group in groups.items()}
+        self.sensitive = sensitive
+
+    def of(self, labels: Sequence[Value]) -> list[str]:
+        """Of each of these values, its group.
+
+        Raises:
+            InvalidArgument: a value has none.
+        """
+        lacking = [label for label in labels if plain(label) not in self.texts]
+        if lacking:
+            raise InvalidArgument(f"{len(lacking)} of {len(labels)} values have no group", hint="groups={value: group}")
+        return [self.texts[plain(label)] for label in labels]
+
+    def recoded(self, table: Records) -> Records:
+        """A table with groups for values, if it has the column."""
+        import pyarrow as pa
+
+        if self.sensitive not in table.names:
+            return table
+        column = table.column(self.sensitive)
+        values = pa.array(self.of(column.labels()), pa.string()).take(pa.array(column.codes))
+        return replace(table, columns={**table.columns, self.sensitive: encode(self.sensitive, values)})
+
+    def members(self, labels: Sequence[Value]) -> dict[str, list[Value]]:
+        """The groups of these values, and the values of each."""
+        found: dict[str, list[Value]] = {}
+        for label, group in sorted(zip(labels, self.of(labels), strict=True), key=lambda pair: pair[1]):
+            found.setdefault(group, []).append(label)
+        return found
+
+
+def _seen(  # noqa: PLR0913, PLR0917 — what `skewness` is given
+    release: object,
+    on: On,
+    sensitive: str,
+    groups: Mapping[Value, str] | None,
+    people: object | None,
+    labels: Sequence[Value] | None,
+) -> Seen:
+    """What is seen of values, or of their groups."""
+    if groups is None:
+        return seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
+    merged, known = _Groups(groups, sensitive), None if people is None else read(people)
+    recoded = None if known is None else merged.recoded(known)
+    if not isinstance(release, Answering):
+        rows = Rows.of(release)
+        return seen_of(replace(rows, records=merged.recoded(rows.records)), on=on, sensitive=sensitive, people=recoded)
+    if labels is None and known is not None and sensitive in known.names:
+        labels = known.column(sensitive).labels()
+    members = merged.members(labels or ())
+    return seen_of(
+        release,
+        on=on,
+        sensitive=sensitive,
+        people=recoded,
+        labels=list(members) or None,
+        asked=list(members.values()) or None,
+    )
 
 
 def _curve(greatest: Reals, people: Whole) -> tuple[tuple[float, int], ...]:
@@ -157,8 +201,9 @@ def _curve(greatest: Reals, people: Whole) -> tuple[tuple[float, int], ...]:
     return tuple(zip((places * step).tolist(), sums.tolist(), strict=True))
 
 
-def _guesses(seen: Seen, tally: Tally, truth: Truth | None) -> tuple[Guess, ...]:
+def _guesses(seen: Seen) -> tuple[Guess, ...]:
     """Those of whom most is believed, beside what the table says."""
+    tally, truth = seen.tally, seen.truth
     names, sure, best = seen.names(), tally.surety()[tally.of_person], tally.best()[tally.of_person]
     gain = sure - tally.priors[best]
     right = None if truth is None else truth.right(best)

@@ -13,7 +13,7 @@ from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.numbers import numbers
-from discreet.attacks.rows.people import Namer, first, named, refuse_units
+from discreet.attacks.rows.people import Namer, first, named, refuse_rows
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
@@ -69,15 +69,16 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
 ) -> SmallGroupsResult:
     """Look for groups too small, or too dominated by few, to publish a total of.
 
-    Against rows, the totals are those of the rows. Against answers, `COUNT` and `SUM` of some groups are asked for;
-    where the count rounds to 1 the sum is taken for the person's value, where it rounds
-    to 2 each of the group takes their own value off.
+    Against rows, the totals are those of the rows. Against answers, the number of people and `SUM` of some groups are
+    asked for; where the number rounds to 1 the sum is taken for the person's value, where it rounds to 2 each of the
+    group takes their own value off.
 
     Args:
         release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
         by: the columns that make the groups.
         value: a column of numbers, 0 or more; people without a value are in no group.
-        people: against answers, the table that is asked, which says who is in which group and what is true.
+        people: against answers, the table that is asked, which says who is in which group and what is true; by unit if
+            they count units.
         n: dominance rule: how many of the largest values are added up.
         k: dominance rule: which percentage of the total they may not exceed; in (0, 100).
         p: p % rule: how near an estimate of a person's value may not come, in percent of it; above 0.
@@ -108,7 +109,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         if people is None:
             raise InvalidArgument("answers don't say whom to ask for", hint="people=…, the table that is asked")
         table, name = read(people), release.against
-        refuse_units("what is asked for", table)
+        refuse_rows(release, table)
     else:
         rows = Rows.of(release)
         table, name = rows.records, rows.name
@@ -257,7 +258,7 @@ class _Told:
         sure = np.zeros(len(totals.counts))
         quoted = '"' + totals.value.replace('"', '""') + '"'
         for place, condition in questions:
-            count = answers.aggregate(f"COUNT({quoted})", condition)
+            count = answers.aggregate(answers.counting, f"{condition} AND {quoted} IS NOT NULL")
             total = answers.aggregate(f"SUM({quoted})", condition)
             if count.value is None or total.value is None:
                 break

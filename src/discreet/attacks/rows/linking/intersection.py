@@ -12,7 +12,7 @@ from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.guessing import guesses, score, truth_of
-from discreet.attacks.rows.people import People, named, refuse_units
+from discreet.attacks.rows.people import People, named, refuse_rows
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.joining import expand
@@ -95,11 +95,13 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     known = wanted.known
     if not known.rows:
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
-    if any(isinstance(each, Answering) for each in (first, second)):
-        refuse_units("what is asked for", wanted.every)
+    for each in (first, second):
+        if isinstance(each, Answering):
+            refuse_rows(each, wanted.every)
     releases = [each if isinstance(each, Answering) else Rows.of(each) for each in (first, second)]
-    one = _seen(releases[0], known, on, sensitive)
-    other = _seen(releases[1], known, second_on or on, sensitive, labels=one.labels)
+    labels = wanted.every.column(sensitive).labels() if sensitive in wanted.every.names else None
+    one = _seen(releases[0], known, on, sensitive, labels)
+    other = _seen(releases[1], known, second_on or on, sensitive, labels or one.labels)
     reached = np.flatnonzero((one.of_person >= 0) & (other.of_person >= 0))
     known, one, other = known.take(reached), *(each.of_people(each.of_person[reached]) for each in (one, other))
     both = _Both.of(one, other)
@@ -126,9 +128,7 @@ def intersection(  # noqa: PLR0913 — two releases, who is in both, and what is
     )
 
 
-def _seen(
-    release: Rows | Answering, known: Records, on: On, sensitive: str, labels: Sequence[Value] | None = None
-) -> Tally:
+def _seen(release: Rows | Answering, known: Records, on: On, sensitive: str, labels: Sequence[Value] | None) -> Tally:
     """What one release says of people; whom answers don't reach are of kind −1.
 
     Args:
@@ -136,11 +136,11 @@ def _seen(
         known: of people.
         on: by which columns they are known.
         sensitive: what is wanted.
-        labels: its values, where nothing that is known of people says them.
+        labels: its values; None if nothing says which there are.
     """
     if isinstance(release, Rows):
         return release.tally(release.candidates(known, on), sensitive)
-    return see(release, known, on, sensitive, None if sensitive in known.names else labels)
+    return see(release, known, on, sensitive, labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

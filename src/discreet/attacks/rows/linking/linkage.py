@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from discreet.attacks.rows.seen import asked_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Candidates, On, Rows, paired
-from discreet.errors import NotTried
+from discreet.errors import InvalidArgument, NotTried
 
 if TYPE_CHECKING:
     from discreet.anonymity.records.column import Whole
@@ -62,7 +63,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
     *,
     on: On,
     sensitive: str | None = None,
-    truth: str | None = None,
+    truth: str | Mapping[str, str] | None = None,
     who: str | None = None,
 ) -> LinkageResult:
     """Link people to rows, or learn their sensitive values.
@@ -76,11 +77,12 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
             known, drawn at random, and the values of all of its rows are true.
         on: the columns that both have; a mapping if their names differ.
         sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
-        truth: a column of both tables that says which row is whose: the answer key, which isn't used to link.
+        truth: a column of both tables that says which row is whose: the answer key, which isn't used to link; or its
+            name in what is known → its name in what was released.
         who: a column of the auxiliary table that names people in the report.
 
     Raises:
-        InvalidArgument: no columns to link on, or answers and no sensitive column.
+        InvalidArgument: no columns to link on, several answer keys, or answers and no sensitive column.
         NotTried: nobody is known, or a budget doesn't last for one person.
         SchemaMismatch: a table lacks a column.
 
@@ -102,17 +104,18 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
         return _of_answers(release, people.every, on, sensitive, who)
+    key = _key(truth)
     names = named(known, list(paired(on)), who)
     rows = Rows.of(release)
     found = rows.candidates(known, on)
     numbers = found.numbers()
-    matched = _Matched.of(found, known, rows.records, truth)
+    matched = _Matched.of(found, known, rows.records, key)
     seen = None if sensitive is None else rows.tally(found, sensitive)
     if seen is None:
         success, baseline = matched.drawn, 1 / max(rows.records.counted, 1)
         told = matched.guesses(found, names)
     else:
-        scored = score(seen, _values(people, rows.records, seen, truth))
+        scored = score(seen, _values(people, rows.records, seen, key))
         success, baseline = scored.success, scored.baseline
         told = guesses(seen, names, scored.right)
     return LinkageResult(
@@ -153,7 +156,7 @@ class _Matched:
     true: Whole | None
 
     @classmethod
-    def of(cls, found: Candidates, known: Records, released: Records, truth: str | None) -> _Matched:
+    def of(cls, found: Candidates, known: Records, released: Records, truth: tuple[str, str] | None) -> _Matched:
         """Compare each person's candidates with the key."""
         only, numbers = found.only(), found.numbers()
         if truth is None:
@@ -228,7 +231,7 @@ def _of_answers(answers: Answering, people: Records, on: On, sensitive: str | No
     )
 
 
-def _values(people: People, released: Records, seen: Tally, truth: str | None) -> Truth | None:
+def _values(people: People, released: Records, seen: Tally, truth: tuple[str, str] | None) -> Truth | None:
     """The true sensitive values: those of people's own column, or of the rows which the key says are theirs."""
     own = truth_of(people, seen)
     if own is not None or truth is None:
@@ -238,9 +241,22 @@ def _values(people: People, released: Records, seen: Tally, truth: str | None) -
     return Truth(owners=person, values=values, people=people.known.rows)
 
 
-def _own(known: Records, released: Records, truth: str) -> tuple[Whole, Whole]:
+def _key(truth: str | Mapping[str, str] | None) -> tuple[str, str] | None:
+    """The answer key's name in what is known, and in what was released.
+
+    Raises:
+        InvalidArgument: several keys are named, or none.
+    """
+    if truth is None or isinstance(truth, str):
+        return None if truth is None else (truth, truth)
+    if len(truth) != 1:
+        raise InvalidArgument("the answer key is one column", hint='truth={"number": "patient_id"}')
+    return next(iter(truth.items()))
+
+
+def _own(known: Records, released: Records, truth: tuple[str, str]) -> tuple[Whole, Whole]:
     """People and rows that are theirs, by the key: all pairs of them."""
-    mine, theirs = keys_of(known.column(truth), released.column(truth))
+    mine, theirs = keys_of(known.column(truth[0]), released.column(truth[1]))
     order = np.argsort(theirs, kind="stable")
     starts = np.searchsorted(theirs[order], np.arange(max(mine.max(initial=0), theirs.max(initial=0)) + 2))
     person, place = expand(starts, mine)

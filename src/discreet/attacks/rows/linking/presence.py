@@ -63,7 +63,8 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
     """Ask for each target how many people did enough of what is known of them, and say who is in the data.
 
     Args:
-        target: who is asked; about a long table, one row per person and thing.
+        target: who is asked; about a long table, one row per person and thing. If it counts units,
+            these are the persons.
         known: what targets did, one row per thing; persons are targets.
         log: what the columns of both are called; `person`, `item`, and `value` and `date` if there are such columns, if
             left out.
@@ -100,7 +101,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
     replies: list[Reply] = []
     for place in range(len(labels)):
         did = [things[row] for row in np.flatnonzero(codes == place).tolist()]
-        reply = target.ask(_question(target.table, names.person, did, ceil(round(enough * len(did), 9))))
+        reply = target.ask(_question(target.table, target.unit or names.person, did, ceil(round(enough * len(did), 9))))
         if reply.value is None:
             break
         replies.append(reply)
@@ -150,7 +151,7 @@ def _question(table: str, person: str, things: Sequence[str], least: int) -> str
     """How many people did so many of these things."""
     who, did = quoted(person), " OR ".join(f"({each})" for each in things)
     doers = f"SELECT {who} FROM {quoted(table)} WHERE {did} GROUP BY {who} HAVING COUNT(*) >= {least}"  # noqa: S608 — an attacker words their question freely
-    return f"SELECT COUNT(*) AS value FROM ({doers}) AS doers"  # noqa: S608 — as above
+    return f"SELECT COUNT(DISTINCT {who}) AS value FROM ({doers}) AS doers"  # noqa: S608 — as above
 
 
 def _says(reply: Reply) -> bool:

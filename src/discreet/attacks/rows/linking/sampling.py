@@ -8,7 +8,7 @@ an unbiased estimate of what would be found of all. Each of them is compared wit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from discreet.anonymity.records.grouping import grouped
 from discreet.anonymity.records.records import Records
 from discreet.attacks.rows.linking.compared import Compared
 from discreet.attacks.rows.linking.pairs import Sides
+from discreet.attacks.rows.people import of_units
 from discreet.errors import NotTried
 from discreet.noise import uniform
 
@@ -94,3 +95,25 @@ def shuffled(number: int) -> Whole:
     """The numbers below this one in a random order, all orders alike but for ties among 62-bit keys."""
     keys: Whole = uniform(1 << 62, number)
     return np.argsort(keys, kind="stable").astype(np.int64)
+
+
+def drawn(records: Records, most: int) -> Records:
+    """So many people of a table, or all, at random and in a random order, with all of their rows.
+
+    Args:
+        records: the table.
+        most: how many units, or rows if each is one of its own.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> visits = read({"id": [1, 1, 2, 3], "ill": ["flu", "cold", "flu", "gout"]}, unit="id")
+        >>> drawn(visits, 2).counted
+        2
+    """
+    chosen = of_units(records, shuffled(records.counted)[:most])
+    if chosen.units is None:
+        return chosen
+    # Who comes first mustn't be told by their id: units are numbered anew, and that is the order in which they are met.
+    return replace(
+        chosen, units=replace(chosen.units, codes=shuffled(chosen.counted)[chosen.units.codes].astype(np.int32))
+    )

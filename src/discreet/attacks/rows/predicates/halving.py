@@ -119,7 +119,8 @@ def halve(answers: Answering, fresh: Records, axes: Sequence[Axis], depth: int) 
 
     Each step cuts what is left at the median of the people who aren't in the data, so that about half of the population
     is on either side, asks how many people are below the cut, and goes where there are some: below or above at random
-    if both seem to hold somebody, else to the larger side. What the budget no longer pays for is decided by a coin.
+    if both seem to hold somebody, else to the larger side. Who isn't below is taken to be above; so a unit with rows on
+    both sides is missed above, until it is counted there. What the budget no longer pays for is decided by a coin.
 
     Args:
         answers: what answers; its questions are charged.
@@ -130,13 +131,13 @@ def halve(answers: Answering, fresh: Records, axes: Sequence[Axis], depth: int) 
     values = [numbers(fresh.column(axis.name))[fresh.column(axis.name).codes] for axis in axes]
     box = Box.all(axes)
     everybody = answers.count({}).value
-    inside = float(fresh.rows if everybody is None else everybody)
+    inside = float(fresh.counted if everybody is None else everybody)
     for _ in range(depth):
         found = _cut(box, values)
         if found is None:
             return box
         below, above = found
-        answer = answers.aggregate("COUNT(*)", below.condition()).value
+        answer = answers.aggregate(answers.counting, below.condition()).value
         low = inside / 2 if answer is None else float(answer)
         high = inside - low
         some = [low >= 0.5, high >= 0.5]  # noqa: PLR2004 — what rounds to somebody

@@ -14,7 +14,7 @@ from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.numbers import numbers
-from discreet.attacks.rows.people import of_units, refuse_units, shown
+from discreet.attacks.rows.people import of_units, refuse_rows, shown
 from discreet.attacks.rows.predicates.halving import axes_of, halve
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
@@ -81,7 +81,8 @@ def singling_out(
         trials: how many predicates; 1 or more.
 
     Raises:
-        InvalidArgument: no trials, no rows, no columns, or answers and nobody fresh.
+        InvalidArgument: no trials, no rows, no columns, or answers and nobody fresh; or answers that count rows, and
+            people with several.
         NotTried: not one question about a predicate was answered, so that coins alone would make it.
         SchemaMismatch: a table lacks a column.
 
@@ -105,7 +106,6 @@ def singling_out(
             "too few fresh people to compare with", hint="as many as in the data; for answers twice as many"
         )
     if callable(release):
-        refuse_units("singling out through answers", records, *([] if others is None else [others]))
         if others is None:
             raise InvalidArgument("an attacker on answers must know the population", hint="fresh=…, other people")
         tried = _by_answers(release, (records, others), on, trials)
@@ -251,36 +251,43 @@ def _by_answers(
 ) -> _Tried:
     """Predicates found by halving."""
     data, others = tables
-    fresh, public = others.take(np.arange(data.rows)), others.take(np.arange(data.rows, others.rows))
+    number = data.counted
+    fresh, public = of_units(others, np.arange(number)), of_units(others, np.arange(number, others.counted))
     axes = axes_of(public, on)
     columns = [
         [numbers(table.column(axis.name))[table.column(axis.name).codes] for axis in axes] for table in (data, fresh)
     ]
-    depth = ceil(log2(data.rows)) + _EXTRA
+    depth = ceil(log2(number)) + _EXTRA
     inside, outside, asked, guesses = [], [], 0, []
-    against = ""
+    against, one = "", "row" if data.units is None else "unit"
     for _ in range(trials):
         answers = publish()
+        refuse_rows(answers, data)
         before = len(answers.replies)
         box = halve(answers, public, axes, depth)
         answered = sum(1 for reply in answers.replies[before:] if not reply.refusal)
         if not answered:
             raise NotTried("the budget doesn't last for one question", hint="offer less per question")
         against, asked = answers.against, asked + answered
-        here, there = (int(box.holds(side).sum()) for side in columns)
+        here, there = (_number(table, box.holds(side)) for table, side in zip((data, fresh), columns, strict=True))
         inside.append(here)
         outside.append(there)
-        guesses.append(Guess(who=str(box), what="one row of them", confidence=0.0, right=here == 1))
+        guesses.append(Guess(who=str(box), what=f"one {one} of them", confidence=0.0, right=here == 1))
     sure = sum(1 for each in inside if each == 1) / trials
     return _Tried(
         against=against,
         inside=np.array(inside),
         outside=np.array(outside),
-        weight=float(np.mean(outside) / max(fresh.rows, 1)),
+        weight=float(np.mean(outside) / max(fresh.counted, 1)),
         expected=None,
         asked=asked / trials,
         guesses=tuple(Guess(who=g.who, what=g.what, confidence=sure, right=g.right) for g in guesses),
     )
+
+
+def _number(table: Records, rows: Mask) -> int:
+    """How many people these rows of a table are of."""
+    return int(rows.sum()) if table.units is None else len(np.unique(table.units.codes[rows]))
 
 
 def _class_words(rows: Rows, names: Sequence[str], row: int) -> str:
