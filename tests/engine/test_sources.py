@@ -292,7 +292,7 @@ def test_what_is_no_table_is_refused(data: object) -> None:
 
 def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     """A folder, a pipe (without waiting for its other end), a file of another kind, one that can't be opened."""
-    folder, pipe, other = tmp_path / "t.csv", tmp_path / "p.csv", tmp_path / "t.xlsx"
+    folder, pipe, other = tmp_path / "t.csv", tmp_path / "p.csv", tmp_path / "t.docx"
     folder.mkdir()
     os.mkfifo(pipe)
     other.touch()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -114,7 +114,8 @@ def _workbook(file: OpenFile, location: str) -> Any:  # noqa: ANN401 — python-
         if size <= MOST_UNPACKED:
             with open(file.path, "rb") as raw:  # noqa: PTH123 — the link of a descriptor
                 book = calamine.load_workbook(raw)
-    except (calamine.CalamineError, zipfile.BadZipFile, OSError, ValueError, EOFError):
+    except BaseException as error:  # noqa: BLE001 — what isn't meant is raised again
+        _raise_unless_damage(error, calamine.CalamineError)
         book = None  # the cause may quote a cell, so nothing of it is passed on
     if size > MOST_UNPACKED:
         raise SourceUnsupported(
@@ -124,6 +125,13 @@ def _workbook(file: OpenFile, location: str) -> Any:  # noqa: ANN401 — python-
     if book is None:
         raise _damaged(location)
     return book
+
+
+def _raise_unless_damage(error: BaseException, own: type[Exception]) -> None:
+    """Pass on what isn't about the file. A damaged one may even make the library panic, which is no `Exception`."""
+    about = (own, zipfile.BadZipFile, struct.error, NotImplementedError, OSError, ValueError, EOFError)
+    if not isinstance(error, about) and type(error).__name__ != "PanicException":
+        raise error
 
 
 def _damaged(location: str) -> SourceUnsupported:
@@ -152,8 +160,10 @@ def _rows(file: OpenFile, source: Source) -> Iterator[list[Any]]:
     import python_calamine as calamine
 
     rows: list[list[Any]] | None = None
-    with suppress(calamine.CalamineError, OSError, ValueError):
+    try:
         rows = list(book.get_sheet_by_name(matching[0]).iter_rows())
+    except BaseException as error:  # noqa: BLE001 — what isn't meant is raised again
+        _raise_unless_damage(error, calamine.CalamineError)
     if rows is None:
         raise _damaged(source.location)
     started = False
