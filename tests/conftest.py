@@ -27,6 +27,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """At the end it does, for DuckDB complains of what is left."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def trial_data() -> Path:
     """The folder of tables too large or too foreign to keep in the project: DISCREET_DATA, or `../shared/data`."""

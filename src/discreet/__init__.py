@@ -13,7 +13,7 @@ durable budget.
 """
 
 from discreet.errors import DiscreetError
-from discreet.gateway import Answer, DeclaredTable, Explanation, Protected, load, protect, table
+from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
 from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
 from discreet.privacy import (
     ADD_REMOVE,
@@ -40,6 +40,7 @@ __all__ = [
     "SUBSTITUTION",
     "ZCDP",
     "Adjacency",
+    "AdmissionReport",
     "Answer",
     "ApproxDP",
     "Bounds",

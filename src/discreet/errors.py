@@ -10,6 +10,10 @@
     │   ├── SourceUnsupported    it is there, but nothing here can read it
     │   ├── SourceMalformed      some of its records aren't whole; the lines are named
     │   └── SchemaMismatch       it lacks a declared column, or the column has another type
+    ├── SnapshotError            the admitted tables can't be used; nothing was charged
+    │   ├── NotAdmitted          nothing was admitted yet, or not these tables, or not as they are declared now
+    │   ├── SnapshotMissing      a version's files aren't where they were put, or aren't what was written
+    │   └── AdmissionConflict    another process has admitted a version since this admission began
     ├── EngineUnavailable        the engine can't be started, or can't do what the question takes
     ├── QueryError               the question is refused; nothing was charged
     │   ├── SqlSyntax            it isn't SQL
@@ -125,6 +129,37 @@ class SchemaMismatch(SourceError):
     """The source lacks a declared column, or the column has another type."""
 
     code = "schema_mismatch"
+
+
+class SnapshotError(DiscreetError):
+    """The admitted tables can't be used; nothing was charged."""
+
+    code = "snapshot"
+
+
+class NotAdmitted(SnapshotError):
+    """Nothing was admitted yet, or not these tables, or not as they are declared now."""
+
+    code = "not_admitted"
+
+
+class SnapshotMissing(SnapshotError):
+    """A version's files aren't where they were put, or aren't what was written."""
+
+    code = "snapshot_missing"
+
+
+class AdmissionConflict(SnapshotError):
+    """Another process has admitted a version of the tables since this admission began."""
+
+    code = "admission_conflict"
+
+    def __init__(self, version: int) -> None:
+        """Say which version is in force now."""
+        super().__init__(
+            f"version {version} was admitted by another process meanwhile; what this one has read isn't in force",
+            hint="admit again if the sources have changed since",
+        )
 
 
 class EngineUnavailable(DiscreetError):

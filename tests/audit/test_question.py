@@ -104,7 +104,7 @@ def test_the_bound_of_a_count_comes_near_its_epsilon(tmp_path: Path) -> None:
 def test_a_gateway_with_half_the_noise_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wrong twin of all questions: whatever is calibrated, half of it is added.
 
-    At ε = 4 the bound is some 5.1; at most 4 has a chance of 1e-15, summed as above.
+    In 25 runs the bound was 5.87, give or take 0.17, so that 4 is eleven deviations away: measured, not proved.
     """
     dataset = people(tmp_path, dp.Unit("person"))
     release = Laplace.release
@@ -112,7 +112,7 @@ def test_a_gateway_with_half_the_noise_is_rejected(tmp_path: Path, monkeypatch: 
         Laplace, "release", lambda self, values: release(Laplace(self.scale / 2, self.sensitivity), values)
     )
     found = audit_question(
-        dataset, "SELECT COUNT(*) AS n FROM people", {"epsilon": 4}, draws=DRAWS, confidence=1 - Fraction(1, 10**4)
+        dataset, "SELECT COUNT(*) AS n FROM people", {"epsilon": 4}, draws=20_000, confidence=1 - Fraction(1, 10**4)
     )
     assert found.rejects, found
 
@@ -161,7 +161,7 @@ def linked() -> tuple[list[Any], dict[str, object]]:
 
 
 def test_rows_of_linked_tables_go_with_their_unit(tmp_path: Path) -> None:
-    """What a link leads to two owners stays; what leads nowhere is nobody's; public tables aren't read.
+    """What a link leads to two owners stays; what leads nowhere is nobody's.
 
     The audit's false alarm is 1e-9.
     """
@@ -170,7 +170,7 @@ def test_rows_of_linked_tables_go_with_their_unit(tmp_path: Path) -> None:
     dataset = dp.protect(tables, name="shop", budget=budget, ledger=tmp_path / "shop.ledger").dataset
     held = {table.source.location: data[table.name] for table in dataset.tables}
     rows = read(dataset, held)
-    assert set(rows) == {"customers", "orders", "items"}
+    assert set(rows) == {"customers", "orders", "items", "parts"}
     assert packets_of(dataset, rows) == {
         1: {"customers": [0], "orders": [0, 1], "items": [1]},
         2: {"customers": [1], "orders": [2]},
@@ -187,7 +187,7 @@ def test_neighbours_differ_in_one_unit(tmp_path: Path) -> None:
     by_id = people(tmp_path, dp.Unit("person"))
     rows = read(by_id)
     sizes = {neighbour.rows["people"].num_rows for neighbour in neighbours_of(by_id, rows, 4)}
-    assert sizes == {5, 6, 7}
+    assert sizes == {4, 5, 6}  # of seven: the eighth row is nobody's, and isn't admitted
     (tmp_path / "rows").mkdir()
     by_row = people(tmp_path / "rows", dp.Unit.row(), dp.SUBSTITUTION)
     found = list(neighbours_of(by_row, read(by_row), 8))
@@ -197,13 +197,12 @@ def test_neighbours_differ_in_one_unit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_what_is_laid_out_is_read_as_it_was(kind: str, tmp_path: Path) -> None:
-    """A copy gives the same rows, texts that look like numbers and NULLs too."""
+    """A copy gives the same rows: those that say whose they are."""
     dataset = people(tmp_path, dp.Unit("person"), kind=kind)
     rows = read(dataset)
-    (tmp_path / "copy").mkdir()
-    state = laid_out(dataset, rows, {}, tmp_path / "copy")
+    state = laid_out(dataset, rows)
     assert read(state.dataset, state.data) == rows
-    assert rows["people"].num_rows == 8
+    assert rows["people"].num_rows == 7
 
 
 def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:

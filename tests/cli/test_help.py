@@ -14,7 +14,20 @@ from discreet import __version__
 from discreet.cli import app
 from discreet.cli.common.failures import ExitCode
 
-COMMANDS = ["demo", "init", "explain", "ask", "budget", "history", "verify", "audit", "risk", "anonymize", "attack"]
+COMMANDS = [
+    "demo",
+    "init",
+    "admit",
+    "explain",
+    "ask",
+    "budget",
+    "history",
+    "verify",
+    "audit",
+    "risk",
+    "anonymize",
+    "attack",
+]
 
 
 def commands() -> dict[str, Any]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 import shutil
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import openpyxl
+import pandas as pd
 import pytest
+from pyarrow import csv, feather, parquet
 
 COUNT = "SELECT COUNT(*) AS n FROM census WHERE age >= 40"
 
@@ -248,3 +255,61 @@ def test_what_cannot_be_meant_of_several_tables_is_refused(here: Path, run: Any)
     assert twice.exit_code == 1
     assert "two tables of one name" in twice.stderr
     assert not (here / "discreet.toml").exists()
+
+
+def packed(table: Path, path: Path) -> None:
+    """A CSV file, packed."""
+    path.write_bytes(gzip.compress(table.read_bytes()))
+
+
+def json_lines(table: Path, path: Path) -> None:
+    """JSON lines."""
+    path.write_text("\n".join(map(json.dumps, pd.read_csv(table).to_dict("records"))), encoding="utf-8")
+
+
+def sqlite(table: Path, path: Path) -> None:
+    """A SQLite database."""
+    connection = sqlite3.connect(path)
+    pd.read_csv(table).to_sql("census", connection, index=False)
+    connection.close()
+
+
+def spreadsheet(table: Path, path: Path) -> None:
+    """A spreadsheet."""
+    book = openpyxl.Workbook()
+    for line in table.read_text(encoding="utf-8").splitlines()[:500]:
+        book.active.append([int(cell) if cell.isdigit() else cell for cell in line.replace('"', "").split(",")])
+    book.active.title = "census"
+    book.save(path)
+
+
+def database(table: Path, path: Path) -> None:
+    """A DuckDB database."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE TABLE census AS FROM read_csv('{table}')")
+
+
+FORMATS: dict[str, Callable[[Path, Path], object]] = {
+    "census.csv.gz": packed,
+    "census.jsonl": json_lines,
+    "census.sqlite": sqlite,
+    "census.db": sqlite,
+    "census.duckdb": database,
+    "census.xlsx": spreadsheet,
+    "census.feather": lambda table, path: feather.write_feather(csv.read_csv(table), path),
+    "census.parquet": lambda table, path: parquet.write_table(csv.read_csv(table), path),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_can_be_proposed_for_and_asked(here: Path, census_csv: Path, run: Any, name: str) -> None:
+    """Its columns get the kinds that they have in the CSV file, and a question is answered at once."""
+    (here / "data").mkdir()
+    FORMATS[name](census_csv, here / "data" / name)
+    result = run("init", here / "data" / name)
+    assert result.exit_code == 0, result.stderr
+    text = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert 'age = { kind = "integer", bounds = [0, 125] }' in text
+    assert 'sex = { kind = "text", keys = ["Female", "Male"] }' in text
+    answer = run("ask", COUNT, "--epsilon", "0.1")
+    assert answer.exit_code == 0, answer.stderr

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Key, Units
 from discreet.tables import Source
+from support.engines import engine_over
 from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, run, table_of, total
 
 ROWS = 150_000
@@ -57,14 +57,13 @@ def visits() -> pa.Table:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_threads_order_and_layout_make_no_difference(shape: str, visits: pa.Table, tmp_path: Path) -> None:
     """One, two and eight threads; the file in three layouts, one of them shuffled; a table in memory: one answer."""
-    unit, limits, keys = SHAPES[shape]
     shuffled = visits.take(pa.array(np.random.default_rng().permutation(ROWS)))
     answers: list[dict[tuple[Any, ...], dict[str, int]]] = []
     for number, (table, size, threads) in enumerate(((visits, ROWS, 1), (visits, 5_000, 2), (shuffled, 1_000, 8))):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(table, path, row_group_size=size, use_dictionary=number != 1)
-        answers.append(_ask(DuckDB(threads=threads), Source.of(path), unit, limits, keys))
-    answers.append(_ask(DuckDB({"t": shuffled}, threads=2), Source(kind="memory", location="t"), unit, limits, keys))
+        answers.append(_ask(Source.of(path), None, threads, shape))
+    answers.append(_ask(Source(kind="memory", location="t"), shuffled, 2, shape))
     assert all(answer == answers[0] for answer in answers)
     assert len(answers[0]) >= 30
     assert all(any(values.values()) for values in answers[0].values())
@@ -82,10 +81,9 @@ def test_groups_come_in_the_order_of_their_keys() -> None:
             assert [group[0] for group in order] == sorted([group[0] for group in order], key=lambda g: (g is None, g))
 
 
-def _ask(
-    engine: DuckDB, source: Source, unit: Unit, limits: Limits, keys: list[Key]
-) -> dict[tuple[Any, ...], dict[str, int]]:
-    """Counts, and sums of integers and reals."""
+def _ask(source: Source, data: pa.Table | None, threads: int, shape: str) -> dict[tuple[Any, ...], dict[str, int]]:
+    """Counts, and sums of integers and reals, of a source that is admitted."""
+    unit, limits, keys = SHAPES[shape]
     table = table_of(source=source, unit=unit, limits=limits, y=declared("y", bounds=Bounds(-1000, 1000)))
     measures = [
         count(),
@@ -93,7 +91,7 @@ def _ask(
         total("y", column("y"), grid=-40, lo=-(2**50), hi=2**50),
         *([] if limits.groups is None else [Units(name="u")]),
     ]
-    return by_group(engine, exact(table, measures, keys=keys))
+    return by_group(engine_over([table], {source.location: data}, threads=threads), exact(table, measures, keys=keys))
 
 
 def test_floating_point_sums_would_differ(visits: pa.Table) -> None:

@@ -1,4 +1,4 @@
-"""Preparing: a question on tables without rows, which opens no source and refuses nothing that could be run."""
+"""Preparing: a question on tables without rows, which opens no snapshot and refuses nothing that could be run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
 from discreet.tables import Column, Hop, Kind, Link, Owner, Source, Table
+from discreet.tables.admission import Snapshot
+from support.engines import engine_over
+
+NOWHERE = DuckDB(Snapshot(tables={}))
 
 
 def question(table: Table, key: str, owner: Owner) -> Exact:
@@ -37,11 +41,11 @@ def people(source: Source, kind: Kind = Kind.TEXT) -> Table:
 
 @pytest.mark.parametrize("kind", list(Kind))
 @pytest.mark.parametrize("source", ["t.csv", "t.parquet", "t.duckdb", "memory"])
-def test_no_source_is_opened(source: str, kind: Kind, tmp_path: Path) -> None:
+def test_no_table_is_opened(source: str, kind: Kind, tmp_path: Path) -> None:
     """There needn't be one; whatever the declared kinds are."""
     lies = Source(kind="memory", location="t") if source == "memory" else Source.of(tmp_path / source)
     table = people(lies, kind)
-    DuckDB().prepare(question(table, "g", Owner(table.unit)))
+    NOWHERE.prepare(question(table, "g", Owner(table.unit)))
     assert not list(tmp_path.iterdir())
 
 
@@ -52,7 +56,7 @@ def test_one_source_with_columns_of_several_kinds(tmp_path: Path) -> None:
     days, flags = people(Source.of(path), Kind.DATE), replace(people(Source.of(path), Kind.BOOLEAN), name="u")
     linked = replace(flags, unit=None, links=(Link("id", "t", "id"),))
     asked = question(linked, "g", Owner(Unit("id"), (Hop("id", days, "id"),)))
-    engine = DuckDB()
+    engine = engine_over([days, linked])
     engine.prepare(asked)
     assert engine.run(asked).measures["n"] == [2]
 
@@ -63,4 +67,4 @@ def test_a_plan_beyond_the_engine_is_refused() -> None:
     asked = question(table, "g", Owner(table.unit))
     beyond = replace(asked, measures=(replace(asked.measures[0], hi=2**80),))
     with pytest.raises(InvalidArgument):
-        DuckDB().prepare(beyond)
+        NOWHERE.prepare(beyond)

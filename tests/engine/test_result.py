@@ -18,7 +18,7 @@ CANARY = 716_253_449
 
 def result() -> ExactResult:
     """A result with marked values in each of its parts."""
-    return ExactResult(keys=[(f"k{CANARY}",)], measures={"n": [CANARY]}, fingerprint=f"f{CANARY}")
+    return ExactResult(keys=[(f"k{CANARY}",)], measures={"n": [CANARY]})
 
 
 @pytest.mark.parametrize("show", [repr, str, format, pprint.pformat, lambda each: f"{each!s:>40}"])
@@ -50,4 +50,4 @@ def test_it_cannot_be_changed() -> None:
 def test_its_parts_can_be_read_by_name() -> None:
     """A mechanism gets what it asks for."""
     held = result()
-    assert (held.keys, held.measures["n"], held.fingerprint) == ([(f"k{CANARY}",)], [CANARY], f"f{CANARY}")
+    assert (held.keys, held.measures["n"]) == ([(f"k{CANARY}",)], [CANARY])

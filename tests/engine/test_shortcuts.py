@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from discreet.engine.shortcuts import shortened
 from discreet.privacy import Bounds, Keys, Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Join, JoinKind, Key, Relation, Scan, Type, Where
-from discreet.tables import Column, Kind, Source
+from discreet.tables import Column, Kind
 from support.hashes import HashOrder
 from support.questions import AT_LEAST, BOTH, EQUAL, by_group, call, count, literal
 from support.reference import answer
@@ -87,18 +85,6 @@ def test_elsewhere_they_are_looked_up_as_ever() -> None:
     assert owned(chain(bounded)) == ["items", "orders"]
     listed = shop("month", LIMITS, {"orders.id": Column(name="id", kind=Kind.INTEGER, keys=Keys([1, 3]))})
     assert owned(chain(listed)) == ["orders"]
-
-
-def test_cells_of_csv_files_are_read_with_care(tmp_path: Path) -> None:
-    """There, 7.4 is nobody's number, but may be read as 7."""
-    whose = shop("month", LIMITS)
-    cells = replace(whose.tables["orders"], source=Source.of(tmp_path / "orders.csv"))
-    link = whose.owners["items"]
-    assert link is not None
-    hops = (replace(link.hops[0], table=cells),)
-    tables = {**whose.tables, "orders": cells}
-    there = Shop(tables, {**whose.owners, "items": replace(link, hops=hops)})
-    assert owned(chain(there)) == ["items", "orders"]
 
 
 @pytest.mark.parametrize("whose", ["household", "month", "customer"])

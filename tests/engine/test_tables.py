@@ -1,9 +1,8 @@
-"""Several tables, wherever they lie: one session, one snapshot, one fingerprint; and declarations that are checked."""
+"""Several tables, wherever they lay: one session, one snapshot; and declarations that are checked."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from pyarrow import csv
 
 from discreet.engine import open_engine
 from discreet.engine.duckdb import DuckDB
-from discreet.engine.session import Session
-from discreet.errors import InvalidArgument, QuestionFailed, SchemaMismatch, SourceMissing, SourceUnsupported
+from discreet.errors import EngineUnavailable, InvalidArgument, QuestionFailed, SchemaMismatch
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import (
@@ -36,6 +34,8 @@ from discreet.query.ir import (
     Units,
 )
 from discreet.tables import Column, Hop, Kind, Link, Owner, Source, Table, owner_of
+from discreet.tables.admission import Snapshot, admit
+from support.engines import engine_over
 from support.questions import EQUAL, by_group, call, count, total
 
 WHOLE, TEXT = Type(Kind.INTEGER), Type(Kind.TEXT)
@@ -142,16 +142,26 @@ def question(tables: dict[str, Table]) -> Exact:
     return exact(joined, *(Key(name=key.name, expr=key, values=None) for key in keys))
 
 
+def engine(tables: dict[str, Table]) -> DuckDB:
+    """An engine over the tables, admitted into memory."""
+    return engine_over(list(tables.values()), held(tables))
+
+
+@pytest.mark.parametrize("into", ["files", "memory"])
 @pytest.mark.parametrize("where", PLACES)
-def test_tables_are_joined_wherever_they_lie(where: str, tmp_path: Path) -> None:
-    """Files, tables of one database, tables in memory, and all of these together."""
+def test_tables_are_joined_wherever_they_lie(where: str, into: str, tmp_path: Path) -> None:
+    """Files, tables of one database, tables in memory, and all of these together; admitted into files and memory."""
     tables = declare(tmp_path, where)
-    asked = question(tables)
-    engine = open_engine([table.source for table in tables.values()], held(tables))
+    folder = tmp_path / "snapshot" if into == "files" else None
+    if folder is not None:
+        folder.mkdir()
+    snapshot = admit(list(tables.values()), held(tables), folder)
+    in_files = {name for name, table in tables.items() if snapshot.path(table) is not None}
+    assert in_files == (tables.keys() - held(tables).keys() if folder is not None else set())
+    opened = open_engine(snapshot)
     for table in tables.values():
-        engine.check(table)
-    assert by_group(engine, asked) == WANTED  # type: ignore[arg-type]  # the embedded engine
-    assert engine.run(asked).fingerprint == engine.fingerprint(list(tables.values()))
+        opened.check(table)
+    assert by_group(opened, question(tables)) == WANTED  # type: ignore[arg-type]  # the embedded engine
 
 
 def test_items_belong_to_whom_their_links_lead(tmp_path: Path) -> None:
@@ -160,7 +170,7 @@ def test_items_belong_to_whom_their_links_lead(tmp_path: Path) -> None:
     asked = exact(scan(tables, "items"))
     assert asked.tables == (tables["items"], tables["orders"])
     units = replace(asked, measures=(count(), Units(name="u")))
-    assert by_group(DuckDB(), units) == {(): {"n": 6, "u": 4}}
+    assert by_group(engine(tables), units) == {(): {"n": 6, "u": 4}}
 
 
 def test_a_household_is_found_along_two_links(tmp_path: Path) -> None:
@@ -169,57 +179,14 @@ def test_a_household_is_found_along_two_links(tmp_path: Path) -> None:
     tables["customers"] = replace(tables["customers"], unit=Unit("region"), limits=Limits(rows=1))
     asked = replace(exact(scan(tables, "items")), measures=(count(), Units(name="u")))
     assert asked.tables == (tables["items"], tables["orders"], tables["customers"])
-    assert by_group(DuckDB(), asked) == {(): {"n": 5, "u": 2}}
-    assert by_group(DuckDB(), replace(asked, limits=Limits(rows=1))) == {(): {"n": 2, "u": 2}}
+    assert by_group(engine(tables), asked) == {(): {"n": 5, "u": 2}}
+    assert by_group(engine(tables), replace(asked, limits=Limits(rows=1))) == {(): {"n": 2, "u": 2}}
 
 
-def test_a_fingerprint_is_of_all_tables_and_of_which_is_which(tmp_path: Path) -> None:
-    """The order they are named in is no matter; that two change places is."""
+def test_two_tables_of_one_source(tmp_path: Path) -> None:
+    """They are two tables, each admitted as it is declared."""
     tables = declare(tmp_path)
-    engine, everything = DuckDB(), list(tables.values())
-    first = engine.fingerprint(everything)
-    assert engine.fingerprint(everything[::-1]) == first
-    assert engine.fingerprint(everything[1:]) != first
-    swapped = [replace(one, source=other.source) for one, other in zip(everything, everything[::-1], strict=True)]
-    assert engine.fingerprint(swapped) != first
-    for table in everything:
-        path = Path(table.source.location)
-        content = path.read_bytes()
-        path.write_bytes(content + b"\0")
-        assert engine.fingerprint(everything) != first
-        path.write_bytes(content)
-
-
-@pytest.mark.parametrize(
-    ("where", "changed"),
-    [*(("files", name) for name in ROWS), *(("everywhere", name) for name in ROWS if name != "customers")],
-)
-def test_no_table_may_change_while_another_is_read(
-    where: str, changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file rewritten in place during a question, whichever it is: no answer."""
-    tables = declare(tmp_path, where)
-    source = tables[changed].source
-    execute, seen = Session.execute, [0]
-
-    def meanwhile(self: Session, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Touch the file late."""
-        seen[0] += 1
-        if seen[0] == 20:
-            path = Path(source.location)
-            os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
-        return execute(self, sql, parameters)
-
-    monkeypatch.setattr(Session, "execute", meanwhile)
-    with pytest.raises(QuestionFailed):
-        DuckDB(held(tables)).run(question(tables))
-    assert seen[0] > 20
-
-
-def test_equal_sources_are_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tables declared on one file, and one database under two names."""
-    tables = declare(tmp_path)
-    twin = replace(tables["parts"], name="twin")
+    tables["twin"] = twin = replace(tables["parts"], name="twin")
     both = Union(
         (
             Project(scan(tables, "parts", "id"), "a", (("id", Reference("parts", "id", WHOLE)),)),
@@ -229,21 +196,15 @@ def test_equal_sources_are_opened_once(tmp_path: Path, monkeypatch: pytest.Monke
         (("id", WHOLE),),
     )
     joined = Join(scan(tables, "items", "part"), both, JoinKind.INNER, on("items", "part", "c", "id"))
-    opened: list[str] = []
-    execute = Session.execute
-    monkeypatch.setattr(
-        Session, "execute", lambda self, sql, args=(): (opened.append(sql), execute(self, sql, args))[1]
-    )
-    assert by_group(DuckDB(), replace(exact(joined), limits=Limits(rows=6))) == {(): {"n": 12}}
-    assert sum("read_parquet(" in sql and "raw" in sql for sql in opened) == 3
+    assert by_group(engine(tables), replace(exact(joined), limits=Limits(rows=6))) == {(): {"n": 12}}
 
 
-def test_a_database_under_two_names_is_attached_once(tmp_path: Path) -> None:
+def test_a_database_under_two_names(tmp_path: Path) -> None:
     """DuckDB would refuse to attach one file twice."""
     tables = declare(tmp_path, "one database")
     (tmp_path / "link.duckdb").symlink_to(tmp_path / "all.duckdb")
     tables["parts"] = replace(tables["parts"], source=Source.of(tmp_path / "link.duckdb", table="parts"))
-    assert by_group(DuckDB(), question(tables)) == WANTED
+    assert by_group(engine(tables), question(tables)) == WANTED
 
 
 REPEATED = [
@@ -254,35 +215,25 @@ REPEATED = [
 
 
 @pytest.mark.parametrize(("rows", "unique", "bounds"), REPEATED)
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_what_is_declared_as_unique_is_checked(
-    rows: pa.Table, unique: tuple[str, ...], bounds: Bounds | None, suffix: str, tmp_path: Path
-) -> None:
-    """As the door lets values in; NULL may occur often, and each version of the data is looked at."""
-    path = tmp_path / f"parts.{suffix}"
-    write = pq.write_table if suffix == "parquet" else csv.write_csv
+def test_what_is_declared_as_unique_is_checked(rows: pa.Table, unique: tuple[str, ...], bounds: Bounds | None) -> None:
+    """Within bounds, as questions see values; NULL may occur often, and each version of the tables is looked at."""
     columns = (Column(name="id", kind=Kind.INTEGER, bounds=bounds), Column(name="kind", kind=Kind.TEXT))
-    table = Table(name="parts", source=Source.of(path), columns=columns, unit=None, public=True, unique=unique)
-    engine = DuckDB()
-    write(pa.table({"id": [1, 2, None, None], "kind": ["a", "b", None, None]}), path)
-    engine.check(table)
-    engine.check(table)
-    write(rows, path)
+    source = Source(kind="memory", location="parts")
+    table = Table(name="parts", source=source, columns=columns, unit=None, public=True, unique=unique)
+    fine = engine_over([table], {"parts": pa.table({"id": [1, 2, None, None], "kind": ["a", "b", None, None]})})
+    fine.check(table)
+    fine.check(table)
+    repeated = engine_over([table], {"parts": rows})
     with pytest.raises(SchemaMismatch, match="unique"):
-        engine.check(table)
+        repeated.check(table)
     unlisted = replace(table, columns=(columns[0], Column(name="kind", kind=Kind.TEXT, keys=Keys(["x"]))))
-    engine.check(replace(unlisted, unique=("kind",)))
+    repeated.check(replace(unlisted, unique=("kind",)))
 
 
-def test_sources_without_their_tables_are_missing() -> None:
-    """Before anything is read; and an engine reads all of them, or none."""
-    memory = Source(kind="memory", location="t")
-    with pytest.raises(SourceMissing):
-        open_engine([memory], {"u": ROWS["parts"]})
-    other = Source(kind="memory", location="u")
-    object.__setattr__(other, "kind", "oracle")
-    with pytest.raises(SourceUnsupported, match="different engines"):
-        open_engine([memory, other], {"t": ROWS["parts"]})
+def test_an_engine_that_is_not_installed_is_named() -> None:
+    """One for which no entry point is found."""
+    with pytest.raises(EngineUnavailable, match="oracle"):
+        open_engine(Snapshot(tables={}), "oracle")
 
 
 def refused(tables: dict[str, Table]) -> dict[str, Exact]:
@@ -314,10 +265,7 @@ def refused(tables: dict[str, Table]) -> dict[str, Exact]:
 
 
 def test_what_would_be_wrong_is_refused_before_data_is_touched(tmp_path: Path) -> None:
-    """It is a matter of the plan alone, so it may be told; the files need not even exist."""
-    tables = declare(tmp_path)
-    for name in tables:
-        (tmp_path / f"{name}.parquet").unlink()
-    for what, asked in refused(tables).items():
+    """It is a matter of the plan alone, so it may be told; the tables need not even be there."""
+    for what, asked in refused(declare(tmp_path)).items():
         with pytest.raises(QuestionFailed if what == "fine" else InvalidArgument):
-            DuckDB().run(asked)
+            DuckDB(Snapshot(tables={})).run(asked)

@@ -68,6 +68,6 @@ def test_two_ids_of_a_csv_file_are_not_read_as_one(tmp_path: Path) -> None:
         ) as protected:
             plan = protected.plan("SELECT SUM(x) AS s FROM t", epsilon=1)
             (exact,) = (level.exact for level in plan.levels)
-            (measure,) = protected._opened_engine().run(exact).measures.values()
+            (measure,) = protected.admissions.current().engine.run(exact).measures.values()
             sums.append(measure[0])
     assert abs(sums[0] - sums[1]) <= plan.levels[0].draft.noises[0].sensitivity.l1

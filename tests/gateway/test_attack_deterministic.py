@@ -93,12 +93,12 @@ def test_one_long_text_does_not_make_a_question_fail(tmp_path: Path) -> None:
 
 
 def test_a_wrong_kind_is_told_without_the_members_of_an_enum(tmp_path: Path) -> None:
-    """A DuckDB ENUM names its values in its type; `Engine` promises names and types, but never a value."""
+    """A DuckDB ENUM names its values in its type; errors tell names and types, but never a value."""
     path = tmp_path / "t.duckdb"
     with duckdb.connect(path) as connection:
         connection.execute("CREATE TYPE person AS ENUM ('Alice', 'Bob'); CREATE TABLE t (x person)")
     declared = {"x": dp.Column(name="x", kind=dp.Kind.INTEGER)}
-    with (
+    with pytest.raises(dp.DiscreetError) as caught:
         dp.protect(
             path,
             name="t",
@@ -106,8 +106,5 @@ def test_a_wrong_kind_is_told_without_the_members_of_an_enum(tmp_path: Path) -> 
             columns=declared,
             budget=dp.Budget(epsilon=1),
             ledger=tmp_path / "t.ledger",
-        ) as protected,
-        pytest.raises(dp.DiscreetError) as caught,
-    ):
-        protected.ask("SELECT COUNT(x) AS n FROM t", epsilon=1)
+        )
     assert "Alice" not in str(caught.value)

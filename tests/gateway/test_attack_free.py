@@ -235,8 +235,8 @@ def test_refusals_touch_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         "SELECT SUM(x) FROM visits WHERE nothing > 3",
     ]
     with _opened(tmp_path / "l") as opened:
-        monkeypatch.setattr(opened, "_opened_engine", None)
-        with _watched() as used:
+        with _watched() as used, monkeypatch.context() as patch:
+            patch.setattr(opened, "_admissions", None)
             for text in refused:
                 with pytest.raises(dp.errors.QueryError):
                     opened.ask(text, epsilon=1, delta="1e-6")

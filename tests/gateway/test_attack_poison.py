@@ -49,6 +49,7 @@ def test_no_extreme_of_a_native_type_makes_a_question_fail(tmp_path: Path) -> No
         columns={"y": dp.Bounds(-5, 5), "i": dp.Bounds(-(2**52), 2**52)},
         budget=dp.Budget(epsilon=1000, delta=1e-3),
         ledger=tmp_path / "t.ledger",
+        time_zone="UTC",
     ) as protected:
         sums = ", ".join(f"SUM(GREATEST(LEAST({number}, 5), -5)) AS s{n}" for n, number in enumerate(NUMBERS))
         questions = [

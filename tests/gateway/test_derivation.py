@@ -282,7 +282,7 @@ def test_gaussian_answers_serve_gaussian_ones(desk: Desk) -> None:
 
 
 def test_another_version_of_the_data_has_no_past(tmp_path: Path) -> None:
-    """One row more, and what was released before serves nobody."""
+    """Admitted again, and what was released before serves nobody."""
     path = tmp_path / "t.csv"
     lines = ["age", *map(str, range(20, 60))]
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -293,6 +293,8 @@ def test_another_version_of_the_data_has_no_past(tmp_path: Path) -> None:
         assert before.ask(ask, epsilon="1/2").reused
     path.write_text("\n".join([*lines, "60"]), encoding="utf-8")
     with dp.protect(path, ledger=tmp_path / "csv.ledger", **account) as after:  # type: ignore[arg-type]  # as above
+        assert after.ask(ask, epsilon="1/2").reused
+        after.refresh()
         assert not after.ask(ask, epsilon="1/2").reused
 
 

@@ -355,10 +355,11 @@ def test_explaining_needs_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Lomas: `estimate_cost` trained on the real data, uncharged; here a plan is made with the engine taken away."""
     data = _visits(*OTHERS)
     with _opened(data["visits"], 1, tmp_path / "l") as opened:
-        monkeypatch.setattr(opened, "_opened_engine", None)
-        for text in ("SELECT MEDIAN(x) AS m FROM visits", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"):
-            assert opened.plan(text, epsilon=1, delta="1e-6", limits="auto").explain()
-            assert str(opened.ask(f"EXPLAIN {text}", epsilon=1, delta="1e-6"))
+        with monkeypatch.context() as patch:
+            patch.setattr(opened, "_admissions", None)
+            for text in ("SELECT MEDIAN(x) AS m FROM visits", "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"):
+                assert opened.plan(text, epsilon=1, delta="1e-6", limits="auto").explain()
+                assert str(opened.ask(f"EXPLAIN {text}", epsilon=1, delta="1e-6"))
         assert opened.spent.epsilon == 0
 
 
@@ -368,6 +369,7 @@ def test_a_budget_outlives_who_opened_it(tmp_path: Path) -> None:
     spent = []
     for rows in (data, data.slice(0, 1), data):
         with _opened(rows, 1, tmp_path / "l") as opened:
+            opened.refresh()
             try:
                 opened.ask(f"SELECT COUNT(*) AS n FROM visits WHERE x > {len(spent)}", epsilon="1/2")
             except dp.DiscreetError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from shutil import rmtree
 
 import pyarrow as pa
 import pytest
@@ -18,8 +19,9 @@ from discreet.errors import (
     LedgerUnavailable,
     LossNotAccepted,
     QuestionFailed,
+    SnapshotMissing,
 )
-from discreet.gateway import protected as gateway
+from discreet.gateway import admissions as gateway
 
 COUNT = "SELECT COUNT(*) AS n FROM census"
 
@@ -40,7 +42,7 @@ class _Broken:
 def _break(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every engine fail when it is run."""
     opened = gateway.open_engine
-    monkeypatch.setattr(gateway, "open_engine", lambda source, data: _Broken(opened(source, data)))
+    monkeypatch.setattr(gateway, "open_engine", lambda snapshot: _Broken(opened(snapshot)))
 
 
 def test_a_question_costs_what_its_plan_says(census: dp.Protected) -> None:
@@ -73,7 +75,7 @@ def test_a_better_answer_is_another_question(census: dp.Protected) -> None:
 
 
 def test_new_data_is_asked_anew(people: pa.Table, tmp_path: Path) -> None:
-    """An answer belongs to one version of the data; versions only count up."""
+    """An answer belongs to one version of the tables; it is the custodian who moves it on."""
     import pyarrow.parquet as pq
 
     path = tmp_path / "t.parquet"
@@ -83,6 +85,8 @@ def test_new_data_is_asked_anew(people: pa.Table, tmp_path: Path) -> None:
         first = t.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
         assert t.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).reused
         pq.write_table(people.slice(1), path)
+        assert t.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).reused
+        t.refresh()
         second = t.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
         assert not second.reused
         assert (first.certificate["data_version"], second.certificate["data_version"]) == (1, 2)
@@ -202,7 +206,7 @@ def test_an_answer_that_cannot_be_recorded_is_not_given(census: dp.Protected, mo
 
 
 def test_a_plan_needs_no_data(people: pa.Table, tmp_path: Path) -> None:
-    """With the file gone, a question can still be planned and explained."""
+    """With the file gone, and the snapshot too, a question can still be planned and explained."""
     import pyarrow.csv as pc
 
     path = tmp_path / "t.csv"
@@ -211,9 +215,10 @@ def test_a_plan_needs_no_data(people: pa.Table, tmp_path: Path) -> None:
     budget = dp.Budget(epsilon=10)
     with dp.protect(path, name="t", unit=dp.Unit.row(), columns=columns, budget=budget, ledger=tmp_path / "l") as t:
         path.unlink()
+        rmtree(tmp_path / "l.snapshots")
         plan = t.plan("SELECT AVG(age) AS a, COUNT(*) AS n FROM t", epsilon=1)
         assert "± " in plan.explain()
-        with pytest.raises(DiscreetError):
+        with pytest.raises(SnapshotMissing):
             t.ask(plan)
         assert t.spent.epsilon == 0
 

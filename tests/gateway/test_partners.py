@@ -9,9 +9,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.engine.duckdb import DuckDB
 from discreet.errors import QueryError
-from support.neighbours import exact
+from support.neighbours import engine_of, exact
 
 PUBLIC = {
     "p": {"k": [1, 2, 3], "g": [1, 1, 3]},
@@ -79,8 +78,7 @@ def test_no_row_is_counted_twice(opened: dp.Protected) -> None:
         except QueryError:
             continue
         planned += 1
-        engine = DuckDB({table.source.location: data[table.name] for table in plan.dataset.tables}, threads=1)
-        (level,), (noise,) = exact(engine, plan), plan.levels[0].draft.noises
+        (level,), (noise,) = exact(engine_of(plan, data), plan), plan.levels[0].draft.noises
         assert all(each[noise.measure.name] * noise.step <= 1 for each in level.groups.values()), question
     assert 20 < planned < len(QUESTIONS) / 2
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.engine.session import Session
 from discreet.errors import EngineUnavailable, QuestionFailed
+from discreet.tables.session import Session
 
 QUESTION = "SELECT sex, COUNT(*) AS n FROM census GROUP BY sex"
 CAUSE = "there is no function named so"

@@ -52,14 +52,12 @@ def test_explain_has_nothing_that_an_answer_lacks() -> None:
 
 
 def test_explain_costs_nothing_and_touches_no_data(census: dp.Protected, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even the engine is opened; nothing is in the ledger; the question itself still costs."""
-    opened = []
-    monkeypatch.setattr(type(census), "_opened_engine", opened.append)
-    census.ask(f"EXPLAIN {COUNT}", epsilon=1)
-    assert not opened
-    assert [entry.kind for entry in census.history()] == ["budget"]
+    """Not even the version in force is opened; nothing more is in the ledger; the question itself still costs."""
+    with monkeypatch.context() as patch:
+        patch.setattr(census, "_admissions", None)
+        census.ask(f"EXPLAIN {COUNT}", epsilon=1)
+    assert [entry.kind for entry in census.history()] == ["budget", "data"]
     assert census.spent.epsilon == 0
-    monkeypatch.undo()
     assert census.ask(COUNT, epsilon=1).reused is False
     assert census.spent.epsilon == 1
 
@@ -118,7 +116,7 @@ def test_what_contradicts_itself_isnt_asked(visits: dp.Protected) -> None:
     for beside in ({"epsilon": 2}, {"rho": 1}):
         with pytest.raises(InvalidArgument):
             visits.ask(clause, **beside)
-    assert [entry.kind for entry in visits.history()] == ["budget"]
+    assert [entry.kind for entry in visits.history()] == ["budget", "data"]
     assert visits.ask(clause, epsilon=1)["n"]
 
 

@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from itertools import count
@@ -14,11 +15,11 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from discreet.errors import BudgetExhausted, DiscreetError
+from discreet.errors import AdmissionConflict, BudgetExhausted, DiscreetError
 from discreet.ledger import Account, Ledger
 from discreet.ledger.chain import Chain
 from discreet.privacy import Budget
-from support.ledgers import ask
+from support.ledgers import admitted, ask
 
 PATIENCE = 600.0
 """A slow disk under many processes isn't what these programs try."""
@@ -53,7 +54,7 @@ def race(url: str, processes: str, questions: str, cost: str) -> None:
     """Ask many different questions from many processes at once; each prints how many were admitted."""
 
     def work(number: int) -> None:
-        admitted = 0
+        paid_for = 0
         with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
             account = ledger.account("census", Budget(epsilon=1))
             for question in range(int(questions)):
@@ -61,9 +62,9 @@ def race(url: str, processes: str, questions: str, cost: str) -> None:
                     paid = ask(account, f"{number}-{question}", cost)
                 except BudgetExhausted:
                     continue
-                admitted += 1
+                paid_for += 1
                 account.commit(paid, certificate={}, answer={"n": question})
-        say(admitted)
+        say(paid_for)
 
     together(int(processes), work)
 
@@ -73,7 +74,7 @@ def race_shares(url: str, processes: str, questions: str, cost: str) -> None:
     shares = {"ada": Budget(epsilon="3/5"), "bob": Budget(epsilon="3/5")}
 
     def work(number: int) -> None:
-        admitted = 0
+        paid_for = 0
         analyst = ("ada", "bob")[number % 2]
         with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
             account = ledger.account("census", Budget(epsilon=1), shares)
@@ -82,8 +83,8 @@ def race_shares(url: str, processes: str, questions: str, cost: str) -> None:
                     ask(account, f"{number}-{question}", cost, analyst)
                 except BudgetExhausted:
                     continue
-                admitted += 1
-        say(analyst, admitted)
+                paid_for += 1
+        say(analyst, paid_for)
 
     together(int(processes), work)
 
@@ -104,12 +105,32 @@ def race_same(url: str, processes: str) -> None:
 
 
 def race_create(url: str, processes: str) -> None:
-    """Make the same ledger, account and data versions from many processes at once; each prints the versions."""
+    """Make the same ledger and account from many processes at once, and admit tables; each prints its version."""
 
     def work(number: int) -> None:
         with Ledger.open(url, create=True, patience=PATIENCE) as ledger:
             account = ledger.account("census", Budget(epsilon=1))
-            say(account.version("common"), account.version(f"own {number}"))
+            own = None
+            while own is None:
+                with suppress(AdmissionConflict):
+                    own = account.admit(f"contents {number}", after=account.versions())
+            say(own.version)
+
+    together(int(processes), work)
+
+
+def race_admit(url: str, processes: str, after: str) -> None:
+    """Admit tables from many processes at once, all after the same version; each prints what came of it."""
+
+    def work(number: int) -> None:
+        with Ledger.open(url, create=False, patience=PATIENCE) as ledger:
+            account = ledger.account("census", Budget(epsilon=1))
+            try:
+                own = account.admit(f"contents {number}", snapshot=f"folder {number}", after=int(after))
+            except AdmissionConflict as error:
+                say(number, f"{error.code}, version {account.versions()}")
+            else:
+                say(number, f"admitted version {own.version}")
 
     together(int(processes), work)
 
@@ -123,7 +144,7 @@ def crash(path: str, point: str) -> None:
     """Answer one question, and be killed at a point on the way."""
     ledger = Ledger.open(path, create=False)
     account = ledger.account("census", Budget(epsilon=1))
-    account.version("the data")
+    admitted(account)
     _arm(point)
     paid = ask(account, "question")
     if point == "paid":
@@ -135,6 +156,16 @@ def crash(path: str, point: str) -> None:
     if point == "kept":
         die()
     say("answer 42")
+    die()
+
+
+def crash_admitting(path: str, point: str) -> None:
+    """Admit other tables after version 1, and be killed at a point on the way."""
+    ledger = Ledger.open(path, create=False)
+    account = ledger.account("census", Budget(epsilon=1))
+    _arm(point)
+    own = account.admit("other data", snapshot="new", after=1)
+    say("version", own.version)
     die()
 
 
@@ -150,8 +181,10 @@ def _arm(point: str) -> None:
     when, _, step = point.partition(" ")
     targets: dict[str, tuple[object, str, int]] = {
         "appending the debit": (Chain, "append", 1),
+        "appending the version": (Chain, "append", 1),
         "appending the outcome": (Chain, "append", 2),
         "syncing the debit": (Connection, "commit", 1),
+        "syncing the version": (Connection, "commit", 1),
         "syncing the outcome": (Connection, "commit", 2),
         "syncing the draft": (Connection, "commit", 1),
         "linking the draft": (os, "link", 1),
@@ -197,10 +230,11 @@ def _attempt(action: Callable[[], object]) -> str:
 
 
 def refused(url: str) -> None:
-    """Ask one question of a ledger that can't be written, and print what comes of each step."""
+    """Ask a question of a ledger that can't be written, admit tables, and print what comes of each step."""
     with Ledger.open(url, create=False) as ledger:
         account = ledger.account("census", Budget(epsilon=1000))
         say("reserve", _attempt(partial(ask, account, "question")))
+        say("admit", _attempt(partial(account.admit, "other data", after=1)))
         say("spent", account.spent().epsilon)
         say("verify", ledger.verify().holds)
 
@@ -210,6 +244,14 @@ def _until_refused(account: Account, name: str) -> int:
     for number in count():
         if _attempt(partial(ask, account, f"{name}-{number}")) != "done":
             return number
+    raise AssertionError
+
+
+def _until_not_admitted(account: Account) -> int:
+    """Admit tables until that is refused; the last version that was admitted."""
+    for after in count(account.versions()):
+        if _attempt(partial(account.admit, "other data", after=after)) != "done":
+            return after
     raise AssertionError
 
 
@@ -223,16 +265,19 @@ def full(path: str, filler: str) -> None:
                 while _written(file.write, bytes(size)):
                     pass
         before = account.spent().epsilon or Fraction(0)
-        admitted = _until_refused(account, "squeezed")
+        paid_for = _until_refused(account, "squeezed")
         say("reserve", _attempt(partial(ask, account, "late")))
         big = {"n": "x" * 100_000}
         say("commit", _attempt(partial(account.commit, paid, certificate={}, answer=big)))
         say("stored", account.stored("early", 1))
-        say("counted", account.spent().epsilon == before + Fraction(admitted, 10))
+        say("counted", account.spent().epsilon == before + Fraction(paid_for, 10))
+        newest = _until_not_admitted(account)
+        say("in force", admitted(account) == newest)
         say("verify", ledger.verify().holds)
         Path(filler).unlink()
         say("commit", _attempt(partial(account.commit, paid, certificate={}, answer=big)))
         say("reserve", _attempt(partial(ask, account, "late")))
+        say("admit", _attempt(partial(account.admit, "other data", after=account.versions())))
         say("verify", ledger.verify().holds)
 
 

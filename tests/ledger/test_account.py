@@ -12,7 +12,7 @@ import pytest
 from discreet.errors import BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.ledger import Account, Ledger, State, chain
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Budget, ComposedEvent, Event, LaplaceEvent
-from support.ledgers import ask, gaussian, laplace, raised, selection, sql
+from support.ledgers import admitted, ask, gaussian, laplace, raised, selection, sql
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def account(ledger: Ledger) -> Account:
 
 def pay(account: Account, event: Event) -> None:
     """Reserve for an event."""
-    account.reserve(question="q", text="SELECT", version=account.version("the data"), event=event)
+    account.reserve(question="q", text="SELECT", version=admitted(account), event=event)
 
 
 def test_a_budget_is_spent_to_the_last_unit(account: Account) -> None:
@@ -104,7 +104,7 @@ def test_an_outcome_needs_its_own_reservation(ledger: Ledger, account: Account, 
 
 
 def test_an_answer_is_stored_with_its_question_and_its_data(account: Account) -> None:
-    """Another question, other data, or no outcome yet: nothing is stored. The keys keep their order."""
+    """Another question, another version, or no outcome yet: nothing is stored. The keys keep their order."""
     paid = ask(account, "a")
     assert account.stored("a", 1) is None
     answer = {"z": [1, 2.5, None, "é\ud800\0"], "a": {"big": 10**60, "tiny": 5e-324}}
@@ -115,7 +115,7 @@ def test_an_answer_is_stored_with_its_question_and_its_data(account: Account) ->
     assert stored.entry == paid.entry
     assert stored.certificate == {"text": "SELECT"}
     assert list(stored.answer.items()) == list(answer.items())
-    assert account.version("other data") == 2
+    assert account.admit("the data", after=1).version == 2
     assert account.stored("a", 2) is None
     assert account.stored("b", 1) is None
 
@@ -139,16 +139,10 @@ def test_an_answer_that_is_not_json_is_refused_without_quoting_it(account: Accou
     assert account.stored("a", 1) is None
 
 
-def test_data_versions_count_up(ledger: Ledger, account: Account) -> None:
-    """Each new fingerprint gets the next number, a known one its old number; accounts count for themselves."""
-    assert [account.version(data) for data in ("x", "y", "x", "z", "y", "")] == [1, 2, 1, 3, 2, 4]
-    assert ledger.account("visits", Budget(epsilon=1)).version("z") == 1
-
-
 @pytest.mark.parametrize("version", [0, -1, 2, 2**70])
 def test_a_question_needs_data(account: Account, version: int) -> None:
-    """A data version that nobody numbered can't be asked."""
-    account.version("the data")
+    """A version that nobody admitted can't be asked."""
+    admitted(account)
     with pytest.raises(InvalidArgument, match="has no data version"):
         account.reserve(question="q", text="SELECT", version=version, event=laplace("1/10"))
 
@@ -231,7 +225,7 @@ def test_a_new_declaration_forgets_nothing(ledger: Ledger) -> None:
 def test_a_new_declaration_binds_who_opened_before(ledger: Ledger) -> None:
     """Of two processes with different budgets, both are held to the one that was declared last."""
     before = ledger.account("census", Budget(epsilon=1))
-    before.version("the data")
+    admitted(before)
     ledger.account("census", Budget(epsilon="1/20"))
     with pytest.raises(BudgetExhausted):
         ask(before, "a", "1/10")
@@ -290,7 +284,7 @@ def test_any_text_can_be_asked(account: Account) -> None:
     """The text of a question comes back from the history as it was, whatever is in it."""
     texts = ["", "SELECT 'é' -- \0 \ud800 \u202e", "x" * 100_000, "'; DROP TABLE discreet_entry; --"]
     for text in texts:
-        account.reserve(question="q", text=text, version=account.version("the data"), event=laplace("1/100"))
+        account.reserve(question="q", text=text, version=admitted(account), event=laplace("1/100"))
     assert [entry.text for entry in account.entries() if entry.number] == texts
 
 
@@ -328,7 +322,7 @@ def test_the_history_tells_what_happened(ledger: Ledger) -> None:
     before = datetime.now(UTC) - timedelta(milliseconds=1)
     account = ledger.account("census", Budget(epsilon=1))
     account.commit(ask(account, "a", analyst="ada"), certificate={}, answer={})
-    account.version("new data")
+    account.admit("new data", after=1)
     ledger.account("visits", Budget(epsilon=1))
     account.fail(ask(account, "b"))
     found = [(entry.number, entry.kind, entry.analyst, entry.text, entry.state) for entry in account.entries()]

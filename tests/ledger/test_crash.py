@@ -11,7 +11,7 @@ import pytest
 
 from discreet.ledger import Ledger, State
 from discreet.privacy import Budget
-from support.ledgers import ask, killed, sql, start
+from support.ledgers import admitted, ask, killed, sql, start
 
 POINTS = [
     # where the process is killed, then what it did before: run the question, show the answer; then what the ledger has
@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
     """A ledger with data."""
     path = tmp_path / "census.ledger"
     with Ledger.open(path, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1)))
     return path
 
 
@@ -57,6 +57,32 @@ def test_killed_at_a_step(path: Path, point: str, done: list[str], state: State 
 
 
 @pytest.mark.parametrize(
+    ("point", "said", "version"),
+    [
+        ("before appending the version", [], 1),
+        ("after appending the version", [], 1),
+        ("before syncing the version", [], 1),
+        ("after syncing the version", [], 2),
+        ("admitted", ["version 2"], 2),
+    ],
+)
+def test_killed_while_tables_are_admitted(path: Path, point: str, said: list[str], version: int) -> None:
+    """The old version is in force, or the new one, as a whole; whoever admits next goes on from there."""
+    assert killed("crash_admitting", path, point) == said
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=1))
+        found = account.admitted()
+        assert found is not None
+        assert (found.version, found.snapshot) == ((1, "") if version == 1 else (2, "new"))
+        assert account.versions() == version
+        assert [account.holds(found, data) for data in ("the data", "other data")] == [version == 1, version == 2]
+        assert ledger.verify().problems == ()
+        assert account.admit("next data", after=version).version == version + 1
+        assert ask(account, "next").version == version + 1
+        assert ledger.verify().problems == ()
+
+
+@pytest.mark.parametrize(
     ("point", "made"),
     [
         ("before syncing the draft", False),
@@ -74,7 +100,7 @@ def test_killed_while_it_is_made(tmp_path: Path, point: str, *, made: bool) -> N
     killed("make", path, point)
     assert path.exists() == made
     with Ledger.open(path, create=not made) as ledger:
-        assert ledger.account("census", Budget(epsilon=1)).version("the data") == 1
+        assert admitted(ledger.account("census", Budget(epsilon=1))) == 1
         assert ledger.verify().problems == ()
 
 

@@ -12,7 +12,7 @@ import pytest
 from discreet.errors import LedgerUnavailable
 from discreet.ledger import Ledger
 from discreet.privacy import Budget
-from support.ledgers import ask, raised, run, sql
+from support.ledgers import admitted, ask, raised, run, sql
 
 REFUSED = "reserve ledger_unavailable"
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
     """A ledger with data."""
     path = tmp_path / "census.ledger"
     with Ledger.open(path, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1000)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1000)))
     return path
 
 
@@ -36,13 +36,13 @@ def mounted(script: str) -> tuple[str, ...]:
 
 
 def test_a_full_disk(tmp_path: Path, path: Path) -> None:
-    """On a full disk nothing is reserved or committed, and once there is room it goes on where it was."""
+    """On a full disk nothing is admitted, reserved or committed; once there is room it goes on where it was."""
     disk = tmp_path / "disk"
     disk.mkdir()
     prefix = mounted(f'mount -t tmpfs -o size=256k none "{disk}"; cp "{path}" "{disk}"')
     lines = run("full", disk / path.name, disk / "filler", prefix=prefix)
-    refused = [REFUSED, "commit ledger_unavailable", "stored None", "counted True", "verify True"]
-    assert lines == [*refused, "commit done", "reserve done", "verify True"]
+    refused = [REFUSED, "commit ledger_unavailable", "stored None", "counted True", "in force True", "verify True"]
+    assert lines == [*refused, "commit done", "reserve done", "admit done", "verify True"]
 
 
 def test_a_full_quota(path: Path) -> None:
@@ -52,20 +52,21 @@ def test_a_full_quota(path: Path) -> None:
 
 
 def test_a_read_only_disk(path: Path) -> None:
-    """On a disk mounted read-only nothing is reserved; what is there can be read and verified."""
+    """On a disk mounted read-only nothing is reserved or admitted; what is there can be read and verified."""
     folder = path.parent
     prefix = mounted(f'mount --bind "{folder}" "{folder}"; mount -o remount,bind,ro "{folder}"')
-    assert run("refused", path, prefix=prefix) == [REFUSED, "spent 0", "verify True"]
-    assert sql(path, "SELECT count(*) FROM discreet_entry WHERE kind = 'reserve'") == [(0,)]
+    assert run("refused", path, prefix=prefix) == [REFUSED, "admit ledger_unavailable", "spent 0", "verify True"]
+    assert sql(path, "SELECT kind FROM discreet_entry ORDER BY seq") == [("open",), ("budget",), ("data",)]
 
 
 def test_a_read_only_connection(path: Path) -> None:
-    """A ledger opened to be read refuses to reserve, to number data, and to declare a budget; the rest works."""
+    """A ledger opened to be read refuses to reserve, to admit tables, and to declare a budget; the rest works."""
     with Ledger.open(f"sqlite:///{path}?mode=ro", create=False) as ledger:
         account = ledger.account("census", Budget(epsilon=1000))
-        assert account.version("the data") == 1
+        assert admitted(account) == 1
         assert "read-only" in raised(LedgerUnavailable, lambda: ask(account, "question"))
-        assert "read-only" in raised(LedgerUnavailable, lambda: account.version("other data"))
+        assert "read-only" in raised(LedgerUnavailable, lambda: account.admit("other data", after=1))
+        assert account.versions() == 1
         assert "read-only" in raised(LedgerUnavailable, lambda: ledger.account("census", Budget(epsilon=2)))
         assert account.spent().epsilon == 0
         assert account.stored("question", 1) is None

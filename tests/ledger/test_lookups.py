@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event
 
 from discreet.ledger import Ledger
 from discreet.privacy import Budget
-from support.ledgers import ask, sql
+from support.ledgers import admitted, ask, sql
 
 
 @contextmanager
@@ -37,9 +37,9 @@ def one_question(path: Path, question: str) -> list[tuple[str, Any]]:
     shares = {"ada": Budget(epsilon=500)}
     with Ledger.open(path, create=True) as ledger:
         account = ledger.account("census", Budget(epsilon=1000), shares)
-        account.version("the data")
+        admitted(account)
         with statements() as seen:
-            account.stored(question, account.version("the data"))
+            account.stored(question, admitted(account))
             account.commit(ask(account, question, analyst="ada"), certificate={}, answer={})
             account.spent("ada")
             account.remaining("ada")
@@ -80,7 +80,7 @@ def test_every_write_is_synced(tmp_path: Path) -> None:
     settings: list[tuple[int, str]] = []
     with Ledger.open(path, create=True) as ledger:
         account = ledger.account("census", Budget(epsilon=1))
-        account.version("the data")
+        admitted(account)
 
         def note(connection: Any) -> None:
             levels = connection.exec_driver_sql("PRAGMA synchronous").scalar()

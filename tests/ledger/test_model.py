@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from discreet.accounting import Charge, charge_of, filter_for
-from discreet.errors import BudgetExhausted, InvalidArgument, LossNotAccepted
+from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.ledger import Ledger, Reservation, State
 from discreet.privacy import Budget, ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
 
+CONTENTS = ("x", "y", "z")
 ANALYSTS = (None, "ada", "bob")
 
 MEMORY = next(filter(Path.is_dir, [Path("/dev", "shm")]), None)
@@ -57,7 +58,7 @@ class Model:
     budget: Budget
     shares: dict[str, Budget]
     questions: list[Question] = field(default_factory=list)
-    data: list[str] = field(default_factory=list)
+    admissions: list[str] = field(default_factory=list)
     answers: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
 
     def spent(self, analyst: str | None = None) -> Charge:
@@ -81,7 +82,7 @@ class Model:
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """Any sequence of declarations, new data, debits, outcomes and restarts."""
+    """Any sequence of declarations, admissions, debits, outcomes and restarts."""
 
     def __init__(self) -> None:
         """Make a ledger in a folder of its own."""
@@ -101,7 +102,7 @@ class LedgerMachine(RuleBasedStateMachine):
         """Declare a first budget."""
         self.model = Model(budget, shares)
         self.account = self.ledger.account("census", budget, shares)
-        self.see("the data")
+        self.admit("x")
 
     @rule(budget=budgets, shares=shares)
     def declare(self, budget: Budget, shares: dict[str, Budget]) -> None:
@@ -116,19 +117,26 @@ class LedgerMachine(RuleBasedStateMachine):
         self.ledger = Ledger.open(self.folder / "census.ledger", create=False)
         self.account = self.ledger.account("census", self.model.budget, self.model.shares)
 
-    @rule(fingerprint=st.sampled_from("xyz"))
-    def see(self, fingerprint: str) -> None:
-        """Number a data version, new or known."""
-        if fingerprint not in self.model.data:
-            self.model.data.append(fingerprint)
-        assert self.account.version(fingerprint) == self.model.data.index(fingerprint) + 1
+    @rule(contents=st.sampled_from(CONTENTS))
+    def admit(self, contents: str) -> None:
+        """Admit tables, changed or unchanged."""
+        after = len(self.model.admissions)
+        admission = self.account.admit(contents, snapshot=f"folder {after}", after=after)
+        self.model.admissions.append(contents)
+        assert admission == self.account.admitted()
 
-    @rule(question=st.sampled_from("abc"), event=events, analyst=st.sampled_from(ANALYSTS))
-    def reserve(self, question: str, event: Event, analyst: str | None) -> None:
-        """Ask; the ledger must decide as the model does."""
+    @rule(contents=st.sampled_from(CONTENTS), behind=st.sampled_from([-1, 1, 2]))
+    def admit_too_late(self, contents: str, behind: int) -> None:
+        """Admit after another version than the newest; it must be refused."""
+        with pytest.raises(AdmissionConflict):
+            self.account.admit(contents, after=len(self.model.admissions) - behind)
+
+    @rule(question=st.sampled_from("abc"), event=events, analyst=st.sampled_from(ANALYSTS), data=st.data())
+    def reserve(self, question: str, event: Event, analyst: str | None, data: st.DataObject) -> None:
+        """Ask of any version; the ledger must decide as the model does."""
         cost = charge_of(event)
         expected = self.model.verdict(cost, analyst)
-        version = len(self.model.data)
+        version = data.draw(st.integers(1, len(self.model.admissions)))
         arguments = {"question": question, "text": f"SELECT {question}", "version": version, "analyst": analyst}
         if expected is not None:
             with pytest.raises(expected):
@@ -166,11 +174,24 @@ class LedgerMachine(RuleBasedStateMachine):
         expected = filter_for(self.model.budget).remaining(self.model.spent())
         assert self.account.remaining() == expected
 
+    @invariant()
+    def versions_agree(self) -> None:
+        """The version in force is the last one admitted, and holds what that was."""
+        if not hasattr(self, "model"):
+            return
+        found = self.account.admitted()
+        newest = len(self.model.admissions)
+        assert found is not None
+        assert (found.version, found.snapshot) == (newest, f"folder {newest - 1}")
+        assert self.account.versions() == newest
+        holding = [contents for contents in CONTENTS if self.account.holds(found, contents)]
+        assert holding == [self.model.admissions[-1]]
+
     @rule()
     def answers_agree(self) -> None:
         """Each question has the answer that was committed first, or none."""
         for question in "abc":
-            for version in range(1, len(self.model.data) + 1):
+            for version in range(1, len(self.model.admissions) + 1):
                 stored = self.account.stored(question, version)
                 found = None if stored is None else (stored.entry, stored.answer["n"])
                 assert found == self.model.answers.get((question, version))

@@ -19,7 +19,7 @@ from discreet.errors import (
 )
 from discreet.ledger import Ledger
 from discreet.privacy import Budget
-from support.ledgers import ask, fill, raised, sql
+from support.ledgers import admitted, ask, fill, raised, sql
 
 
 def opened(url: str | Path, *, create: bool = False) -> int:
@@ -140,7 +140,7 @@ def test_a_ledger_that_vanishes_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "census.ledger"
     with Ledger.open(path, create=True) as ledger:
         account = ledger.account("census", Budget(epsilon=1))
-        account.version("the data")
+        admitted(account)
         path.unlink()
         with pytest.raises(LedgerMissing):
             ask(account, "question")

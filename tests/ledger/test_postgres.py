@@ -19,7 +19,7 @@ import pytest
 from discreet.errors import BudgetExhausted, LedgerCorrupt, LedgerMissing, LedgerUnavailable, LedgerVersion
 from discreet.ledger import Ledger
 from discreet.privacy import Budget
-from support.ledgers import ask, fill, laplace, raised, run
+from support.ledgers import admitted, ask, fill, laplace, raised, run
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -112,7 +112,7 @@ def test_a_question_is_paid_and_kept(url: str) -> None:
 def test_processes_spend_a_budget_exactly(url: str) -> None:
     """Of 8 × 15 questions at 1/53 of the budget, 53 are admitted."""
     with Ledger.open(url, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1)))
     assert sum(map(int, run("race", url, 8, 15, "1/53"))) == 53
     with Ledger.open(url, create=False) as ledger:
         assert ledger.account("census", Budget(epsilon=1)).remaining().epsilon == 0
@@ -130,7 +130,7 @@ def test_without_the_lock_the_numbering_still_lets_one_writer_win(url: str, monk
 
     monkeypatch.setattr(Select, "with_for_update", lambda self: self)
     with Ledger.open(url, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1)))
     together = Barrier(2)
     tried = []
     append = Chain.append
@@ -172,7 +172,7 @@ def test_without_the_lock_the_numbering_still_lets_one_writer_win(url: str, monk
 def test_forked_children_leave_the_connection_to_their_parent(url: str) -> None:
     """Parent and children all go on, each on a connection of its own."""
     with Ledger.open(url, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1000)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1000)))
     assert run("fork", url) == ["child True"] * 4 + ["parent 41/10"]
 
 
@@ -180,17 +180,27 @@ def test_a_server_that_was_restarted_is_found_again(url: str) -> None:
     """A connection that the server closed is replaced by a new one."""
     with Ledger.open(url, create=True) as ledger, connected(url) as connection:
         account = ledger.account("census", Budget(epsilon=1))
-        account.version("the data")
+        admitted(account)
         connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
         ask(account, "question")
         assert ledger.verify().problems == ()
 
 
 def test_founders_make_one_ledger(url: str) -> None:
-    """Of many processes that make the ledger at once, one does."""
-    lines = [tuple(map(int, line.split())) for line in run("race_create", url, 6)]
-    assert sorted([lines[0][0], *(own for _, own in lines)]) == list(range(1, 8))
+    """Of many processes that make the ledger at once, one does; and each admits a version of its own."""
+    assert sorted(map(int, run("race_create", url, 6))) == list(range(1, 7))
     with Ledger.open(url, create=False) as ledger:
+        assert ledger.verify().problems == ()
+
+
+def test_of_processes_that_admit_at_once_one_wins(url: str) -> None:
+    """Of 6 that go on from version 1 at once, one admits version 2, and the others are told so."""
+    with Ledger.open(url, create=True) as ledger:
+        admitted(ledger.account("census", Budget(epsilon=1)))
+    said = sorted(line.split(maxsplit=1)[1] for line in run("race_admit", url, 6, 1))
+    assert said == ["admission_conflict, version 2"] * 5 + ["admitted version 2"]
+    with Ledger.open(url, create=False) as ledger:
+        assert ledger.account("census", Budget(epsilon=1)).versions() == 2
         assert ledger.verify().problems == ()
 
 

@@ -9,15 +9,15 @@ import pytest
 
 from discreet.ledger import Ledger, State
 from discreet.privacy import Budget
-from support.ledgers import run, sql
+from support.ledgers import admitted, run, sql
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A ledger with an empty account."""
+    """A ledger with a version to be asked of."""
     path = tmp_path / "census.ledger"
     with Ledger.open(path, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1)))
     return path
 
 
@@ -25,8 +25,7 @@ def check_race(path: Path, processes: int, questions: int, cost: str) -> None:
     """Race, and compare what was admitted with what the budget pays for, to the unit."""
     affordable = 1 // Fraction(cost)
     assert affordable < processes * questions
-    admitted = sum(map(int, run("race", path, processes, questions, cost)))
-    assert admitted == affordable
+    assert sum(map(int, run("race", path, processes, questions, cost))) == affordable
     with Ledger.open(path, create=False) as ledger:
         account = ledger.account("census", Budget(epsilon=1))
         assert account.spent().epsilon == affordable * Fraction(cost)
@@ -69,13 +68,27 @@ def test_the_same_question_in_a_race_has_one_stored_answer(path: Path) -> None:
     assert stored.pop().startswith(f"{first} ")
 
 
+def test_of_processes_that_admit_at_once_one_wins(path: Path) -> None:
+    """Of 16 that go on from version 1 at once, one admits version 2, which is its own, and the others are told so."""
+    lines = [line.split(maxsplit=1) for line in run("race_admit", path, 16, 1)]
+    winners = [number for number, said in lines if said == "admitted version 2"]
+    assert len(winners) == 1
+    assert {said for number, said in lines if number not in winners} == {"admission_conflict, version 2"}
+    assert len(lines) == 16
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=1))
+        found = account.admitted()
+        assert found is not None
+        assert (found.version, found.snapshot) == (2, f"folder {winners[0]}")
+        assert [number for number, _ in lines if account.holds(found, f"contents {number}")] == winners
+        assert sql(path, "SELECT count(*) FROM discreet_entry WHERE kind = 'data'") == [(2,)]
+        assert ledger.verify().problems == ()
+
+
 def test_a_ledger_made_by_many_processes_at_once_is_one_ledger(tmp_path: Path) -> None:
-    """Of many founders one makes the ledger; data get one number each, common to all."""
+    """Of many founders one makes the ledger; and each admits its tables as a version of their own."""
     path = tmp_path / "new.ledger"
-    lines = [tuple(map(int, line.split())) for line in run("race_create", path, 8)]
-    common = {version for version, _ in lines}
-    assert len(common) == 1
-    assert sorted([*common, *(own for _, own in lines)]) == list(range(1, 10))
+    assert sorted(map(int, run("race_create", path, 8))) == list(range(1, 9))
     assert sql(path, "SELECT count(*) FROM discreet_entry WHERE kind IN ('open', 'budget')") == [(2,)]
     assert [file.name for file in tmp_path.iterdir()] == ["new.ledger"]
     with Ledger.open(path, create=False) as ledger:

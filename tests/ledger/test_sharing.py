@@ -11,7 +11,7 @@ import pytest
 from discreet.errors import BudgetExhausted
 from discreet.ledger import Account, Ledger
 from discreet.privacy import Budget
-from support.ledgers import ask, run
+from support.ledgers import admitted, ask, run
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
     """A ledger with data."""
     path = tmp_path / "census.ledger"
     with Ledger.open(path, create=True) as ledger:
-        ledger.account("census", Budget(epsilon=1000)).version("the data")
+        admitted(ledger.account("census", Budget(epsilon=1000)))
     return path
 
 
@@ -45,15 +45,15 @@ def test_threads_spend_a_budget_exactly(path: Path) -> None:
         account = ledger.account("census", Budget(epsilon=1))
 
         def work(number: int) -> int:
-            return sum(admitted(account, f"{number}-{question}") for question in range(10))
+            return sum(answered(account, f"{number}-{question}") for question in range(10))
 
         assert sum(threads.map(work, range(8))) == 37
         assert account.remaining().epsilon == 0
         assert ledger.verify().problems == ()
 
 
-def admitted(account: Account, question: str) -> bool:
-    """Whether a question was admitted."""
+def answered(account: Account, question: str) -> bool:
+    """Whether a question could be paid for."""
     try:
         account.commit(ask(account, question, "1/37"), certificate={}, answer={})
     except BudgetExhausted:

@@ -12,13 +12,11 @@ from sqlite3 import IntegrityError, connect
 
 import pytest
 
-from discreet.errors import LedgerCorrupt, LedgerError, LedgerVersion
+from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerError, LedgerVersion
 from discreet.ledger import Ledger, Verification
-from discreet.ledger.row import FORMAT, GENESIS, Kind, Row
+from discreet.ledger.row import FORMAT, Kind, Row
 from discreet.privacy import Budget
-from support.ledgers import ask, fill, raised, sql
-
-COLUMNS = tuple(Row.__dataclass_fields__)
+from support.ledgers import COLUMNS, ask, fill, laplace, raised, rewrite, rows, sql
 
 
 @pytest.fixture(scope="module")
@@ -41,29 +39,10 @@ def verified(path: Path, kept: str | None = None) -> Verification:
         return ledger.verify(kept=kept)
 
 
-def rows(path: Path) -> list[Row]:
-    """The entries, as they stand."""
-    with closing(connect(path)) as connection:
-        found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM discreet_entry ORDER BY seq")
-        return [Row(**dict(zip(COLUMNS, values, strict=True))) for values in found]
-
-
 def forge(path: Path, change: Callable[[list[Row]], object]) -> None:
-    """Change entries and chain them anew, as one would who knows how: every hash fits, and so does the head."""
-    changed = rows(path)
-    change(changed)
-    before = GENESIS
-    for place, row in enumerate(changed):
-        anew = replace(row, seq=place + 1, previous=before)
-        changed[place] = replace(anew, hash=anew.seal())
-        before = changed[place].hash
-    with closing(connect(path)) as connection, connection:
-        connection.execute("DROP INDEX IF EXISTS discreet_entry_number")  # it would refuse some of what is forged
-        connection.execute("DELETE FROM discreet_entry")
-        marks = ", ".join("?" * len(COLUMNS))
-        for row in changed:
-            connection.execute(f"INSERT INTO discreet_entry VALUES ({marks})", tuple(row.columns().values()))
-        connection.execute("UPDATE discreet_ledger SET seq = ?, hash = ?", (len(changed), before))
+    """Change entries and chain them anew, also in ways that the database itself would refuse."""
+    sql(path, "DROP INDEX IF EXISTS discreet_entry_number")
+    rewrite(path, change)
 
 
 def other_values(column: str, value: object) -> Iterator[object]:
@@ -321,11 +300,32 @@ def test_a_forged_budget_is_found(path: Path) -> None:
 
 
 def test_forged_data_versions_are_found(path: Path) -> None:
-    """A data version out of order, or twice for one mark, is found."""
+    """A data version out of order, or with the mark of another, is found."""
     data = place(path, Kind.DATA, nth=1)
     mark = place(path, Kind.DATA).digest
     assert found_after(path, data.seq, version=3) == {"it is data version 3, and should be 2"}
-    assert "it numbers data that have a number" in found_after(path, data.seq, digest=mark)
+    assert "it has the mark of another data version" in found_after(path, data.seq, version=2, digest=mark)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("{}", "it has no snapshot, though tables were admitted before it"),
+        ('{"snapshot":null}', "the snapshot in entry 4 can't be read"),
+        ('{"snapshot":2}', "the snapshot in entry 4 can't be read"),
+        ('{"shot":"second"}', "the snapshot in entry 4 can't be read"),
+        ("[]", "the content of entry 4 can't be read"),
+    ],
+)
+def test_a_forged_snapshot_is_found(path: Path, body: str, message: str) -> None:
+    """A version that names no snapshot, or something else, is found, and nothing is asked of it."""
+    data = place(path, Kind.DATA, nth=1)
+    assert data.seq == 4
+    assert found_after(path, data.seq, body=body) == {message}
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=3, delta=1e-6))
+        with pytest.raises((LedgerCorrupt, InvalidArgument)):
+            account.reserve(question="q", text="SELECT", version=2, event=laplace("1/10"))
 
 
 def test_a_forged_beginning_is_found(path: Path) -> None:

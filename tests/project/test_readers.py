@@ -21,8 +21,8 @@ READERS = {
 """Functions and classes of PyArrow, pandas, Polars, DuckDB and Ibis that open a file of rows."""
 
 ROOM = "src/discreet/tables/sources/"
-LEAVING = ("src/discreet/engine/", "src/discreet/anonymity/records/")
-"""Rooms that still read for themselves; they will read through `tables.sources`."""
+LEAVING = ("src/discreet/anonymity/records/",)
+"""Rooms that still read for themselves."""
 
 
 def readers(source: str) -> list[str]:

@@ -72,7 +72,6 @@ def exact_of(plan: Level, rows: Sequence[Mapping[str, Any]], table: str = "peopl
         keys=list(found),
         measures={name: [values[name] for values in found.values()] for name in measures},
         histograms={name: [values[name] for values in found.values()] for name in names},
-        fingerprint="",
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from discreet.engine.admission import admit
+from discreet.engine.capability import check_capability
 from discreet.errors import DiscreetError
 from discreet.privacy import Budget
 from discreet.query import ir
@@ -93,7 +93,7 @@ def check(case: Case, random: Random) -> bool:
             *(each.value for each in level.exact.measures if not isinstance(each, ir.Units)),
         ]
         assert _columns(*used) <= held_by(asked.source), case.text
-        admit(level.exact)
+        check_capability(level.exact)
         assert all(noise.sensitivity.linf >= 1 for noise in level.noises.values()), case.text
     assert plan.explain(), case.text
     assert plan.digest == plan_of(case, dialect, **offer).digest, case.text  # type: ignore[union-attr]  # taken before
@@ -227,7 +227,7 @@ def test_what_is_planned_can_be_carried_out(value: str, asked: str, offer: dict[
     """However small or large the numbers: engines admit the plan, or it is refused before it is paid for."""
     plan = plan_of(Case(f"SELECT {asked.format(value)} AS a FROM orders", ASKED), "duckdb", **offer)
     for level in plan.levels if plan is not None else ():
-        admit(level.exact)
+        check_capability(level.exact)
 
 
 @pytest.mark.parametrize("depth", [5, 31, 60, 500])

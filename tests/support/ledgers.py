@@ -6,18 +6,22 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from sqlite3 import connect
 from typing import TYPE_CHECKING, Any
 
 from discreet.ledger import Ledger
+from discreet.ledger.row import GENESIS, Row
 from discreet.privacy import Budget, ComposedEvent, GaussianEvent, LaplaceEvent, SelectionEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.ledger import Account, Reservation
+
+COLUMNS = tuple(Row.__dataclass_fields__)
 
 CHILD = Path(__file__).parents[1] / "ledger" / "child.py"
 
@@ -37,14 +41,20 @@ def selection(delta: Fraction | int | str, epsilon: Fraction | int | str) -> Com
     return ComposedEvent((laplace(epsilon), SelectionEvent(delta=Fraction(delta))))
 
 
+def admitted(account: Account, contents: str = "the data") -> int:
+    """The version of the tables in force, which are admitted first where none was."""
+    found = account.admitted() or account.admit(contents, after=account.versions())
+    return found.version
+
+
 def ask(
     account: Account, question: str, epsilon: Fraction | int | str = "1/10", analyst: str | None = None
 ) -> Reservation:
-    """Reserve a question with Laplace noise, of the only data there are."""
+    """Reserve a question with Laplace noise, of the tables in force."""
     return account.reserve(
         question=question,
         text=f"SELECT {question}",
-        version=account.version("the data"),
+        version=admitted(account),
         event=laplace(epsilon),
         analyst=analyst,
     )
@@ -55,7 +65,8 @@ def fill(path: str | Path) -> None:
     shares = {"ada": Budget(epsilon=2), "bob": Budget(epsilon=1)}
     with Ledger.open(path, create=True) as ledger:
         census = ledger.account("census", Budget(epsilon=3, delta=1e-6))
-        census.version("first data")
+        census.admit("first data", snapshot="first", after=0)
+        census.admit("the data", snapshot="second", after=1)
         census.commit(ask(census, "a"), certificate={"text": "a"}, answer={"n": 17})
         census = ledger.account("census", Budget(epsilon=3, delta=1e-6), shares)
         ask(census, "b", analyst="ada")
@@ -70,6 +81,31 @@ def sql(path: str | Path, statement: str, *values: object) -> list[tuple[Any, ..
     """Change or read a ledger behind discreet's back."""
     with closing(connect(path, isolation_level=None)) as connection:
         return connection.execute(statement, values).fetchall()
+
+
+def rows(path: str | Path) -> list[Row]:
+    """The entries, as they stand."""
+    return [
+        Row(**dict(zip(COLUMNS, values, strict=True)))
+        for values in sql(path, f"SELECT {', '.join(COLUMNS)} FROM discreet_entry ORDER BY seq")
+    ]
+
+
+def rewrite(path: str | Path, change: Callable[[list[Row]], object]) -> None:
+    """Change entries and chain them anew, as one would who knows how: every hash fits, and so does the head."""
+    changed = rows(path)
+    change(changed)
+    before = GENESIS
+    for place, row in enumerate(changed):
+        anew = replace(row, seq=place + 1, previous=before)
+        changed[place] = replace(anew, hash=anew.seal())
+        before = changed[place].hash
+    with closing(connect(path)) as connection, connection:
+        connection.execute("DELETE FROM discreet_entry")
+        marks = ", ".join("?" * len(COLUMNS))
+        for row in changed:
+            connection.execute(f"INSERT INTO discreet_entry VALUES ({marks})", tuple(row.columns().values()))
+        connection.execute("UPDATE discreet_ledger SET seq = ?, hash = ?", (len(changed), before))
 
 
 def start(program: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine import Engine, entries
-from discreet.engine.duckdb import DuckDB
 from discreet.mechanisms.choosing.contribution import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.cells import Cells
 from discreet.query.draft import Selection
 from discreet.query.plan import Level, Plan
+from support.engines import engine_as_if_admitted
 
 Key = tuple[Any, ...]
 
@@ -61,7 +61,8 @@ def compiled_once() -> Iterator[None]:
 
 def engine_of(plan: Plan, data: Mapping[str, Any]) -> Engine:
     """An engine on Arrow tables, by the names of tables; of one thread, which is enough for so few rows."""
-    return DuckDB({table.source.location: data[table.name] for table in plan.dataset.tables}, threads=1)
+    tables = plan.dataset.tables
+    return engine_as_if_admitted(tables, {table.source.location: data[table.name] for table in tables}, threads=1)
 
 
 def exact(engine: Engine, plan: Plan) -> list[Found]:

@@ -10,10 +10,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
-from math import floor, inf, isnan
+from math import floor, inf, isfinite, isnan
 from typing import Any
 
-from discreet.engine.door import LONGEST_TEXT
 from discreet.privacy import Unit
 from discreet.query.ir import (
     Call,
@@ -37,6 +36,7 @@ from discreet.query.ir import (
 )
 from discreet.query.ir import Column as Reference
 from discreet.tables import Column, Kind, Owner, Table
+from discreet.tables.admission.column_casts import LONGEST_TEXT
 
 Row = Mapping[str, Any]
 """A row of a table as it lies there, by the names of its columns."""
@@ -146,9 +146,13 @@ def period(per: str, at: date) -> datetime:
 
 
 def door(column: Column, value: Any) -> Any:
-    """A value as its column lets it in."""
-    if value is None or (isinstance(value, float) and isnan(value)):
+    """A value as it is admitted, and as its column lets it in."""
+    if value is None:
         return None
+    if isinstance(value, float):
+        if not isfinite(value):
+            return None
+        value += 0.0  # of two zeros, the one without a sign
     if column.bounds is not None:
         lo, hi = (float(end) if column.kind is Kind.REAL else end for end in (column.bounds.lo, column.bounds.hi))  # type: ignore[arg-type]  # numbers, if the column is real
         value = max(lo, min(value, hi))

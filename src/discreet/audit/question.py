@@ -32,6 +32,7 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import Budget, KeyValue, Loss
 from discreet.query.plan import Level, Plan
 from discreet.tables import Dataset
+from discreet.tables.admission import admit
 
 if TYPE_CHECKING:
     from discreet.ledger import Account
@@ -87,14 +88,13 @@ def audit_question(  # noqa: PLR0913 — what an audit needs to know
     """
     rows = read(dataset, data)
     with TemporaryDirectory(prefix="discreet-audit-") as folder, _till(dataset, Path(folder)) as till:
-        whole = laid_out(dataset, rows, data, Path(folder))
+        whole = laid_out(dataset, rows)
         plan = till.planned(whole, question, terms)
         here = _exact(whole, plan)
         best, seen = (-1.0, "", here), 0
         for neighbour in neighbours_of(dataset, rows, tried):
-            with TemporaryDirectory(dir=folder) as place:
-                other = laid_out(dataset, neighbour.rows, data, Path(place))
-                there = _exact(other, till.planned(other, question, terms))
+            other = laid_out(dataset, neighbour.rows)
+            there = _exact(other, till.planned(other, question, terms))
             best = max(best, (_distance(plan, here, there), neighbour.how, there), key=lambda each: each[0])
             seen += 1
         if not seen:
@@ -178,7 +178,7 @@ def _till(dataset: Dataset, folder: Path) -> Iterator[_Till]:
 
 def _exact(state: State, plan: Plan) -> Exact:
     """The exact results of a plan, on the state that it was made for."""
-    engine = open_engine([table.source for table in state.dataset.tables], state.data)
+    engine = open_engine(admit(state.dataset.tables, state.data, None))
     return [engine.run(level.exact) for level in plan.levels]
 
 

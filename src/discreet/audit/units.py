@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from datetime import date, datetime, timedelta
-from fractions import Fraction
+from datetime import date, timedelta
 from typing import Any, TypeAlias
 
 from discreet.audit.tables import Rows
 from discreet.privacy import Period, Unit
-from discreet.tables import Dataset, Kind, Owner, Table
+from discreet.tables import Dataset, Owner, Table
 
 Packets: TypeAlias = Mapping[Hashable, Mapping[str, Sequence[int]]]
 """By unit and table: the places of the rows that are that unit's alone."""
@@ -57,30 +56,8 @@ def _ids(table: Table, held: Any, unit: Unit) -> list[Hashable]:  # noqa: ANN401
 
 
 def _values(table: Table, held: Any, name: str) -> list[Hashable]:  # noqa: ANN401 — an Arrow table
-    """The values of a column as its kind has them, so that 7 and 07 are one."""
-    kind = table.column(name).kind
-    spelled = next(each for each in held.column_names if each.casefold() == name.casefold())
-    return [_meant(value, kind) for value in held.column(spelled).to_pylist()]
-
-
-def _meant(value: Any, kind: Kind) -> Hashable:  # noqa: ANN401 — a cell
-    """A cell as a value of its column's kind; None for what isn't one.
-
-    Examples:
-        >>> _meant("07", Kind.INTEGER), _meant("7.5", Kind.INTEGER), _meant("2024-03-01", Kind.DATE)
-        (7, None, datetime.datetime(2024, 3, 1, 0, 0))
-    """
-    try:
-        if value is None or kind is Kind.TEXT:
-            return None if value is None else str(value)
-        if kind is Kind.INTEGER:
-            number = Fraction(value)
-            return int(number) if number.denominator == 1 else None
-        if kind.is_time and isinstance(value, str):
-            return datetime.fromisoformat(value)
-    except (ValueError, TypeError, ZeroDivisionError):
-        return None
-    return value if isinstance(value, Hashable) else str(value)
+    """The values of a column."""
+    return list(held.column(table.column(name).name).to_pylist())
 
 
 def _period(day: date, per: Period) -> Hashable:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
+from discreet.cli.admit import admit
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask
 from discreet.cli.attack import attack
@@ -29,6 +30,7 @@ app = typer.Typer(
     epilog=(
         "Exit codes: 0 done · 1 refused, nothing charged · 2 wrong usage · 3 the budget doesn't allow it · "
         "4 the ledger can't be used or doesn't verify · 5 failed after it was paid for · 6 an audit rejects · "
+        "7 a scheduled admission could read nothing new · "
         "70 a defect · 130 Ctrl-C"
     ),
     rich_markup_mode="markdown",
@@ -36,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, init, explain, ask, budget, history, verify, audit, risk, anonymize, attack):
+for command in (demo, init, admit, explain, ask, budget, history, verify, audit, risk, anonymize, attack):
     app.command()(command)
 app.add_typer(plot)
 

@@ -27,7 +27,11 @@ _GUESSED = "guessed from the cells of CSV files, of which one can change a kind:
 @reported
 def init(  # noqa: PLR0913 — each is an option of the command
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="The private tables: CSV, Parquet, or a DuckDB database.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            help="The private tables: CSV, JSON lines, Parquet, Arrow, XLSX, or databases of DuckDB or SQLite.",
+        ),
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the configuration.")] = options.CONFIG,
@@ -37,7 +41,9 @@ def init(  # noqa: PLR0913 — each is an option of the command
             metavar="COLUMN", help="The column (of the first table) that tells whose row it is; `row`: each its own."
         ),
     ] = None,
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table inside of a database.")] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The table inside of a database, or the sheet of a spreadsheet.")
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Don't look at the data: leave blank what only it says.")
     ] = False,

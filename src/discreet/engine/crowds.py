@@ -20,7 +20,6 @@ from typing import Any, TypeAlias
 from discreet.engine.expressions import Name, name_of
 from discreet.engine.predicates import equal_columns
 from discreet.engine.rows import Rows
-from discreet.engine.session import Session
 from discreet.engine.sizes import rows_at_most
 from discreet.engine.usage import Door, position
 from discreet.query.ir import (
@@ -39,6 +38,7 @@ from discreet.query.ir import (
     nodes,
     scans,
 )
+from discreet.tables.session import Session
 
 MOST_PAIRS = 2**20
 """Of the rows of one unit, in all joins of a question together."""

@@ -1,102 +1,67 @@
-"""The embedded engine: DuckDB over files and tables in memory, its expressions compiled by Ibis."""
+"""The embedded engine: DuckDB over a snapshot, its expressions compiled by Ibis."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
-from discreet.engine.admission import admit
-from discreet.engine.checking import check_schema, check_unique
-from discreet.engine.door import always_there
-from discreet.engine.entrance import is_kept, make_door
+from discreet.engine.capability import check_capability
+from discreet.engine.entrance import make_door
 from discreet.engine.entries import make_entries, shape_of
-from discreet.engine.frozen import Frozen, freeze
-from discreet.engine.kinds import kind_of
 from discreet.engine.limiting import ASKED, Shape, limiting
-from discreet.engine.peeking import peek
 from discreet.engine.pushing import pushed
-from discreet.engine.reader import Snapshot, SourceChanged, fingerprint_of, joint_fingerprint, snapshots, without_rows
 from discreet.engine.relations import brings_together
 from discreet.engine.result import ExactResult
-from discreet.engine.session import Session
 from discreet.engine.shortcuts import shortened
 from discreet.engine.sizes import rows_at_most
-from discreet.engine.sniff import guess_kinds
-from discreet.engine.usage import Door, doors_of
-from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SourceError, SourceUnsupported
+from discreet.engine.usage import Door, doors_of, position
+from discreet.engine.views import Views, views_of, without_rows
+from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SchemaMismatch
 from discreet.privacy import KeyValue
 from discreet.query.ir import Exact, Histogram, Key
-from discreet.tables import Column, Kind, Peek, Source, Table
-
-_T = TypeVar("_T")
+from discreet.tables import Table
+from discreet.tables.admission import Snapshot
+from discreet.tables.session import Session
 
 
 class DuckDB:
-    """The tables of a dataset, read by DuckDB; an `Engine`.
+    """The tables of a snapshot, read by DuckDB; an `Engine`.
 
     Each question has an instance of its own, so that questions can't disturb each other, nor a failure outlive the
-    question that caused it. It costs 15 ms.
+    question that caused it.
 
     Args:
-        data: the tables in memory, by the location of their source. They are copied.
+        snapshot: the tables as they were admitted.
         threads: how many to use; None for one per core. Answers don't depend on it.
         memory: bytes before spilling to disk; None for 60 % of what there is.
-
-    Raises:
-        SourceMissing: a table in memory is None.
-        SourceUnsupported: a table in memory can't be read.
     """
 
-    def __init__(
-        self,
-        data: Mapping[str, object] = MappingProxyType({}),
-        *,
-        threads: int | None = None,
-        memory: int | None = None,
-    ) -> None:
-        """Copy the tables in memory; files are opened when they are needed."""
-        self._frozen: dict[str, Frozen] = {location: freeze(table) for location, table in data.items()}
+    def __init__(self, snapshot: Snapshot, *, threads: int | None = None, memory: int | None = None) -> None:
+        """Keep the snapshot; its files are opened when they are needed."""
+        self._snapshot = snapshot
         self._threads = threads
         self._memory = memory
-        self._unique: set[tuple[str, Table]] = set()
+        self._unique: set[Table] = set()
 
     def __repr__(self) -> str:
         """That it is one, and nothing that is in it."""
         return "<DuckDB engine>"
 
-    def describe(self, source: Source, *, guess: bool = True) -> tuple[Column, ...]:
-        """The columns that can be read. See `Engine.describe`: what is guessed of a CSV file is private."""
-        return self._look(source, lambda session, opened: _columns(session, source, opened, guess=guess))
-
     def check(self, table: Table) -> None:
-        """Compare what is declared with the source. See `Engine.check`."""
-
-        def compare(session: Session, opened: Snapshot) -> None:
-            check_schema(table, opened)
-            if table.unique and (opened.fingerprint, table) not in self._unique:
-                check_unique(session, table, opened)
-                self._unique.add((opened.fingerprint, table))
-
-        self._look(table.source, compare)
-
-    def peek(self, source: Source, columns: Sequence[Column]) -> Peek:
-        """What is in these columns, for the custodian alone. See `Engine.peek`."""
-        return self._look(source, lambda session, opened: peek(session, opened, columns))
-
-    def fingerprint(self, tables: Sequence[Table]) -> str:
-        """A text that changes whenever these tables' data are seen to change. Private; see `Engine.fingerprint`."""
-        return joint_fingerprint({table.name: fingerprint_of(table.source, self._frozen) for table in tables})
+        """Check what a public table declares as unique. See `Engine.check`."""
+        if not table.unique or table in self._unique:
+            return
+        with self._session() as session:
+            _check_unique(session, table, views_of(session, [table], self._snapshot))
+        self._unique.add(table)
 
     def prepare(self, exact: Exact) -> None:
         """Carry out a question on tables without rows. See `Engine.prepare`."""
-        admit(exact)
+        check_capability(exact)
         try:
             with self._session(in_order=_meet(exact)) as session:
-                opened = without_rows(session, exact.tables)
-                session.lock()
-                _groups(session, pushed(shortened(exact)), shape_of(exact), opened)
+                _groups(session, pushed(shortened(exact)), shape_of(exact), without_rows(session, exact.tables))
         except (DiscreetError, ImportError):
             raise
         except Exception as error:
@@ -106,14 +71,14 @@ class DuckDB:
             ) from error
 
     def run(self, exact: Exact) -> ExactResult:
-        """The exact integers of one question, from one snapshot of the data. See `Engine.run`.
+        """The exact integers of one question. See `Engine.run`.
 
         Raises:
             InvalidArgument: the plan itself is beyond this engine: raised before any data is touched, and a matter
                 of the plan alone.
             QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
         """
-        admit(exact)
+        check_capability(exact)
         shape = shape_of(exact)
         try:
             return self._answer(exact, shape)
@@ -123,58 +88,32 @@ class DuckDB:
 
     def close(self) -> None:
         """Let go of the tables in memory. Files aren't held between questions."""
-        self._frozen = {}
+        self._snapshot = Snapshot(tables={})
 
     def _answer(self, exact: Exact, shape: Shape) -> ExactResult:
         """Ask DuckDB. What this raises must not get out of `run`."""
         tables, exact = exact.tables, pushed(shortened(exact))
-        sources = [table.source for table in tables]
-        with (
-            self._session(in_order=_meet(exact)) as session,
-            snapshots(sources, self._frozen, session) as opened,
-        ):
-            groups, counts = _groups(session, exact, shape, opened)
-        fingerprints = {table.name: opened[table.source].fingerprint for table in tables}
-        return _result(exact, groups, counts, joint_fingerprint(fingerprints))
-
-    def _look(self, source: Source, action: Callable[[Session, Snapshot], _T]) -> _T:
-        """Do something with an opened source that isn't a question.
-
-        Raises:
-            SourceError: it can't be opened. DuckDB's own words, which may quote the file, aren't passed on.
-        EngineUnavailable: DuckDB can't be started; no file is open yet, so its words are.
-        """
-        import duckdb
-
-        try:
-            with self._session() as session, snapshots([source], self._frozen, session) as opened:
-                return action(session, opened[source])
-        except SourceError:
-            raise
-        except (duckdb.Error, OSError, SourceChanged):
-            pass
-        raise SourceUnsupported(
-            f"{source.location!r} can't be read as a {source.kind} table",
-            hint="it is damaged or of another format, or open elsewhere for writing, or being changed right now",
-        )
+        with self._session(in_order=_meet(exact)) as session:
+            groups, counts = _groups(session, exact, shape, views_of(session, tables, self._snapshot))
+        return _result(exact, groups, counts)
 
     def _session(self, *, in_order: bool = False) -> Session:
         """A fresh session."""
         return Session(threads=self._threads, memory=self._memory, in_order=in_order)
 
 
-def _columns(session: Session, source: Source, opened: Snapshot, *, guess: bool) -> tuple[Column, ...]:
-    """The columns of an opened source."""
-    if source.kind == "csv":
-        guessed = guess_kinds(session, opened) if guess else [Kind.TEXT] * len(opened.types)
-        return tuple(Column(name=name, kind=kind) for name, kind in zip(opened.types, guessed, strict=True))
-    required = {name for (name,) in session.execute(opened.required)} if opened.required else set()
-    readable = [(name, kind_of(sql_type), sql_type) for name, sql_type in opened.types.items()]
-    return tuple(
-        Column(name=name, kind=kind, nullable=not (name in required and always_there(sql_type)))
-        for name, kind, sql_type in readable
-        if isinstance(kind, Kind)
-    )
+def _check_unique(session: Session, table: Table, views: Views) -> None:
+    """Check that no value occurs twice in columns that a public table declares as unique."""
+    places = {position(name, table): name for name in table.unique}
+    door = Door(number=0, table=table, owner=None, checked=tuple(sorted(places)))
+    make_door(session, door, views)
+    for place, name in places.items():
+        twice = f"SELECT c{place} FROM {door.name} WHERE c{place} IS NOT NULL GROUP BY 1 HAVING count(*) > 1 LIMIT 1"
+        if session.execute(f"SELECT 1 FROM ({twice})"):
+            raise SchemaMismatch(
+                f"column {name!r} of table {table.name!r} is declared as unique, but a value occurs in it twice",
+                hint="values beyond a column's bounds count as its ends; leave it out of unique, or mend the table",
+            )
 
 
 def _meet(exact: Exact) -> bool:
@@ -183,15 +122,15 @@ def _meet(exact: Exact) -> bool:
 
 
 def _groups(
-    session: Session, exact: Exact, shape: Shape, opened: Mapping[Source, Snapshot]
+    session: Session, exact: Exact, shape: Shape, views: Views
 ) -> tuple[Sequence[tuple[Any, ...]], Sequence[Sequence[tuple[Any, ...]]]]:
-    """What DuckDB answers to a question whose sources are open: its groups, and the counts of each histogram."""
+    """What DuckDB answers to a question about these tables: its groups, and the counts of each histogram."""
     session.execute("BEGIN TRANSACTION")
     doors, keep = doors_of(exact), brings_together(exact.source)
     for door in doors:
-        make_door(session, door, opened)
+        make_door(session, door, views)
     make_entries(session, exact, shape, doors, keep=keep)
-    rows = _count(session, ASKED) if keep else _rows_at_most(session, exact, doors, opened)
+    rows = _count(session, ASKED) if keep else _rows_at_most(session, exact, doors, views)
     program = limiting(
         replace(shape, rows=rows, doors=() if keep else tuple(door.name for door in doors if door.units))
     )
@@ -201,13 +140,13 @@ def _groups(
     return groups, [session.execute(_by_group(query, len(exact.keys))) for query in program.histograms]
 
 
-def _rows_at_most(session: Session, exact: Exact, doors: Sequence[Door], opened: Mapping[Source, Snapshot]) -> int:
+def _rows_at_most(session: Session, exact: Exact, doors: Sequence[Door], views: Views) -> int:
     """How many rows the question can have, from how many its tables have."""
     counts = {}
     for scan in exact.scans:
         door = next(each for each in doors if each.is_of(scan))
         owned = scan.owner is not None and bool(scan.owner.hops)
-        counts[scan.alias] = _count(session, door.name if owned or is_kept(door) else opened[scan.table.source].view)
+        counts[scan.alias] = _count(session, door.name if owned else views[scan.table.name.casefold()].name)
     return rows_at_most(exact.source, counts)
 
 
@@ -218,7 +157,7 @@ def _count(session: Session, rows: str) -> int:
 
 
 def _result(
-    exact: Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]], fingerprint: str
+    exact: Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]]
 ) -> ExactResult:
     """What DuckDB answered, by group."""
     width = len(exact.keys)
@@ -237,7 +176,6 @@ def _result(
             if not isinstance(measure, Histogram)
         },
         histograms=histograms,
-        fingerprint=fingerprint,
     )
 
 

@@ -2,54 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from discreet.engine.door import faithful, identified, kept, read
+from discreet.engine.door import bounded, identified
 from discreet.engine.limiting import everybody, let_in
 from discreet.engine.listing import list_keys
-from discreet.engine.reader import Snapshot
-from discreet.engine.session import Session
 from discreet.engine.usage import Door
+from discreet.engine.views import View, Views
 from discreet.privacy import Unit
-from discreet.tables import Column, Hop, Owner, Source, Table
+from discreet.tables import Column, Hop, Owner, Table
+from discreet.tables.session import Session
 
 
-def make_door(session: Session, door: Door, opened: Mapping[Source, Snapshot]) -> None:
+def make_door(session: Session, door: Door, views: Views) -> None:
     """Make a door: the unit in `u0, u1`, each column as `c…` with its keys enforced, or as `r…` without.
 
-    Rows whose unit isn't known are left out here, before anything else is asked about them. What came out of a CSV
-    file is kept, since cells are slow to read and may be read several times. Where rows have a unit, the door is a view
-    of all of them that may be narrowed later.
+    Rows whose unit isn't known are left out here, before anything else is asked about them. Where rows have a unit, the
+    door is a view of all of them that may be narrowed later.
 
     Args:
         session: with the raw rows in it.
         door: which table, and what is asked of it.
-        opened: the sources of the table, and of those in which its owners are found.
+        views: of the table, and of those in which its owners are found.
     """
-    stages = _Stages(session, door.name, door.table, opened[door.table.source])
+    stages = _Stages(session, door.name, door.table, views[door.table.name.casefold()])
     if door.owner is not None and door.owner.hops:
-        _let_owned_in(stages, door.owner, opened)
+        _let_owned_in(stages, door.owner, views)
     elif door.owner is not None:
         _let_units_in(stages, door.owner.unit)
     _let_columns_in(stages, door)
-    kind, rows = "TABLE" if is_kept(door) else "VIEW", stages.sql()
     if not door.units:
-        session.execute(f"CREATE TEMP {kind} {door.name} AS {rows}")
+        session.execute(f"CREATE TEMP VIEW {door.name} AS {stages.sql()}")
         return
-    session.execute(f"CREATE TEMP {kind} {everybody(door.name)} AS {rows}")
+    session.execute(f"CREATE TEMP VIEW {everybody(door.name)} AS {stages.sql()}")
     for statement in let_in([door.name]):
         session.execute(statement)
 
 
-def is_kept(door: Door) -> bool:
-    """Whether the rows that came in are kept in a table of their own."""
-    return door.table.source.kind == "csv"
-
-
 @dataclass(slots=True)
 class _Stages:
-    """Three projections of a table, one of the other, so that no value is computed twice; then joins and conditions.
+    """Two projections of a table, one of the other, so that no value is computed twice; joins and conditions between.
 
     Args:
         session: where it is all made.
@@ -61,38 +53,25 @@ class _Stages:
     session: Session
     prefix: str
     table: Table
-    raw: Snapshot
+    raw: View
     read: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
     final: list[str] = field(default_factory=list)
     joins: list[str] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
 
     def sql(self) -> str:
         """The query. Where nothing but the number of rows matters, it has one constant column."""
-        read, kept, final = (", ".join(stage) or "1 AS one" for stage in (self.read, self.kept, self.final))
-        rows = f"(SELECT {kept} FROM (SELECT {read} FROM {self.raw.view}))"
+        read, final = (", ".join(stage) or "1 AS one" for stage in (self.read, self.final))
         conditions = " AND ".join(self.conditions) or "true"
-        return f"SELECT {final} FROM {rows} {' '.join(self.joins)} WHERE {conditions}"
+        return f"SELECT {final} FROM (SELECT {read} FROM {self.raw.name}) {' '.join(self.joins)} WHERE {conditions}"
 
-    def source(self, column: Column) -> tuple[str, str]:
-        """The source's spelling of a column's name, and its type."""
-        return next(each for each in self.raw.types.items() if each[0].casefold() == column.name.casefold())
+    def let_in(self, column: Column, name: str) -> None:
+        """Let in a column, within its bounds."""
+        self.read.append(f"{bounded(column, self.raw.column(column))} AS {name}")
 
     def identify(self, column: Column, name: str) -> None:
-        """Let in a column that tells one thing from another: read without loss, or the row is left out."""
-        source = self.source(column)
-        self.read.append(f"CASE WHEN {faithful(column, *source)} THEN {read(column, *source)} END AS {name}")
-        self._restrict(column, name)
-
-    def date(self, column: Column, name: str) -> None:
-        """Let in a column that tells when, to find the period in which it lies."""
-        self.read.append(f"{read(column, *self.source(column))} AS {name}")
-        self._restrict(column, name)
-
-    def _restrict(self, column: Column, name: str) -> None:
-        """Leave out rows where the column is NULL, out of its bounds, or not among its keys."""
-        self.kept.append(f"{identified(column, name)} AS {name}")
+        """Let in a column that tells whose a row is, or when; rows that lack it, or lie outside, are left out."""
+        self.read.append(f"{identified(column, self.raw.column(column))} AS {name}")
         self.conditions.append(f"{name} IS NOT NULL")
         if column.keys is not None:
             listed = self.list_keys(column, f"{name}s")
@@ -113,23 +92,23 @@ def _let_units_in(stages: _Stages, unit: Unit) -> list[str]:
     stages.final.append("i0 AS u0")
     if unit.at is None:
         return ["u0"]
-    stages.date(stages.table.column(unit.at), "i1")
+    stages.identify(stages.table.column(unit.at), "i1")
     stages.final.append(f"date_trunc('{unit.per}', CAST(i1 AS TIMESTAMP)) AS u1")
     return ["u0", "u1"]
 
 
-def _let_owned_in(stages: _Stages, owner: Owner, opened: Mapping[Source, Snapshot]) -> list[str]:
+def _let_owned_in(stages: _Stages, owner: Owner, views: Views) -> list[str]:
     """Whose a row is: all owners that the first link leads to. Returns the columns' names."""
     hop, *further = owner.hops
     found = f"{stages.prefix}_owners"
-    units = _find_owners(stages, found, hop, Owner(owner.unit, tuple(further)), opened)
+    units = _find_owners(stages, found, hop, Owner(owner.unit, tuple(further)), views)
     stages.identify(stages.table.column(hop.column), "l")
     stages.joins.append(f"JOIN {found} ON l = {found}.link")
     stages.final += units
     return units
 
 
-def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, opened: Mapping[Source, Snapshot]) -> list[str]:
+def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, views: Views) -> list[str]:
     """Make a table of what a link leads to: each value in `link`, with each owner once. Returns the owners' columns.
 
     Args:
@@ -137,12 +116,12 @@ def _find_owners(stages: _Stages, found: str, hop: Hop, owner: Owner, opened: Ma
         found: what to call the table.
         hop: the link.
         owner: of the rows in the table that is entered.
-        opened: the sources.
+        views: of all tables.
     """
-    entered = _Stages(stages.session, found, hop.table, opened[hop.table.source])
+    entered = _Stages(stages.session, found, hop.table, views[hop.table.name.casefold()])
     entered.identify(hop.table.column(hop.to), "h")
     entered.final.append("h AS link")
-    units = _let_owned_in(entered, owner, opened) if owner.hops else _let_units_in(entered, owner.unit)
+    units = _let_owned_in(entered, owner, views) if owner.hops else _let_units_in(entered, owner.unit)
     stages.session.execute(f"CREATE TEMP TABLE {found} AS SELECT DISTINCT * FROM ({entered.sql()})")
     return units
 
@@ -151,8 +130,7 @@ def _let_columns_in(stages: _Stages, door: Door) -> None:
     """What is asked about a row."""
     for number in sorted({*door.checked, *door.unchecked}):
         column = door.table.columns[number]
-        stages.read.append(f"{read(column, *stages.source(column))} AS r{number}")
-        stages.kept.append(f"{kept(column, f'r{number}')} AS r{number}")
+        stages.let_in(column, f"r{number}")
     stages.final += [f"r{number}" for number in door.unchecked]
     for number in door.checked:
         column = door.table.columns[number]

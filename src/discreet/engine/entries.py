@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from discreet.engine.crowds import Crowds
-from discreet.engine.door import LONGEST_TEXT, kept
+from discreet.engine.door import kept
 from discreet.engine.expressions import guarded, name_of
-from discreet.engine.kinds import sql_type_of
 from discreet.engine.limiting import ASKED, ENTRIES, Adds, Shape, looked_up
 from discreet.engine.listing import list_keys, listed_values
 from discreet.engine.relations import Compiler
 from discreet.engine.rows import selected
-from discreet.engine.session import Session
 from discreet.engine.steps import constant_steps, first_stage, second_stage
-from discreet.engine.text import bigint
 from discreet.engine.usage import Door, listed_keys, units_of
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Measure, Sum, Units
-from discreet.tables import Column as DeclaredColumn
 from discreet.tables import Kind
+from discreet.tables.admission.column_casts import LONGEST_TEXT
+from discreet.tables.kinds import SQL_TYPES
+from discreet.tables.session import Session
+from discreet.tables.sql_text import bigint
 
 _Brings: TypeAlias = Sum | DistinctValues | Histogram
 """A measure to which each row brings a value."""
@@ -96,7 +96,7 @@ def _select(exact: Exact, values: Mapping[str, Expr], doors: Sequence[Door], cro
     """
     import ibis
 
-    rows = Compiler(exact, doors, crowds).rows(exact.source)
+    rows = Compiler(doors, crowds).rows(exact.source)
     chosen = rows.units
     for number, key in enumerate(exact.keys):
         if isinstance(key.expr, Column) and listed_keys(key, exact) is not None:
@@ -151,6 +151,6 @@ def _as_key(value: str, expr: Expr, listed: Sequence[KeyValue] | None = None) ->
     """
     kind = expr.type.kind
     if kind is Kind.TEXT and listed and all(len(str(each)) < LONGEST_TEXT for each in listed):
-        return f"TRY_CAST({value} AS {sql_type_of(kind)})"
-    kept_value = kept(DeclaredColumn(name=value, kind=kind), f"TRY_CAST({value} AS {sql_type_of(kind)})")
+        return f"TRY_CAST({value} AS {SQL_TYPES[kind]})"
+    kept_value = kept(kind, f"TRY_CAST({value} AS {SQL_TYPES[kind]})")
     return f"CASE WHEN {kept_value} = 0 THEN 0 ELSE {kept_value} END" if kind is Kind.REAL else kept_value

@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, TypeAlias
 
-from discreet.engine.door import LONGEST_TEXT
-from discreet.engine.text import nearest
 from discreet.query.ir import Call, Column, Expr, Literal
 from discreet.tables import Kind
+from discreet.tables.admission.column_casts import LONGEST_TEXT
+from discreet.tables.sql_text import nearest
 
 IBIS_TYPES = {
     Kind.BOOLEAN: "boolean",
@@ -63,9 +63,7 @@ def let_in(expr: Expr, columns: Columns) -> Any:  # noqa: ANN401 — an Ibis val
     kind = expr.type.kind
     value = value.try_cast(IBIS_TYPES[kind])
     if kind is Kind.REAL:
-        import ibis
-
-        return ibis.cases((value == 0, real(0)), (~value.isnan(), value))
+        return one_zero(value)
     if kind in _CALENDAR:
         import ibis
 
@@ -90,10 +88,10 @@ def conditions(predicate: Expr, columns: Columns) -> Iterator[Any]:
 
 
 def one_zero(value: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """A real without a sign on its zero."""
+    """A real without a sign on its zero; NULL in place of NaN. Admitted ones are so already, computed ones needn't."""
     import ibis
 
-    return ibis.cases((value == 0, real(0)), else_=value)
+    return ibis.cases((value == 0, real(0)), (~value.isnan(), value))
 
 
 def real(number: float) -> Any:  # noqa: ANN401 — an Ibis scalar

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from discreet.engine.kinds import sql_type_of
-from discreet.engine.session import Session
 from discreet.engine.usage import listed_keys
 from discreet.privacy import KeyValue
 from discreet.query.ir import Exact, Key
 from discreet.tables import Kind
+from discreet.tables.kinds import SQL_TYPES
+from discreet.tables.session import Session
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
 _INT64 = range(-(2**63), 2**63)
@@ -26,7 +26,7 @@ def list_keys(session: Session, table: str, kind: Kind, values: Iterable[tuple[i
     """
     rows = [(number, value) for number, value in values if not _is_out_of_reach(value)]
     code = next(name for name, size in _CODES if all(number < size for number, _ in rows))
-    session.execute(f"CREATE TEMP TABLE {table} (i {code}, v {sql_type_of(kind)})")
+    session.execute(f"CREATE TEMP TABLE {table} (i {code}, v {SQL_TYPES[kind]})")
     if rows:
         numbers, keys = map(list, zip(*rows, strict=True))
         session.execute(f"INSERT INTO {table} SELECT unnest(?), unnest(?)", [numbers, keys])

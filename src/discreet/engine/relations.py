@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.engine.crowds import Crowds
-from discreet.engine.expressions import IBIS_TYPES, conditions, guarded, one_zero
+from discreet.engine.expressions import IBIS_TYPES, conditions, guarded
 from discreet.engine.groups import per_unit, window
 from discreet.engine.rows import Names, Rows, selected
 from discreet.engine.usage import Door, position
 from discreet.query.ir import (
     Distinct,
-    Exact,
     Join,
     JoinKind,
     PerUnit,
@@ -31,23 +30,20 @@ from discreet.query.ir import (
     nodes,
     owner_of,
 )
-from discreet.tables import Kind
 
 
 class Compiler:
     """Makes the tables of one question's relations; one that is used several times once."""
 
-    def __init__(self, exact: Exact, doors: Sequence[Door], crowds: Crowds | None = None) -> None:
+    def __init__(self, doors: Sequence[Door], crowds: Crowds | None = None) -> None:
         """Note what the doors offer.
 
         Args:
-            exact: the question.
-            doors: its doors.
+            doors: of the question.
             crowds: keeps one unit's rows from making too many pairs in joins; None lets them.
         """
         self._crowds = crowds
         self._doors = doors
-        self._brings_together = brings_together(exact.source)
         self._names = Names()
         self._made: list[tuple[Relation, Rows]] = []
 
@@ -101,8 +97,7 @@ class Compiler:
         )
         names, others = self._names.of(scan.alias, checked), self._names.of(scan.alias, unchecked, checked=False)
         for column, number in zip(names.values(), checked.values(), strict=True):
-            value = behind[f"c{number}"]
-            chosen[column] = one_zero(value) if self._brings_together and kinds[number] is Kind.REAL else value
+            chosen[column] = behind[f"c{number}"]
         chosen |= {column: behind[f"r{n}"] for column, n in zip(others.values(), unchecked.values(), strict=True)}
         return Rows(selected(behind, chosen), unit, names, others)
 

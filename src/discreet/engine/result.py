@@ -23,30 +23,27 @@ class ExactResult:
             `keys`.
         histograms: for each histogram, by name, one mapping per group, likewise: from a bin's number to its count in
             steps. What isn't mentioned is 0.
-        fingerprint: of the snapshot that was read.
 
     Examples:
-        >>> ExactResult(keys=[("NY",)], measures={"n": [3]}, fingerprint="")
+        >>> ExactResult(keys=[("NY",)], measures={"n": [3]})
         <ExactResult: private>
     """
 
-    __slots__ = ("fingerprint", "histograms", "keys", "measures")
+    __slots__ = ("histograms", "keys", "measures")
 
     keys: Sequence[tuple[KeyValue, ...]]
     measures: Mapping[str, Sequence[int]]
     histograms: Mapping[str, Sequence[Mapping[int, int]]]
-    fingerprint: str
 
     def __init__(
         self,
         *,
         keys: Sequence[tuple[KeyValue, ...]],
         measures: Mapping[str, Sequence[int]],
-        fingerprint: str,
         histograms: Mapping[str, Sequence[Mapping[int, int]]] = MappingProxyType({}),
     ) -> None:
         """Keep the parts; nothing can be changed later."""
-        parts = {"keys": keys, "measures": measures, "histograms": histograms, "fingerprint": fingerprint}
+        parts = {"keys": keys, "measures": measures, "histograms": histograms}
         for name, value in parts.items():
             object.__setattr__(self, name, value)
 

@@ -13,10 +13,7 @@ from dataclasses import replace
 
 from discreet.engine.predicates import about, equal_columns, filtered, part, parts, visible
 from discreet.query.ir import Exact, Expr, Join, JoinKind, Relation, Scan, Union, Where, owner_of
-from discreet.tables import Kind, Owner, Table
-
-_READ_ALIKE = frozenset({Kind.INTEGER, Kind.DATE})
-"""Kinds whose values, outside of CSV files and without bounds, are let in alike as ids and as columns."""
+from discreet.tables import Owner, Table
 
 
 def shortened(exact: Exact) -> Exact:
@@ -123,6 +120,8 @@ def _goes_along(predicate: Expr, scan: Scan, target: Scan) -> bool:
 
 
 def _is_read_alike(table: Table, name: str) -> bool:
-    """Whether a column holds, for the question, the very values by which owners are found."""
-    column = table.column(name)
-    return column.kind in _READ_ALIKE and column.bounds is None and table.source.kind != "csv"
+    """Whether a column holds, for the question, the very values by which owners are found.
+
+    Not within bounds, which move values, but leave ids out.
+    """
+    return table.column(name).bounds is None

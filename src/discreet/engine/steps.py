@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor, inf, ldexp, nextafter
 
-from discreet.engine.text import bigint, double
 from discreet.errors import InvalidArgument
 from discreet.query.ir import Literal, Sum
 from discreet.tables import Kind
+from discreet.tables.sql_text import bigint, double
 
 _GREATEST = 2**63 - 1
 _WHOLE_GRIDS = range(-62, 63)

@@ -13,9 +13,9 @@ from math import ceil, floor, ldexp
 from typing import Any
 
 from discreet.engine.expressions import real, rounded, whole
-from discreet.engine.text import nearest
 from discreet.query.ir import Summary, Type
 from discreet.tables import Kind
+from discreet.tables.sql_text import nearest
 
 _WIDE = "decimal(38, 0)"
 """The type in which Ibis writes what 128 bits hold."""

@@ -6,10 +6,23 @@ A question is paid for before the engine is touched, and never paid back: what i
 public facts, and whatever goes wrong afterwards has one outcome, the same for every table.
 """
 
+from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
 from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.explanation import Explanation
-from discreet.gateway.opening import inspect, load, protect
+from discreet.gateway.opening import admissions_of, inspect, load, protect
 from discreet.gateway.protected import Protected
 
-__all__ = ["Answer", "DeclaredTable", "Explanation", "Protected", "inspect", "load", "protect", "table"]
+__all__ = [
+    "AdmissionReport",
+    "Admissions",
+    "Answer",
+    "DeclaredTable",
+    "Explanation",
+    "Protected",
+    "admissions_of",
+    "inspect",
+    "load",
+    "protect",
+    "table",
+]

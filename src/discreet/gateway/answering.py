@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
+from discreet.gateway.admissions import Current
 from discreet.gateway.answer import Answer, groups_from_json
 from discreet.gateway.certificate import certificate
 from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import Shelf, recorded, topic_of
 from discreet.query.plan import Plan, make_plan
 from discreet.query.released import Group
-from discreet.tables import Table
 
 if TYPE_CHECKING:
-    from discreet.ledger import Account, Reservation
+    from discreet.ledger import Account, Reservation, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,54 +27,41 @@ class Answering:
 
     Args:
         account: that pays.
-        engine: that computes.
+        current: the version of the tables in force.
         shelf: of answers from which others follow.
         analyst: who asks.
     """
 
     account: Account
-    engine: Engine
+    current: Current
     shelf: Shelf
     analyst: str | None
 
     def is_stored(self, plan: Plan) -> bool:
-        """Whether a question was answered already, of the present data."""
-        version = self.account.version(self.engine.fingerprint(_tables_of(plan)))
-        return self.account.stored(plan.digest, version) is not None
+        """Whether a question was answered already, of the version in force."""
+        return self.account.stored(plan.digest, self.current.version) is not None
 
     def ask(self, plan: Plan) -> Answer:
         """Look for a stored answer, or pay for a new one."""
-        tables = _tables_of(plan)
-        fingerprint = self.engine.fingerprint(
-            tables
-        )  # first, so that what is checked is what is asked, or the answer fails
-        for table in tables:
-            self.engine.check(table)
-        version = self.account.version(fingerprint)
+        version = self.current.version
         stored = self.account.stored(plan.digest, version)
         if stored is not None:
-            return Answer(
-                plan=plan,
-                groups=groups_from_json(stored.answer["groups"]),
-                certificate=stored.certificate,
-                entry=stored.entry,
-                reused=True,
-            )
+            return answer_of(plan, stored)
         derived = self.shelf.derived(plan, version)
-        return derived or self._answer(plan, fingerprint, version)
+        return derived or self._answer(plan, version)
 
-    def _answer(self, plan: Plan, fingerprint: str, version: int) -> Answer:
+    def _answer(self, plan: Plan, version: int) -> Answer:
         """Prepare, reserve, run, release, commit."""
         from discreet import __version__
 
-        prepare(plan, self.engine)
+        prepare(plan, self.current.engine)
         try:
             reservation = self.account.reserve(
                 question=plan.digest, text=plan.question.text, version=version, event=plan.event, analyst=self.analyst
             )
         except BudgetExhausted as refusal:
             raise self._too_accurate(plan) or refusal from None
-        groups = run(plan, self.engine, fingerprint)
+        groups = run(plan, self.current.engine)
         proof = certificate(plan, version=version, entry=reservation.entry, analyst=self.analyst, release=__version__)
         if groups is None or not self._keep(reservation, plan, proof, groups):
             self._give_up(reservation)
@@ -111,32 +98,39 @@ class Answering:
             self.account.fail(reservation)
 
 
-def _tables_of(plan: Plan) -> tuple[Table, ...]:
-    """The tables that a question reads; all levels read the same."""
-    return plan.levels[0].exact.tables
+def answer_of(plan: Plan, stored: Stored) -> Answer:
+    """A stored answer."""
+    return Answer(
+        plan=plan,
+        groups=groups_from_json(stored.answer["groups"]),
+        certificate=stored.certificate,
+        entry=stored.entry,
+        reused=True,
+    )
 
 
 def prepare(plan: Plan, engine: Engine) -> None:
     """Do what a plan takes without any data, before anything is paid: what would fail on any data costs nothing.
 
     Raises:
+        SchemaMismatch: a public table isn't unique as it is declared, within the bounds that the question offers.
         EngineUnavailable: the engine can't be started, or can't do what the question takes.
         ImportError: a library that is needed isn't there.
     """
     for level in plan.levels:
+        for table in level.exact.tables:
+            engine.check(table)
         engine.prepare(level.exact)
         rehearse(level)
 
 
-def run(plan: Plan, engine: Engine, fingerprint: str) -> list[Group] | None:
-    """The released groups; None if anything went wrong, or if the data changed since they were given a version.
+def run(plan: Plan, engine: Engine) -> list[Group] | None:
+    """The released groups; None if anything went wrong.
 
     Whatever it was may depend on a person, so nothing of it leaves this function: no message, cause or traceback.
     """
     try:
         results = [engine.run(level.exact) for level in plan.levels]
-        if any(result.fingerprint != fingerprint for result in results):
-            return None
         pairs = enumerate(zip(plan.levels, results, strict=True))
         return [group for number, (level, result) in pairs for group in release(level, result, number)]
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from discreet.errors import InvalidArgument
@@ -14,6 +14,10 @@ from discreet.tables.schema.table import ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
+
+
+UNTYPED = frozenset({"csv", "jsonl", "sqlite", "xlsx"})
+"""Kinds of sources without types: what their cells mean is what is declared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +34,7 @@ class DeclaredTable:
         public: whether everybody may know the table as it is.
         unique: columns of a public table in which no value occurs twice.
         row_ceiling: more rows than the table will ever have.
+        time_zone: in which times are told that the source holds as points in time.
 
     Raises:
         InvalidArgument: limits are missing.
@@ -44,6 +49,7 @@ class DeclaredTable:
     public: bool = False
     unique: tuple[str, ...] = ()
     row_ceiling: int = ROW_CEILING
+    time_zone: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a unit of many rows without limits: no number of rows is a safe guess."""
@@ -68,7 +74,7 @@ class DeclaredTable:
         return Table(
             name=self.name,
             source=source,
-            columns=_declare(schema, self.columns, source),
+            columns=tuple(self._zoned(column) for column in _declare(schema, self.columns, source)),
             unit=self.unit,
             limits=self.limits or Limits(rows=1),
             row_ceiling=self.row_ceiling,
@@ -76,6 +82,12 @@ class DeclaredTable:
             public=self.public,
             unique=self.unique,
         )
+
+    def _zoned(self, column: Column) -> Column:
+        """A column of times with the table's zone, unless it has one of its own."""
+        if self.time_zone is None or column.kind is not Kind.TIMESTAMP or column.time_zone is not None:
+            return column
+        return replace(column, time_zone=self.time_zone)
 
 
 def table(  # noqa: PLR0913 — what a custodian declares, each by name
@@ -89,6 +101,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     columns: Mapping[str, Declaration] | None = None,
     unique: Iterable[str] = (),
     row_ceiling: int = ROW_CEILING,
+    time_zone: str | None = None,
 ) -> DeclaredTable:
     """Declare one of several tables that `protect` puts behind one account. Nothing is opened yet.
 
@@ -106,6 +119,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         columns: declarations by column name, as for `protect`.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         row_ceiling: more rows than the table will ever have.
+        time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
 
     Raises:
         InvalidArgument: limits are missing, or a link isn't a table and its column.
@@ -125,6 +139,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         public=public,
         unique=tuple(unique),
         row_ceiling=row_ceiling,
+        time_zone=time_zone,
     )
 
 
@@ -135,6 +150,10 @@ def _link(column: str, target: str | tuple[str, str]) -> Link:
 
 def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], source: Source) -> tuple[Column, ...]:
     """The schema's columns with what is declared of them."""
+    if source.kind == "jsonl":  # without a schema: what is declared is there
+        return tuple(
+            _column(Column(name=name, kind=Kind.TEXT), declaration, source) for name, declaration in declared.items()
+        )
     names = {column.name.casefold(): column for column in schema}
     for name in declared:
         if name.casefold() not in names:
@@ -148,13 +167,13 @@ def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], so
 def _column(column: Column, declaration: Declaration, source: Source) -> Column:
     """One column with what is declared of it.
 
-    A CSV file has no schema but what its cells look like, and one person's cell may change that look. So there the
-    declaration alone says what kind a column is, and without one it is text.
+    A CSV file, and what is like it, has no schema but what its cells look like, and one person's cell may change that
+    look. So there the declaration alone says what kind a column is, and without one it is text.
     """
     if isinstance(declaration, Column):
         return declaration
     kind = column.kind
-    if source.kind == "csv":
+    if source.kind in UNTYPED:
         kind = Kind.TEXT if declaration is None else kind_of(declaration)
     return Column(
         name=column.name,

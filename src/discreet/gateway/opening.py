@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.engine import open_engine, source_of
 from discreet.errors import InvalidArgument
+from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
-from discreet.tables import Column, Dataset, Kind, Peek, Source
-from discreet.tables.proposals.codebooks import codebook
-from discreet.tables.proposals.facts import knowledge
+from discreet.tables import Column, Dataset, Peek, Source
+from discreet.tables.admission import describe
+from discreet.tables.proposals.look import look
 from discreet.tables.schema.config import load_config
 from discreet.tables.schema.table import ROW_CEILING
-
-_BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.BOOLEAN)
-"""The kinds in the order in which they are tried: all that a CSV file is known to hold is text."""
+from discreet.tables.sources import source_at, source_of
 
 
 def protect(  # noqa: PLR0913 — what a custodian declares, each by name
@@ -34,8 +31,13 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     ledger: str | Path | None = None,
     analysts: Mapping[str, Budget] | None = None,
     row_ceiling: int = ROW_CEILING,
+    time_zone: str | None = None,
+    snapshots: str | Path | None = None,
 ) -> Protected:
     """Put one table behind an account, or several that the same people are in.
+
+    The tables are admitted where they weren't yet: read once, into a snapshot that questions are asked of. Who calls
+    this is the custodian. Later, `refresh` admits them again; sources aren't looked at in between.
 
     Columns that aren't mentioned may be used too, as their schema has them, but a sum needs bounds and public groups
     need keys. A CSV file has no schema: there, what isn't declared is text, bounds in whole numbers declare whole
@@ -54,14 +56,18 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         ledger: a path or database URL; `<name>.ledger` by default. Created if it isn't there.
         analysts: smaller budgets of single analysts; if there are any, nobody else may ask.
         row_ceiling: more rows than the table will ever have.
+        time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
+        snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is
+            private; only the user who runs this can read it. Tables in memory stay there.
 
     Returns:
         The protected tables: `.plan(…)`, `.ask(…)`, `.spent`, `.remaining`.
 
     Raises:
-        SourceError: a table can't be opened, or lacks a declared column.
+        SourceError: a table can't be read, or lacks a declared column.
         InvalidArgument: a declaration contradicts itself, another or the schema.
         LedgerError: the account can't be opened.
+        SnapshotError: the tables can't be admitted.
 
     Examples:
         >>> import pyarrow, tempfile
@@ -79,28 +85,52 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         ε = 1
     """
     if isinstance(data, list | tuple | DeclaredTable):
-        if (unit, columns, limits, row_ceiling) != (None, None, None, ROW_CEILING):
+        if (unit, columns, limits, row_ceiling, time_zone) != (None, None, None, ROW_CEILING, None):
             raise InvalidArgument(
-                "unit, columns, limits and row_ceiling are each table's own", hint="give them to table(…), in the list"
+                "unit, columns, limits, row_ceiling and time_zone are each table's own",
+                hint="give them to table(…), in the list",
             )
         declared = _several(data)
     else:
         whose = _needed(unit)
-        alone = table(data, name=name, unit=whose, columns=columns, limits=limits, row_ceiling=row_ceiling)
+        alone = table(
+            data,
+            name=name,
+            unit=whose,
+            columns=columns,
+            limits=limits,
+            row_ceiling=row_ceiling,
+            time_zone=time_zone,
+        )
         declared = (alone,)
     sources = [source_of(each.data, each.name) for each in declared]
     pairs = tuple(zip(sources, declared, strict=True))
     held = {source.location: each.data for source, each in pairs if source.kind == "memory"}
-    engine = open_engine(sources, held)
+    ids = _ids(declared)
     dataset = Dataset(
         name=name,
-        tables=tuple(each.opened(source, engine.describe(source, guess=False)) for source, each in pairs),
+        tables=tuple(each.opened(source, describe(source, held, ids[each.name.casefold()])) for source, each in pairs),
         budget=budget,
         ledger=str(ledger) if ledger is not None else f"{name}.ledger",
         analysts=dict(analysts or {}),
         adjacency=adjacency,
+        snapshots=None if snapshots is None else str(snapshots),
     )
-    return _open(dataset, held, create_ledger=True)
+    protected = _open(dataset, held, create_ledger=True)
+    protected.admissions.first()
+    return protected
+
+
+def _ids(declared: Sequence[DeclaredTable]) -> Mapping[str, frozenset[str]]:
+    """By table, in lower case, the columns that tell units or linked rows apart."""
+    found: dict[str, set[str]] = {each.name.casefold(): set() for each in declared}
+    for each in declared:
+        if each.unit is not None and each.unit.column is not None:
+            found[each.name.casefold()].add(each.unit.column.casefold())
+        for link in each.links:
+            found[each.name.casefold()].add(link.column.casefold())
+            found.get(link.table.casefold(), set()).add(link.to.casefold())
+    return {name: frozenset(columns) for name, columns in found.items()}
 
 
 def _several(data: Sequence[object] | DeclaredTable) -> tuple[DeclaredTable, ...]:
@@ -146,16 +176,27 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
     return {table.name: protected for table in dataset.private}
 
 
+@contextmanager
+def admissions_of(dataset: Dataset) -> Iterator[Admissions]:
+    """The versions of the tables of a configuration, for its custodian.
+
+    Raises:
+        LedgerError: the account can't be opened.
+    """
+    with _open(dataset, {}, create_ledger=False) as protected:
+        yield protected.admissions
+
+
 def inspect(
     path: str | Path, *, table: str | None = None, peek: bool
 ) -> tuple[tuple[Column, ...], Peek | None, Source]:
     """Look at a table for the custodian who is about to protect it. Nothing of it may reach an analyst.
 
     Args:
-        path: of the file.
-        table: inside of a database file.
-        peek: whether to read values too; otherwise only the schema is looked at. A CSV file's is the names in its
-            header, and columns are of the kinds that are publicly known of these: text, where nothing is.
+        path: of the file, or of a folder or pattern of Parquet files.
+        table: inside of a database file or spreadsheet.
+        peek: whether to read cells too; otherwise only the schema is looked at. Where cells have no types, columns are
+            then of the kinds that are publicly known of their names: text, where nothing is.
 
     Returns:
         The columns as the schema has them, what was seen in them, and the source. With `peek`, the kinds of a CSV
@@ -164,24 +205,9 @@ def inspect(
     Raises:
         SourceError: the file can't be opened.
     """
-    source = Source.of(path, table=table)
-    engine = open_engine([source])
-    columns = engine.describe(source, guess=peek)
-    if peek:
-        return columns, engine.peek(source, columns), source
-    return _known(columns) if source.kind == "csv" else columns, None, source
-
-
-def _known(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """Columns by the kinds that anybody may know from their names; text, where nobody does."""
-    book = codebook([column.name for column in columns])
-
-    def kind_of(name: str) -> Kind:
-        in_book = (kind for kind in _BY_NAME if book is not None and book.about(name, kind) is not None)
-        anywhere = (kind for kind in _BY_NAME if knowledge(name, kind) is not None)
-        return next(chain(in_book, anywhere), Kind.TEXT)
-
-    return tuple(replace(column, kind=kind_of(column.name)) for column in columns)
+    source = source_at(path, table)
+    columns, seen = look(source, peek=peek)
+    return columns, seen, source
 
 
 def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) -> Protected:

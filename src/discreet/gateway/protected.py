@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
-from discreet.engine import Engine, open_engine
 from discreet.errors import (
     BudgetExhausted,
     DiscreetError,
@@ -15,8 +14,9 @@ from discreet.errors import (
     QueryError,
 )
 from discreet.exact import Rationalizable
+from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
-from discreet.gateway.answering import Answering
+from discreet.gateway.answering import Answering, answer_of
 from discreet.gateway.asked import Asked
 from discreet.gateway.explanation import Explanation
 from discreet.gateway.reuse import Remade, Shelf
@@ -57,8 +57,7 @@ class Protected:
         self.dataset = dataset
         self._ledger = ledger
         self._account = account
-        self._data = dict(data)
-        self._engine: Engine | None = None
+        self._admissions = Admissions(dataset, account, data)
         self._shelf = Shelf(account, self._remade)
 
     @property
@@ -205,6 +204,7 @@ class Protected:
         cut_off: bool = False,
         dialect: str = "duckdb",
         analyst: str | None = None,
+        version: int | None = None,
     ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan.
 
@@ -229,13 +229,16 @@ class Protected:
             cut_off: as above.
             dialect: as above.
             analyst: who asks, where analysts have budgets of their own.
+            version: of the tables: an earlier one, whose stored answers can still be read, for nothing.
 
         Raises:
             QueryError: the question is refused; nothing is charged.
             BudgetError: it can't be paid for; nothing is charged.
             LedgerError: the account can't be used; no data was touched.
-            SourceError: the table can't be opened, or its columns aren't as declared; nothing is charged.
+            SnapshotError: the tables aren't there as they were admitted; nothing is charged.
+            SourceError: nothing was admitted yet, and a source can't be read; nothing is charged.
             EngineUnavailable: the engine can't be started, or can't do what the question takes; nothing is charged.
+            InvalidArgument: no answer is stored for that version.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
         from discreet.query.sql import explained
@@ -262,14 +265,50 @@ class Protected:
         if inner is not None and isinstance(plan, Plan):
             return Explanation(plan)  # type: ignore[return-value]  # whoever writes EXPLAIN knows; an Answer has all its parts
         self._admit(analyst)
+        if version is not None:
+            return self._earlier(plan, version)
+        current = self._admissions.current()
         if isinstance(plan, Workload):
-            return Desk(self._account, self._opened_engine()).ask(plan, analyst)
-        answering = Answering(self._account, self._opened_engine(), self._shelf, analyst)
+            return Desk(self._account, current).ask(plan, analyst)
+        answering = Answering(self._account, current, self._shelf, analyst)
         if not plan.profiles:
             return answering.ask(plan)
         if not all(map(answering.is_stored, plan.profiles)):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
         return tuned(plan, answering.ask, self._again)
+
+    def refresh(self) -> AdmissionReport:
+        """Admit the tables again, as the next version, whether or not anything changed. For the custodian.
+
+        What was spent stays spent: a version never renews a budget. Answers to earlier versions stay stored, see `ask`.
+
+        Returns:
+            What was read and what was left out. It is read off the tables and not private.
+
+        Raises:
+            SourceError: a source can't be read. The version in force stays; so for these.
+            SnapshotError: the snapshot can't be written, or another process admitted one meanwhile.
+            LedgerError: the ledger can't be written.
+        """
+        return self._admissions.admit()
+
+    @property
+    def admissions(self) -> Admissions:
+        """The versions of the tables, for the custodian: to admit them with conditions, on a schedule, or on trial."""
+        return self._admissions
+
+    def _earlier(self, plan: Plan | Workload, version: int) -> Answer:
+        """The answer to a question that was stored for a version of the tables, or that follows from such."""
+        found = None
+        if isinstance(plan, Plan):
+            stored = self._account.stored(plan.digest, version)
+            found = self._shelf.derived(plan, version) if stored is None else answer_of(plan, stored)
+        if found is None:
+            raise InvalidArgument(
+                f"no answer to this question, at this cost, is stored for version {version}",
+                hint="only the version in force can be asked anew",
+            )
+        return found
 
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
@@ -331,7 +370,8 @@ class Protected:
         return plan.digest, (plan,)
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Let go of the tables and of the ledger."""
+        self._admissions.close()
         self._ledger.close()
 
     def __enter__(self) -> Self:
@@ -377,9 +417,3 @@ class Protected:
             kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
         """
         return self._ledger.verify(kept=kept)
-
-    def _opened_engine(self) -> Engine:
-        """The engine over the tables."""
-        if self._engine is None:
-            self._engine = open_engine([table.source for table in self.dataset.tables], self._data)
-        return self._engine

@@ -7,16 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.engine import Engine
 from discreet.errors import DiscreetError, QuestionFailed
+from discreet.gateway.admissions import Current
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
 from discreet.gateway.answering import prepare, run
 from discreet.gateway.asked import Asked
 from discreet.gateway.reuse import holding, topic_of
-from discreet.query.plan import Plan, cost_to_dict
+from discreet.query.plan import cost_to_dict
 from discreet.query.released import Group
 from discreet.query.workloads.workload import Workload
-from discreet.tables import Table
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation
@@ -28,49 +27,41 @@ class Desk:
 
     Args:
         account: that pays.
-        engine: that computes.
+        current: the version of the tables in force.
     """
 
     account: Account
-    engine: Engine
+    current: Current
 
     def ask(self, workload: Workload, analyst: str | None) -> list[Answer]:
         """Look for the stored answers, or pay for new ones: see `Protected.ask`."""
-        prints = [self.engine.fingerprint(_tables([bundle])) for bundle in workload.bundles]
-        tables = _tables(workload.bundles)
-        whole = self.engine.fingerprint(tables)
-        for table in tables:
-            self.engine.check(table)
-        version = self.account.version(whole)
+        version = self.current.version
         stored = self.account.stored(workload.digest, version)
         if stored is not None:
             released = [groups_from_json(part["groups"]) for part in stored.answer["parts"]]
             return list(_answers(workload, released, stored.certificate, stored.entry, reused=True))
-        versions = [self.account.version(each) for each in prints]
-        return self._answer(workload, version, list(zip(prints, versions, strict=True)), analyst)
+        return self._answer(workload, version, analyst)
 
-    def _answer(
-        self, workload: Workload, version: int, data: Sequence[tuple[str, int]], analyst: str | None
-    ) -> list[Answer]:
+    def _answer(self, workload: Workload, version: int, analyst: str | None) -> list[Answer]:
         """Prepare, reserve, run, release, commit: all or nothing."""
         for bundle in workload.bundles:
-            prepare(bundle, self.engine)
+            prepare(bundle, self.current.engine)
         reservation = self.account.reserve(
             question=workload.digest, text=workload.text, version=version, event=workload.event, analyst=analyst
         )
-        released = self._run(workload, [fingerprint for fingerprint, _ in data])
+        released = self._run(workload)
         proof = _certificate(workload, version=version, entry=reservation.entry, analyst=analyst)
-        if released is None or not self._keep(reservation, workload, proof, released, [each for _, each in data]):
+        if released is None or not self._keep(reservation, workload, proof, released):
             with suppress(DiscreetError):
                 self.account.fail(reservation)
             raise QuestionFailed
         return list(_answers(workload, released, proof, reservation.entry, reused=False))
 
-    def _run(self, workload: Workload, prints: Sequence[str]) -> list[list[Group]] | None:
+    def _run(self, workload: Workload) -> list[list[Group]] | None:
         """The released groups of each bundle; None if any of them failed."""
         released = []
-        for bundle, fingerprint in zip(workload.bundles, prints, strict=True):
-            groups = run(bundle, self.engine, fingerprint)
+        for bundle in workload.bundles:
+            groups = run(bundle, self.current.engine)
             if groups is None:
                 return None
             released.append(groups)
@@ -82,20 +73,16 @@ class Desk:
         workload: Workload,
         proof: Mapping[str, object],
         released: Sequence[Sequence[Group]],
-        versions: Sequence[int],
     ) -> bool:
         """Store the answers with their debit; what can't be stored isn't given."""
-        parts = [
-            {"version": version, "groups": groups_to_json(groups)}
-            for version, groups in zip(versions, released, strict=True)
-        ]
         asked = Asked(
             questions=tuple((each.text, each.dialect) for each in workload.questions),
             request=workload.request,
             together=True,
         )
+        parts = [{"groups": groups_to_json(groups)} for groups in released]
         answer = {"parts": parts, "asked": asked.to_json(), "holds": holding(workload.bundles)}
-        topics = [(topic_of(bundle), version) for bundle, version in zip(workload.bundles, versions, strict=True)]
+        topics = [(topic_of(bundle), reservation.version) for bundle in workload.bundles]
         try:
             self.account.commit(reservation, certificate=proof, answer=answer, topics=topics)
         except DiscreetError:
@@ -129,9 +116,3 @@ def _certificate(workload: Workload, *, version: int, entry: int, analyst: str |
         "workload": workload.to_dict(),
         "cost": cost_to_dict(workload.event),
     }
-
-
-def _tables(plans: Sequence[Plan]) -> tuple[Table, ...]:
-    """The tables that plans read, each once; all levels of a plan read the same."""
-    found = {table.name: table for plan in plans for table in plan.levels[0].exact.tables}
-    return tuple(found.values())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.book import Book, Debit, number_of, version_of
+from discreet.ledger.book import Admitted, Book, Debit, number_of, version_of
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.row import Kind, Row, to_body
@@ -82,19 +83,47 @@ class Account:
         if store.read(lambda chain: self._book(chain).declared()) != declaration:
             store.write(lambda chain: self._book(chain).declare(declaration))
 
-    def version(self, fingerprint: str) -> int:
-        """The number of a data version: 1, 2, 3, … in the order in which they were first seen.
-
-        The fingerprint is made from private data, so the ledger keeps only an HMAC of it, under its own secret.
-
-        Args:
-            fingerprint: equal for equal data, and in practice for no other.
+    def admitted(self) -> Admitted | None:
+        """The version of the tables in force; None if none was admitted yet.
 
         Raises:
-            LedgerError: the ledger can't be read, or new data can't be recorded.
+            LedgerError: the ledger can't be read.
         """
-        known = self._store.read(lambda chain: self._book(chain).known_version(fingerprint))
-        return known or self._store.write(lambda chain: self._book(chain).new_version(fingerprint))
+        return self._store.read(lambda chain: self._book(chain).admitted())
+
+    def versions(self) -> int:
+        """The number of the newest version of the tables; 0 if there is none.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return self._store.read(lambda chain: self._book(chain).versions())
+
+    def admit(self, contents: str, *, snapshot: str = "", after: int) -> Admitted:
+        """Put a new version of the tables in force: the next number, whatever the tables hold.
+
+        Guarantee: the number tells how often tables were admitted, and nothing about them. Of their contents the
+        ledger keeps an HMAC under its own secret, which differs between versions that hold the same.
+
+        Args:
+            contents: a digest of what the version holds. Private.
+            snapshot: the name of the folder that holds it; empty if all tables are in memory.
+            after: the newest version that this admission knows of, as `versions` gave it before sources were read.
+
+        Raises:
+            AdmissionConflict: another process has admitted a version since.
+            LedgerError: the ledger can't be written.
+        """
+        return self._store.write(lambda chain: self._book(chain).put_in_force(contents, snapshot, after))
+
+    def holds(self, admitted: Admitted, contents: str) -> bool:
+        """Whether a version holds what this digest is of.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        found = self._store.read(lambda chain: self._book(chain).mark(admitted.version, contents))
+        return compare_digest(found, admitted.mark)
 
     def stored(self, question: str, version: int) -> Stored | None:
         """The answer released for the same question on the same data version; the first, if there are several.

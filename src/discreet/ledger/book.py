@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, Remaining, filter_for
-from discreet.errors import BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
+from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
 from discreet.ledger.amounts import from_columns, in_words, to_columns
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, to_body
@@ -36,6 +36,21 @@ class Debit:
     version: int
     analyst: str | None
     body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A version of the tables, as the ledger has it.
+
+    Args:
+        version: its number: 1, 2, 3, … in the order of admission, whether or not anything changed.
+        snapshot: the name of the folder that holds it; empty if all tables are in memory.
+        mark: what the ledger holds of its contents; see `Account.holds`.
+    """
+
+    version: int
+    snapshot: str
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +115,32 @@ class Book:
             )
         self.chain.append(Kind.BUDGET, declaration.to_text(), account=self.account)
 
-    def known_version(self, fingerprint: str) -> int | None:
-        """The number of a data version, if it was seen before."""
-        row = self.first(Kind.DATA, digest=self._mark(fingerprint))
-        return None if row is None else version_of(row)
+    def admitted(self) -> Admitted | None:
+        """The version in force; None if no tables were admitted yet."""
+        row = self.last(Kind.DATA)
+        snapshot = None if row is None else snapshot_of(row)
+        if row is None or snapshot is None:
+            return None
+        return Admitted(version=version_of(row), snapshot=snapshot, mark=row.digest or "")
 
-    def new_version(self, fingerprint: str) -> int:
-        """The number of a data version, a new one unless another process gave it one meanwhile."""
-        known = self.known_version(fingerprint)
-        if known is not None:
-            return known
-        version = self._versions() + 1
-        self.chain.append(Kind.DATA, to_body({}), account=self.account, digest=self._mark(fingerprint), version=version)
-        return version
+    def put_in_force(self, contents: str, snapshot: str, after: int) -> Admitted:
+        """Put a new version in force.
+
+        Raises:
+            AdmissionConflict: another process did so first.
+        """
+        newest = self.versions()
+        if newest != after:
+            raise AdmissionConflict(newest)
+        version = newest + 1
+        row = self.chain.append(
+            Kind.DATA,
+            to_body({"snapshot": snapshot}),
+            account=self.account,
+            digest=self.mark(version, contents),
+            version=version,
+        )
+        return Admitted(version=version, snapshot=snapshot, mark=row.digest or "")
 
     def spent(self, analyst: str | None = None) -> Charge:
         """What was spent, by everyone or by one analyst, as the last reservation states it."""
@@ -133,7 +161,7 @@ class Book:
 
     def reserve(self, declaration: Declaration, debit: Debit) -> Row:
         """Decide, and append the debit; raises what `Account.reserve` does."""
-        if not 1 <= debit.version <= self._versions():
+        if not self.may_ask(debit.version):
             raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
         cost, analyst, last = debit.cost, debit.analyst, self.last(Kind.RESERVE)
         total, own = self.admit(declaration, cost, analyst)
@@ -180,14 +208,22 @@ class Book:
         self.chain.note(row, topics, cost=float(from_columns(reserved).rho or 0))
         return row
 
-    def _versions(self) -> int:
-        """How many data versions there are."""
+    def versions(self) -> int:
+        """The number of the newest version; 0 if there is none."""
         newest = self.last(Kind.DATA)
         return 0 if newest is None else version_of(newest)
 
-    def _mark(self, fingerprint: str) -> str:
-        """What stands for a fingerprint in the ledger."""
-        return mark(self.chain.head.secret, self.account, fingerprint)
+    def may_ask(self, version: int) -> bool:
+        """Whether questions of a version may be paid for: of any that was admitted, and of no number of before."""
+        newest = self.last(Kind.DATA)
+        if newest is None or not 1 <= version <= version_of(newest):
+            return False
+        row = newest if version == version_of(newest) else self.last(Kind.DATA, version=version)
+        return row is not None and snapshot_of(row) is not None
+
+    def mark(self, version: int, contents: str) -> str:
+        """What stands in the ledger for the contents of a version."""
+        return mark(self.chain.head.secret, self.account, version, contents)
 
 
 def number_of(row: Row) -> int:
@@ -202,6 +238,17 @@ def version_of(row: Row) -> int:
     if row.version is None:
         raise LedgerCorrupt(f"entry {row.seq} has no data version")
     return row.version
+
+
+def snapshot_of(row: Row) -> str | None:
+    """The snapshot of a data version; None for a number of before tables were admitted."""
+    content = row.content()
+    if not content:
+        return None
+    snapshot = content.get("snapshot")
+    if not isinstance(snapshot, str):
+        raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
+    return snapshot
 
 
 def _share(declaration: Declaration, analyst: str | None) -> Budget | None:

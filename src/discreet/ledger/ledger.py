@@ -36,7 +36,7 @@ class Ledger:
         >>> from discreet.privacy import LaplaceEvent
         >>> with Ledger.open("census.ledger", create=True) as ledger:
         ...     account = ledger.account("census", Budget(epsilon=1))
-        ...     version = account.version("a fingerprint of the data")
+        ...     version = account.admit("a digest of the tables", after=0).version
         ...     tenth = LaplaceEvent(scale=Fraction(10), l1=1)
         ...     paid = account.reserve(question="7f3a", text="SELECT 1", version=version, event=tenth)
         ...     kept = account.commit(paid, certificate={}, answer={"n": 17})

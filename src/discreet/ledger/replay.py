@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from discreet.accounting import Charge, charge_of, filter_for
 from discreet.errors import DiscreetError, LedgerCorrupt
 from discreet.ledger.amounts import exact_sum, from_columns
+from discreet.ledger.book import snapshot_of
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row
 from discreet.privacy import Budget, Event
@@ -29,9 +30,14 @@ _FILLED = {
 
 @dataclass(slots=True)
 class _Account:
-    """An account as the entries so far have made it."""
+    """An account as the entries so far have made it.
+
+    Its first `unadmitted` data versions are numbers of before tables were admitted.
+    """
 
     declaration: Declaration | None = None
+    versions: int = 0
+    unadmitted: int = 0
     marks: set[str | None] = field(default_factory=set)
     spent: Charge = field(default_factory=Charge.zero)
     shares: dict[str, Charge] = field(default_factory=dict)
@@ -84,12 +90,19 @@ def _check_budget(account: _Account, row: Row) -> Iterator[str]:
 
 
 def _check_data(account: _Account, row: Row) -> Iterator[str]:
-    """Data versions count up, one for each mark."""
+    """Data versions count up, each with a mark of its own; and once tables are admitted, every one has a snapshot."""
+    account.versions += 1
+    if row.version != account.versions:
+        yield f"it is data version {row.version}, and should be {account.versions}"
     if row.digest in account.marks:
-        yield "it numbers data that have a number"
+        yield "it has the mark of another data version"
     account.marks.add(row.digest)
-    if row.version != len(account.marks):
-        yield f"it is data version {row.version}, and should be {len(account.marks)}"
+    if snapshot_of(row) is not None:
+        return
+    if account.unadmitted < account.versions - 1:
+        yield "it has no snapshot, though tables were admitted before it"
+    else:
+        account.unadmitted = account.versions
 
 
 def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Iterator[str]:
@@ -98,8 +111,10 @@ def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Itera
     account.open[row.number] = row
     if row.number != account.questions:
         yield f"it is question {row.number}, and should be {account.questions}"
-    if row.version not in range(1, len(account.marks) + 1):
+    if row.version not in range(1, account.versions + 1):
         yield f"it was asked of data version {row.version}, which wasn't there"
+    elif row.version in range(1, account.unadmitted + 1) and account.unadmitted < account.versions:
+        yield f"it was asked of data version {row.version}, of before tables were admitted"
     cost = from_columns(row)
     if not _least_cost(row).within(cost) or cost == Charge.zero():
         yield "it costs less than its event does"

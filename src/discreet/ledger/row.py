@@ -28,7 +28,10 @@ class Kind(StrEnum):
     """The custodian declared a budget, analysts' shares and the adjacency of an account."""
 
     DATA = "data"
-    """Data that weren't seen before got a version number."""
+    """The tables were admitted as a new version; the body names its snapshot.
+
+    Ledgers of before there were snapshots number here what they saw of some tables. Those numbers stay taken.
+    """
 
     RESERVE = "reserve"
     """A question was paid for."""
@@ -51,7 +54,7 @@ class Row:
         account: whose account it belongs to.
         number: the question's number in its account; an outcome has the number of its reservation.
         analyst: who asked.
-        digest: what the entry is looked up by: the digest of a question, or the mark of a data version.
+        digest: what the entry is looked up by: the digest of a question, or the mark of a version's contents.
         version: the number of the data version.
         epsilon: what the question costs in ε, as `"p/q"`, or `"inf"`; so for `rho` and `delta`.
         rho: as above.

@@ -1,4 +1,4 @@
-"""The ledger's secret: the key under which it remembers which data it has seen, and nothing else."""
+"""The ledger's secret: the key under which it remembers what each version of the tables holds, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,13 +27,16 @@ def commitment(secret: str) -> str:
     return sha256(secret.encode("ascii")).hexdigest()
 
 
-def mark(secret: str, account: str, fingerprint: str) -> str:
-    """What the ledger holds of a fingerprint, which is made from private data.
+def mark(secret: str, account: str, version: int, contents: str) -> str:
+    """What the ledger holds of the contents of a version, whose digest is made from private data.
 
-    An HMAC: whoever has a candidate for the data, but not the secret, can't find out whether it is the right one.
+    An HMAC: whoever has a candidate for the data, but not the secret, can't find out whether it is the right one. The
+    version goes into it, so that two marks don't tell either whether two versions hold the same.
 
     Examples:
-        >>> mark("00" * 32, "census", "data") == mark("11" * 32, "census", "data")
+        >>> mark("00" * 32, "census", 1, "data") == mark("11" * 32, "census", 1, "data")
+        False
+        >>> mark("00" * 32, "census", 1, "data") == mark("00" * 32, "census", 2, "data")
         False
     """
-    return hmac.new(bytes.fromhex(secret), f"{account}\0{fingerprint}".encode(), sha256).hexdigest()
+    return hmac.new(bytes.fromhex(secret), f"{account}\0{version}\0{contents}".encode(), sha256).hexdigest()

@@ -46,6 +46,8 @@ class ExitCode(IntEnum):
     """The question failed after it was paid for. What was reserved stays spent."""
     REJECTED = 6
     """An audit refuted what is claimed."""
+    SERVED_AGAIN = 7
+    """A scheduled admission couldn't read the sources, and put the earlier snapshot in force again."""
     DEFECT = 70
     """An error of discreet's own."""
     INTERRUPTED = 130

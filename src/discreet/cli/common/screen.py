@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -82,6 +82,34 @@ def working(what: str) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
+        status.stop()
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[str, int], None]]:
+    """Say on standard error how far something is, once it has taken a second; nothing unless a person watches.
+
+    Args:
+        what: a few public words.
+
+    Yields:
+        What is to be told a name, and how many rows were read.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _name, _rows: None
+        return
+    from time import monotonic
+
+    status, begun = error_console().status(f"{what} …"), monotonic()
+
+    def tell(name: str, rows: int) -> None:
+        if monotonic() > begun + PATIENCE:
+            status.update(f"{what} {printable(name)}: {rows:,} rows …")
+            status.start()
+
+    try:
+        yield tell
+    finally:
         status.stop()
 
 

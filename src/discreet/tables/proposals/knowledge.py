@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from discreet.privacy import Bounds, Keys
 from discreet.tables.schema.column import Kind
@@ -89,10 +90,17 @@ class Codebook:
 
 def find(facts: Iterable[Fact], name: str, kind: Kind) -> Knowledge | None:
     """The first fact about columns of that name and kind."""
+    found = joined(name)
     for fact in facts:
-        if kind in fact.kinds and joined(name) in map(joined, fact.names.split()):
+        if kind in fact.kinds and found in _each_joined(fact.names):
             return fact.knowledge
     return None
+
+
+@cache
+def _each_joined(names: str) -> frozenset[str]:
+    """The names of a fact, joined; there are no more of these than facts."""
+    return frozenset(map(joined, names.split()))
 
 
 def without_owner(name: str) -> str | None:

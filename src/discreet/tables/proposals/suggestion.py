@@ -67,7 +67,7 @@ class Context:
         book: the codebook of the public dataset that the table is taken for.
         peek: what was seen in the data; None if nobody looked.
         missing: texts that stand for NULL.
-        trims: whether the source's texts are trimmed of spaces, as those of CSV files are.
+        trims: whether the source's texts are trimmed of spaces, as untyped cells are.
     """
 
     book: Codebook | None
@@ -76,10 +76,10 @@ class Context:
     trims: bool
 
     @classmethod
-    def of(cls, columns: Iterable[Column], peek: Peek | None, missing: tuple[str, ...], *, csv: bool) -> Context:
-        """The context of a table with these columns; a codebook says what a CSV file writes for NULL."""
+    def of(cls, columns: Iterable[Column], peek: Peek | None, missing: tuple[str, ...], *, untyped: bool) -> Context:
+        """The context of a table with these columns; where cells are texts, a codebook says which stand for NULL."""
         book = codebook([column.name for column in columns])
-        return cls(book=book, peek=peek, missing=missing or (book.missing if book and csv else ()), trims=csv)
+        return cls(book=book, peek=peek, missing=missing or (book.missing if book and untyped else ()), trims=untyped)
 
     def usable(self, keys: Iterable[KeyValue], *, null: bool = False) -> Keys | None:
         """The keys without what is read as NULL here, and with NULL as a group if wanted; None if none is left."""

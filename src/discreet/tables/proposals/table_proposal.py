@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from discreet.errors import InvalidArgument
+from discreet.tables.guess import USUAL_NULLS
 from discreet.tables.proposals.doubts import doubt
 from discreet.tables.proposals.ids import Choice
 from discreet.tables.proposals.knowledge import Codebook
@@ -18,7 +19,6 @@ from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Table
 from discreet.tables.schema.toml import key, value
 
-_MISSING = ("?", "NA", "N/A", "NULL", "NaN")
 _TELLS = ("the unit", "the link", "a link")
 _LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts for less; higher limits mean more noise."
 
@@ -119,9 +119,9 @@ def propose_table(look: Look, choice: Choice, entered: set[tuple[str, str]]) -> 
     Raises:
         InvalidArgument: no column is left, or they contradict the choice.
     """
-    source, csv = look.source, look.source.kind == "csv"
-    seen_missing = _seen_missing(look.columns, look.peek) if csv and not source.missing else ()
-    context = Context.of(look.columns, look.peek, source.missing, csv=csv)
+    source = look.source
+    seen_missing = _seen_missing(look.columns, look.peek) if source.is_untyped and not source.missing else ()
+    context = Context.of(look.columns, look.peek, source.missing, untyped=source.is_untyped)
     # A codebook's word on what is missing goes before the data's.
     from_data = bool(seen_missing) and not context.missing
     context = replace(context, missing=context.missing or seen_missing)
@@ -138,7 +138,7 @@ def propose_table(look: Look, choice: Choice, entered: set[tuple[str, str]]) -> 
     return TableProposal(
         table=Table(
             name=look.called,
-            source=replace(source, missing=context.missing) if csv else source,
+            source=replace(source, missing=context.missing) if source.is_untyped else source,
             columns=kept,
             unit=choice.unit,
             limits=choice.limits,
@@ -172,7 +172,7 @@ def _seen_missing(columns: Sequence[Column], peek: Peek | None) -> tuple[str, ..
     """The usual texts for NULL that are in the data."""
     seen = {text for column in columns for text in ((peek.of(column.name).values if peek else None) or ())}
     trimmed = {text.strip(" ") for text in seen if isinstance(text, str)}
-    return tuple(text for text in _MISSING if text in trimmed)
+    return tuple(text for text in USUAL_NULLS if text in trimmed)
 
 
 def _book_words(book: Codebook | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -32,6 +33,8 @@ class Kind(StrEnum):
         return self in {Kind.DATE, Kind.TIMESTAMP}
 
 
+ZONE_NAME = re.compile("[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
+"""What a zone of the IANA database can be called."""
 _KEY_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN, date: Kind.DATE}
 
 
@@ -60,9 +63,11 @@ class Column:
         bounds: the values it may hold; numbers and times only. Enforced when the column is scanned.
         keys: the public list of its values. Enforced when the column is scanned: what isn't listed is NULL.
         nullable: whether NULLs may occur.
+        time_zone: in which its times are told, by its name in the IANA database; needed where the source holds points
+            in time, which are another day and hour in each zone.
 
     Raises:
-        InvalidArgument: no name, both bounds and keys, or either doesn't fit the kind.
+        InvalidArgument: no name, both bounds and keys, or either doesn't fit the kind; a time zone that can't be one.
 
     Examples:
         >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
@@ -74,6 +79,7 @@ class Column:
     bounds: Bounds | None = None
     keys: Keys | None = None
     nullable: bool = True
+    time_zone: str | None = None
 
     def __post_init__(self) -> None:
         """Check that the declaration fits the kind."""
@@ -83,6 +89,8 @@ class Column:
             raise InvalidArgument(f"column {self.name!r} has bounds and keys; keys already say what it may hold")
         if self.bounds is not None:
             self._check_bounds(self.bounds)
+        if self.time_zone is not None:
+            self._check_zone(self.time_zone)
         if self.keys is not None:
             kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
             if kinds - {self.kind}:
@@ -96,6 +104,16 @@ class Column:
                 raise InvalidArgument(f"column {self.name!r} is {self.kind}; its bounds are {ends}s")
         elif not self.kind.is_number:
             raise InvalidArgument(f"column {self.name!r} is {self.kind}; bounds in numbers don't fit it")
+
+    def _check_zone(self, zone: str) -> None:
+        """Refuse a zone where there are no times, or what can't be the name of one."""
+        if self.kind is not Kind.TIMESTAMP:
+            raise InvalidArgument(f"column {self.name!r} is {self.kind}; only timestamps are told in a time zone")
+        if not ZONE_NAME.fullmatch(zone):
+            raise InvalidArgument(
+                f"column {self.name!r} has a time zone that can't be one: {zone[:40]!r}",
+                hint='"Europe/Paris", or "UTC"',
+            )
 
     def __str__(self) -> str:
         """The column in words."""

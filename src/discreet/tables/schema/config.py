@@ -135,7 +135,8 @@ def _relocated(dataset: Dataset, move: Callable[[str], str]) -> Dataset:
         else replace(table, source=replace(table.source, location=moved(table.source.location)))
         for table in dataset.tables
     )
-    return replace(dataset, tables=tables, ledger=moved(dataset.ledger))
+    snapshots = None if dataset.snapshots is None else moved(dataset.snapshots)
+    return replace(dataset, tables=tables, ledger=moved(dataset.ledger), snapshots=snapshots)
 
 
 def _relative(location: Path, folder: Path) -> str:

@@ -23,6 +23,7 @@ class Dataset:
         analysts: smaller budgets of single analysts, by name. Empty: anyone may ask, under the global budget.
         adjacency: which tables are neighbours.
         ledger: a path (SQLite) or a database URL.
+        snapshots: the folder of the admitted tables; beside a ledger that is a file if left out.
 
     Raises:
         InvalidArgument: no name or ledger, no tables, none that is private, two of one name, a link that `owner_of`
@@ -35,6 +36,7 @@ class Dataset:
     ledger: str
     analysts: dict[str, Budget] = field(default_factory=dict)
     adjacency: Adjacency = ADD_REMOVE
+    snapshots: str | None = None
 
     def __post_init__(self) -> None:
         """Check names, and that what is shared out is there."""

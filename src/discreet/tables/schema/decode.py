@@ -53,8 +53,11 @@ def decode(document: Mapping[str, object]) -> Dataset:
     with top["tables"].blamed():
         atlas = Atlas(tables)
     _check_owners(atlas, tables, nodes)
+    snapshots = top["snapshots"].text() if "snapshots" in top else None
     with top["tables"].blamed():
-        dataset = Dataset(name=name, tables=tables, budget=budget, ledger=ledger, adjacency=adjacency)
+        dataset = Dataset(
+            name=name, tables=tables, budget=budget, ledger=ledger, adjacency=adjacency, snapshots=snapshots
+        )
     for analyst, node in analysts.items():
         share = _budget(node)
         with node.blamed():
@@ -85,7 +88,8 @@ def _table(name: str, node: Node) -> Table:
     """One table."""
     required = ("source", "columns") if _goes_without_unit(node) else ("source", "unit", "columns")
     entries = node.table(TABLE, required=required, also=TABLE_ALSO)
-    columns = tuple(_column(column, entry) for column, entry in entries["columns"].named().items())
+    zone = entries["time_zone"].text() if "time_zone" in entries else None
+    columns = tuple(_column(column, entry, zone) for column, entry in entries["columns"].named().items())
     names = [column.name for column in columns]
     public = entries["public"].flag() if "public" in entries else False
     links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
@@ -223,8 +227,8 @@ def _limits(node: Node) -> Limits:
         return Limits(**limits)
 
 
-def _column(name: str, node: Node) -> Column:
-    """One column."""
+def _column(name: str, node: Node, table_zone: str | None) -> Column:
+    """One column. A table's time zone is that of its timestamps, unless they say another."""
     if isinstance(node.value, dict) and "kind" not in node.value and _is_split_name(node.value):
         raise node.error("expected a column", hint="a name with points in it stands in quotes")
     node = replace(node, example='{ kind = "integer", bounds = [0, 125] }')
@@ -233,8 +237,10 @@ def _column(name: str, node: Node) -> Column:
     bounds = _bounds(entries["bounds"]) if "bounds" in entries else None
     keys = _keys(entries["keys"]) if "keys" in entries else None
     nullable = entries["nullable"].flag() if "nullable" in entries else True
+    zone = table_zone if kind is Kind.TIMESTAMP else None
+    zone = entries["time_zone"].text() if "time_zone" in entries else zone
     with node.blamed():
-        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable)
+        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable, time_zone=zone)
 
 
 def _is_split_name(entries: dict[str, object]) -> bool:

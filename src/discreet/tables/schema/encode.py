@@ -71,6 +71,8 @@ class _Writer:
             yield ""
         yield from self.entry((), "name", dataset.name)
         yield from self.entry((), "ledger", dataset.ledger)
+        if dataset.snapshots is not None:
+            yield from self.entry((), "snapshots", dataset.snapshots)
         yield from self.entry((), "adjacency", dataset.adjacency.value)
         yield from self.budget(("budget",), dataset.budget)
         for analyst, share in dataset.analysts.items():
@@ -130,6 +132,8 @@ def declaration(column: Column) -> dict[str, Value]:
         item["bounds"] = _bounds(column.bounds)
     if column.keys is not None:
         item["keys"] = list(column.keys)
+    if column.time_zone is not None:
+        item["time_zone"] = column.time_zone
     if not column.nullable:
         item["nullable"] = False
     return item

@@ -139,6 +139,16 @@ class Source:
         ending = max((ending for ending in _ENDINGS if name.casefold().endswith(ending)), key=len, default="")
         return name[: len(name) - len(ending)] or name
 
+    @property
+    def is_untyped(self) -> bool:
+        """Whether its cells are texts, or have each a type of its own, so that words may be declared for NULL.
+
+        Examples:
+            >>> Source.of("visits.jsonl").is_untyped, Source.of("visits.parquet").is_untyped
+            (True, False)
+        """
+        return self.kind in _MEANT_FOR["missing"][0]
+
     def declared(self) -> Mapping[str, Any]:
         """What is declared of how it is read, and isn't the default.
 

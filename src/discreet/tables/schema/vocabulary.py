@@ -10,6 +10,7 @@ DATASET = {
     "adjacency": 'adjacency = "add_remove"',
     "budget": "[budget] epsilon = 3, delta = 1e-6",
     "analysts": "[analysts.alice] epsilon = 1; or leave [analysts] out to let anyone ask",
+    "snapshots": 'snapshots = "snapshots", the folder of the admitted tables',
     "tables": '[tables.census] source = "census.csv", …',
 }
 BUDGET = {"epsilon": "epsilon = 3", "delta": "delta = 1e-6", "rho": "rho = 0.2, with a delta"}
@@ -20,6 +21,7 @@ TABLE = {
     "limits": "limits = { groups = 5, rows_per_group = 10 } or { rows = 50 } or { rows = 50, groups = 8 }",
     "links": 'links = { customer_id = "customers.id" }, where those rows belong to somebody',
     "public": "public = true, if everybody may know the table as it is",
+    "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
     "unique": 'unique = ["id"], of a public table',
     "row_ceiling": "row_ceiling = 1_000_000",
     "columns": '[tables.census.columns] age = { kind = "integer", bounds = [0, 125] }',
@@ -58,6 +60,7 @@ COLUMN = {
     "bounds": "bounds = [0, 125]; dates and timestamps stand without quotes: [2020-01-01, 2029-12-31]",
     "keys": 'keys = ["Female", "Male"]; with NULL as a group: ["Female", "Male", { null = true }]',
     "nullable": "nullable = false",
+    "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
 }
 COLUMN_ALSO = {
     "type": "kind",

@@ -67,7 +67,12 @@ class OpenFrame(OpenSource):
         columns = _columns(data)
         names = column_names([each.name for each in columns], location)
         self._fields = tuple(
-            Field(name=name, type=delivered(each.kind), untyped=each.untyped, required=each.required)
+            Field(
+                name=name,
+                type=delivered(each.kind),
+                untyped=each.untyped or each.kind == pa.null(),
+                required=each.required,
+            )
             for name, each in zip(names, columns, strict=True)
         )
         self._wrong = Counter({name: each.wrong for name, each in zip(names, columns, strict=True) if each.wrong})

@@ -44,17 +44,43 @@ def source_of(data: object, name: str) -> Source:
     )
 
 
+def source_at(path: str | Path, table: str | None = None) -> Source:
+    """The source at a path, by the ending of its name; what isn't a file is a folder or pattern of Parquet files.
+
+    Args:
+        path: which needn't exist, unless its name has no ending that is known.
+        table: inside of a database or spreadsheet.
+
+    Raises:
+        SourceUnsupported: the ending isn't known.
+        InvalidArgument: a table is named inside of what has only one.
+    """
+    place = Path(path)
+    try:
+        source = Source.of(path, table=table)
+    except SourceUnsupported:
+        if not _is_of_many(place):
+            raise
+        return Source(kind="parquet", location=str(path), table=table)
+    return (
+        replace(source, kind="sqlite") if source.kind == "duckdb" and place.is_file() and is_sqlite(place) else source
+    )
+
+
+def _is_of_many(path: Path) -> bool:
+    """Whether a path is a folder, or a pattern of files' names."""
+    return path.is_dir() or (not path.exists() and bool(_PATTERN & set(str(path))))
+
+
 def _of_path(path: Path, name: str) -> Source:
-    """The source at a path, by the ending of its name."""
-    if path.is_dir() or (not path.exists() and _PATTERN & set(str(path))):
+    """The source at a path, which must be there; in a file of several tables, the one of that name."""
+    if _is_of_many(path):
         return Source(kind="parquet", location=str(path))
     if not path.exists():
         raise SourceMissing(f"there is no file {str(path)!r}", hint="check the path; it is relative to where you are")
     if not path.is_file():
         raise SourceUnsupported(f"{str(path)!r} isn't a regular file", hint="give the path of one file")
-    source = Source.of(path)
-    if source.kind == "duckdb" and is_sqlite(path):
-        source = Source(kind="sqlite", location=str(path))
+    source = source_at(path)
     has_tables = source.kind in ("duckdb", "sqlite", "xlsx")
     return replace(source, table=_table_meant(path, name)) if has_tables else source
 

@@ -41,7 +41,7 @@ class OpenIpc(OpenSource):
             raise
         self._places = {name: place for place, name in enumerate(names)}
         self._fields = tuple(
-            Field(name=name, type=delivered(spec.type), required=not spec.nullable)
+            Field(name=name, type=delivered(spec.type), untyped=spec.type == pa.null(), required=not spec.nullable)
             for name, spec in zip(names, self._schema, strict=True)
         )
 

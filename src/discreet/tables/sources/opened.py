@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.tables.sources.arrays import is_delivered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +25,8 @@ class Field:
     Args:
         name: as the source spells it; a blank one is called `column N`.
         type: an Arrow type, of this column's arrays in every batch. Of a column that can't be read, what it is.
-        untyped: its cells are texts that may mean numbers, dates or anything, in the words that were declared.
+        untyped: its cells are texts that may mean numbers, dates or anything, in the words that were declared; or all
+            of them are NULL, by the schema.
         required: the schema itself says that it is never NULL.
     """
 
@@ -129,6 +129,8 @@ class OpenSource(ABC):
 
     def _choose(self, names: Sequence[str]) -> list[Field]:
         """The columns of these names."""
+        from discreet.tables.sources.arrays import is_delivered
+
         known = {each.name: each for each in self.fields}
         for name in names:
             if (

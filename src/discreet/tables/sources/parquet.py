@@ -228,7 +228,7 @@ def _spec(name: str, written: pa.Field, leaf: Any) -> _Spec:  # noqa: ANN401 —
     if as_uuid or (logical in ("ENUM", "JSON") and pa.types.is_binary(kind)):
         kind = pa.string()
     return _Spec(
-        field=Field(name=name, type=delivered(kind), required=not written.nullable),
+        field=Field(name=name, type=delivered(kind), untyped=kind == pa.null(), required=not written.nullable),
         written=written.name,
         as_uuid=as_uuid,
         as_int96=leaf is not None and leaf.physical_type == "INT96",
@@ -243,7 +243,8 @@ def _schema(specs: list[_Spec]) -> list[tuple[str, pa.DataType, bool]]:
 def _either(one: _Spec, other: _Spec) -> _Spec:
     """How a column of two files is read."""
     required = one.field.required and other.field.required
-    field = Field(name=one.field.name, type=one.field.type, required=required)
+    untyped = one.field.untyped and other.field.untyped
+    field = Field(name=one.field.name, type=one.field.type, untyped=untyped, required=required)
     return _Spec(field, one.written, one.as_uuid, one.as_int96 or other.as_int96)
 
 

@@ -58,13 +58,13 @@ def moment(time: date) -> str:
 
 
 def nearest(number: Fraction) -> float:
-    """The double nearest to an exact number; beyond the doubles, an infinity.
+    """The double nearest to an exact number; beyond the doubles, an infinity. A zero has no sign.
 
     Examples:
-        >>> nearest(Fraction(1, 10)), nearest(Fraction(-(10**400)))
-        (0.1, -inf)
+        >>> nearest(Fraction(1, 10)), nearest(Fraction(-(10**400))), nearest(Fraction(-1, 10**400))
+        (0.1, -inf, 0.0)
     """
     try:
-        return float(number)
+        return float(number) + 0.0
     except OverflowError:
         return inf if number > 0 else -inf

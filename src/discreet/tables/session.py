@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from discreet.engine.text import string
 from discreet.errors import EngineUnavailable
+from discreet.tables.sql_text import string
 
 _SETTINGS = {
     "autoinstall_known_extensions": "false",  # nothing is fetched,
@@ -39,6 +39,7 @@ class Session:
     Args:
         threads: how many to use; None for one per core.
         memory: bytes before spilling; None for 60 % of what the machine, or the container, has.
+        in_row_order: whether rows stay in the order in which they come, which takes memory.
         in_order: whether joins are made in the order in which they are written. Where several private tables meet,
             each two of them are equal in the unit, and DuckDB might bring two together by that alone, whose pairs are
             as many as the square of one unit's rows.
@@ -47,7 +48,14 @@ class Session:
         EngineUnavailable: DuckDB can't be started. Nothing of anybody's is open yet, so the cause is passed on.
     """
 
-    def __init__(self, *, threads: int | None = None, memory: int | None = None, in_order: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        threads: int | None = None,
+        memory: int | None = None,
+        in_order: bool = False,
+        in_row_order: bool = False,
+    ) -> None:
         """Start the instance."""
         import duckdb
 
@@ -67,6 +75,8 @@ class Session:
                     f"DuckDB can't be started: {error}", hint="mend what it says; no table was opened for it"
                 ) from error
             raise
+        if in_row_order:
+            self.execute("SET preserve_insertion_order = true")
 
     def _started(self, threads: int | None, memory: int, *, in_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
         """A connection to an instance of its own."""
@@ -117,7 +127,7 @@ class Session:
         return found
 
     def arrow(self, query: str) -> Any:  # noqa: ANN401 — an Arrow table, which has no type stubs
-        """Run one query and fetch its rows as an Arrow table, for audits."""
+        """Run one query and fetch its rows as an Arrow table."""
         return self._connection.sql(query).to_arrow_table()
 
     def register(self, view: str, table: object) -> None:

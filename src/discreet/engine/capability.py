@@ -1,4 +1,4 @@
-"""Admission: what the engine demands of a question beforehand, as a matter of the plan alone.
+"""Capability: what the engine demands of a question beforehand, as a matter of the plan alone.
 
 A planner keeps to all of it. It is checked here as well, because an answer would be wrong otherwise, or would depend on
 more of a unit than its limits allow.
@@ -29,7 +29,7 @@ _FINEST = 62
 """A step of a histogram is 2^-62 at the finest: what a row counts must fit in 64 bits."""
 
 
-def admit(exact: Exact) -> None:
+def check_capability(exact: Exact) -> None:
     """Refuse what the engine can't carry out.
 
     Raises:

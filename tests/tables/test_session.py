@@ -1,4 +1,4 @@
-"""A session reaches nothing but the one source it was opened for."""
+"""A session reaches nothing but the files that it was opened for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from discreet.engine.reader import snapshots
-from discreet.engine.session import Session, usable_memory
-from discreet.tables import Source
+from discreet.tables.session import Session, usable_memory
 
 FORBIDDEN = [
     "SELECT * FROM read_csv('{secret}')",
@@ -31,27 +29,25 @@ FORBIDDEN = [
 
 
 @pytest.mark.parametrize("statement", FORBIDDEN)
-@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
-def test_what_is_forbidden_fails(kind: str, statement: str, tmp_path: Path) -> None:
-    """No other file is read, none is written, nothing is loaded, no setting changes; even a neighbour of the source."""
+def test_what_is_forbidden_fails(statement: str, tmp_path: Path) -> None:
+    """No other file is read, none is written, nothing is loaded, no setting changes; even beside an allowed file."""
     variable = "of Python's, which a query must not see"
     assert variable
     folder = tmp_path / "beside"
     folder.mkdir()
     secret = folder / "secret.csv"
     secret.write_text("x\n1\n", encoding="utf-8")
-    source = folder / f"t.{kind}"
+    allowed = folder / "t.parquet"
     with duckdb.connect() as connection:
-        if kind == "duckdb":
-            connection.execute(f"ATTACH '{source}' AS d; CREATE TABLE d.t AS SELECT 1 AS x")
-        else:
-            connection.execute(f"COPY (SELECT 1 AS x) TO '{source}'")
-    with Session() as session, snapshots([Source.of(source)], {}, session):
-        assert session.execute("SELECT count(*) FROM raw0") == [(1,)]
+        connection.execute(f"COPY (SELECT 1 AS x) TO '{allowed}'")
+    with Session() as session:
+        session.lock(allowed=[str(allowed)])
+        counted = f"SELECT count(*) FROM read_parquet('{allowed}')"
+        assert session.execute(counted) == [(1,)]
         with pytest.raises(duckdb.Error):
             session.execute(statement.format(secret=secret, folder=folder))
-        assert session.execute("SELECT count(*) FROM raw0") == [(1,)]
-    assert sorted(path.name for path in folder.iterdir()) == sorted(["secret.csv", source.name])
+        assert session.execute(counted) == [(1,)]
+    assert sorted(path.name for path in folder.iterdir()) == ["secret.csv", "t.parquet"]
 
 
 def test_an_open_session_would_reach_it(tmp_path: Path) -> None:
@@ -85,3 +81,14 @@ def test_an_interrupted_start_leaves_no_folder(tmp_path: Path, monkeypatch: pyte
     with Session():
         assert list(tmp_path.iterdir())
     assert not list(tmp_path.iterdir())
+
+
+def test_what_does_not_fit_in_memory_spills_where_nobody_else_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory of a session is its user's alone."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Session():
+        (spill,) = tmp_path.iterdir()
+        assert spill.stat().st_mode & 0o077 == 0
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,141 @@
+"""`discreet admit`: read the sources once, and put what they hold in force as the next version."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.failures import ExitCode, reported
+from discreet.cli.common.screen import counting, error_console, say
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from discreet.gateway import AdmissionReport
+    from discreet.tables import Dataset
+
+
+@reported
+def admit(  # noqa: PLR0913 — each is an option of the command
+    *,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Say what couldn't be read, by column. It isn't private."),
+    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Read everything, put nothing in force.")] = False,
+    scheduled: Annotated[
+        bool,
+        typer.Option(
+            "--scheduled", help="Advance the version whatever happens; if nothing can be read, serve what there was."
+        ),
+    ] = False,
+    at_most_unreadable: Annotated[
+        str, typer.Option(metavar="PART", help="Refuse a table of which more can't be read: 1%, 0.01, 0.")
+    ] = "100%",
+    skip_malformed: Annotated[
+        bool, typer.Option("--skip-malformed", help="Leave malformed records of text files out, instead of refusing.")
+    ] = False,
+    keep: Annotated[int, typer.Option(metavar="COUNT", min=0, help="Keep so many earlier snapshots.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Read the tables once, into a snapshot that questions are asked of: the next version.
+
+    The number of the version goes up whether or not anything changed, so that it says nothing about the tables. A row
+    that can't say whose it is, is left out; a value that can't be read as what it is declared to be is NULL. Until this
+    is run again, nobody looks at the sources.
+
+    With --scheduled the exit code is 7 where the sources couldn't be read and the earlier snapshot serves again.
+    """
+    from discreet.gateway import admissions_of
+    from discreet.tables.schema.config import load_config
+
+    dataset = load_config(config)
+    most = _part(at_most_unreadable)
+    with (
+        admissions_of(_skipping(dataset) if skip_malformed else dataset) as admissions,
+        counting("reading") as progress,
+    ):
+        if check:
+            done = admissions.check(progress=progress, at_most_unreadable=most)
+        elif scheduled:
+            done = admissions.admit_on_schedule(progress=progress, at_most_unreadable=most, keep=keep)
+        else:
+            done = admissions.admit(progress=progress, at_most_unreadable=most, keep=keep)
+    if as_json:
+        say(json.dumps(_to_json(done), ensure_ascii=False))
+    else:
+        _show(done, report=report)
+    if done.problem:
+        raise typer.Exit(ExitCode.SERVED_AGAIN)
+
+
+def _show(done: AdmissionReport, *, report: bool) -> None:
+    """What was done, in words."""
+    if done.version is None:
+        say("nothing was put in force")
+    else:
+        say(f"version {done.version} is in force")
+    if done.problem:
+        error_console().print(f"the sources couldn't be read, so the earlier snapshot serves again: {done.problem}")
+    for name, found in done.tables.items():
+        lost = found["left_out"] + found["malformed"]
+        if report:
+            say(f"{name}: {found['rows']:,} rows; {lost:,} records left out")
+            for line in _lines(found):
+                say(f"  {line}")
+        elif lost or found["unreadable"]:
+            say(f"{name}: not everything could be read; --report says what")
+
+
+def _lines(found: Mapping[str, Any]) -> list[str]:
+    """What was left out of a table, a line each."""
+    lines = []
+    if found["left_out"]:
+        lines.append(f"{found['left_out']:,} rows don't say whose they are")
+    if found["malformed"]:
+        first = ", ".join(map(str, found["malformed_lines"][:10]))
+        lines.append(f"{found['malformed']:,} malformed records; the first on lines {first}")
+    lines += [
+        f"{column}: {count:,} values couldn't be read, and are NULL" for column, count in found["unreadable"].items()
+    ]
+    lines += [f"{column}: {count:,} texts were cut to 1,000 characters" for column, count in found["cut"].items()]
+    return lines
+
+
+def _to_json(done: AdmissionReport) -> dict[str, object]:
+    """The report as JSON-ready data."""
+    return {
+        "version": done.version,
+        "private": False,
+        "problem": done.problem,
+        "tables": {name: dict(found) for name, found in done.tables.items()},
+    }
+
+
+def _part(text: str) -> Fraction:
+    """A part of a whole, as a percentage or a number from 0 to 1."""
+    from discreet.exact.rational import rational
+
+    number = text.strip()
+    part = rational(number.removesuffix("%").strip(), "at_most_unreadable") / (100 if number.endswith("%") else 1)
+    if not 0 <= part <= 1:
+        raise InvalidArgument(f"--at-most-unreadable is a part of the whole, not {text}", hint="1%, or 0.01")
+    return part
+
+
+def _skipping(dataset: Dataset) -> Dataset:
+    """The dataset with malformed records of text files left out."""
+    tables = tuple(
+        replace(table, source=replace(table.source, skip_malformed=True))
+        if table.source.kind in {"csv", "jsonl"}
+        else table
+        for table in dataset.tables
+    )
+    return replace(dataset, tables=tables)

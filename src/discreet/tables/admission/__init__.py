@@ -1,0 +1,19 @@
+"""Admission: how a source becomes a snapshot that questions are asked of."""
+
+from discreet.tables.admission.admit import Progress, admit, identifying
+from discreet.tables.admission.describe import describe
+from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
+
+__all__ = [
+    "HeldColumn",
+    "HeldTable",
+    "Lock",
+    "Progress",
+    "Snapshot",
+    "admit",
+    "describe",
+    "folder_of",
+    "identifying",
+    "new_folder",
+    "sweep",
+]

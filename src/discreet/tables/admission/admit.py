@@ -1,0 +1,389 @@
+"""Admission: reading sources once, row by row, into a snapshot.
+
+It is the custodian's act, and what it finds out is for the custodian alone. A row is left out if it can't say whose it
+is; a value that can't be read as its column's kind is NULL. Neither depends on any other row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotError, SourceUnsupported
+from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, microseconds
+from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
+from discreet.tables.kinds import called, is_text, kind_of, readable_as
+from discreet.tables.schema.owner import owner_of
+from discreet.tables.schema.table import Table
+from discreet.tables.session import Session
+from discreet.tables.sources import Field, OpenSource, open_source
+from discreet.tables.sql_text import name, string
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Progress = Callable[[str, int], None]
+"""Is told a table's name, and how many of its rows were read so far."""
+
+
+def admit(
+    tables: Sequence[Table],
+    data: Mapping[str, object],
+    folder: Path | None,
+    *,
+    progress: Progress = lambda _table, _rows: None,
+) -> Snapshot:
+    """Read all tables of an account into a snapshot, which isn't saved yet.
+
+    Args:
+        tables: of the account.
+        data: those in memory, by the location of their source.
+        folder: for the others; None if there are none.
+        progress: is told how far it is.
+
+    Raises:
+        SourceError: a source can't be read, or not as it is declared; or it was changed while it was read.
+        SnapshotError: the folder can't be written.
+        InvalidArgument: a table has more rows than it was declared to have at the most.
+    """
+    paths = {
+        table.name: None if table.source.kind == "memory" or folder is None else folder / f"{number}.parquet"
+        for number, table in enumerate(tables)
+    }
+    held, report = {}, {}
+    for in_memory in (True, False):
+        group = [table for table in tables if (paths[table.name] is None) is in_memory]
+        if not group:
+            continue
+        with _session(group, paths, in_row_order=in_memory) as session:
+            for number, table in enumerate(group):
+                reading = _Reading(
+                    f"source{number}", table, identifying(table, tables), required(table, tables), progress
+                )
+                with open_source(table.source, data) as source:
+                    held[table.name.casefold()] = reading.into(session, paths[table.name], source)
+                    if not source.is_unchanged():
+                        raise SourceUnsupported(
+                            f"{table.source.location!r} was changed while it was read",
+                            hint="admit it again once it is whole",
+                        )
+                    report[table.name] = reading.report(source, data)
+    return Snapshot(tables=held, folder=folder, report=report)
+
+
+def _session(tables: Sequence[Table], paths: Mapping[str, Path | None], *, in_row_order: bool) -> Session:
+    """A session that may write the tables' files, and nothing else.
+
+    Tables in memory keep the order of their rows, so that equal ones have equal digests; it decides nothing else.
+    """
+    session = Session(in_row_order=in_row_order)
+    session.execute("SET TimeZone = 'UTC'")
+    for column in (column for table in tables for column in table.columns):
+        known = "SELECT 1 FROM pg_timezone_names() WHERE name = ?"
+        if column.time_zone is not None and not session.execute(known, [column.time_zone]):
+            raise InvalidArgument(
+                f"column {column.name!r} has a time zone that nobody knows: {column.time_zone!r}",
+                hint='a name of the IANA database, such as "Europe/Paris", or "UTC"',
+            )
+    session.lock(allowed=[str(path) for path in (paths[table.name] for table in tables) if path is not None])
+    return session
+
+
+def identifying(table: Table, tables: Sequence[Table]) -> frozenset[str]:
+    """The columns, in lower case, that tell units apart, or rows that links lead from or to."""
+    own = {link.column for link in table.links}
+    if table.unit is not None and table.unit.column is not None:
+        own.add(table.unit.column)
+    own |= {link.to for other in tables for link in other.links if link.table.casefold() == table.name.casefold()}
+    return frozenset(column.casefold() for column in own)
+
+
+def required(table: Table, tables: Sequence[Table]) -> frozenset[str]:
+    """The columns, in lower case, without which a row can't say whose it is."""
+    owner = owner_of(table, tables)
+    if owner is None:
+        return frozenset()
+    if owner.hops:
+        return frozenset({owner.hops[0].column.casefold()})
+    return frozenset(column.casefold() for column in (owner.unit.column, owner.unit.at) if column is not None)
+
+
+def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
+    """The source's fields of the declared columns, by lower-case name.
+
+    Raises:
+        SchemaMismatch: a declared column is missing, has a type that can't be read as the declared kind, or holds
+            instants without a zone to tell them in.
+    """
+    found = {each.name.casefold(): each for each in fields}
+    for column in table.columns:
+        there = found.get(column.name.casefold())
+        if there is None:
+            listed = f"it has {', '.join(each.name for each in fields)}"
+            raise SchemaMismatch(
+                f"{table.source.location!r} has no column {column.name!r}",
+                # Where a file's first line is its schema, it may be a row, so it isn't quoted.
+                hint="does its first line name the columns?" if table.source.kind == "csv" else listed,
+            )
+        if not there.untyped and not readable_as(there.type, column.kind):
+            kind = kind_of(there.type)
+            raise SchemaMismatch(
+                f"column {column.name!r} is declared as {column.kind}, but holds {called(there.type)}",
+                hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
+            )
+        if getattr(there.type, "tz", None) is not None and column.time_zone is None:
+            raise SchemaMismatch(
+                f"column {column.name!r} holds points in time, which are another day and hour in each time zone",
+                hint=f'say in which they are to be told: time_zone = "Europe/Paris", or "{there.type.tz}"',
+            )
+    return {column.name.casefold(): found[column.name.casefold()] for column in table.columns}
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One table on its way into a snapshot, and what is counted on the way.
+
+    Args:
+        view: what to call its source in SQL.
+        table: as declared.
+        identifying: its columns that identify.
+        required: those without which a row is left out.
+        progress: is told how many rows were read.
+    """
+
+    view: str
+    table: Table
+    identifying: frozenset[str]
+    required: frozenset[str]
+    progress: Progress
+    rows: int = 0
+    there: Counter[str] = field(default_factory=Counter)
+    cut: Counter[str] = field(default_factory=Counter)
+    kept: int = 0
+    missing: dict[str, int] = field(default_factory=dict)
+    problem: BaseException | None = None
+
+    def into(self, session: Session, path: Path | None, source: OpenSource) -> HeldTable:
+        """Read all rows, into a file or into memory."""
+        fields = self._fields(source)
+        columns = tuple(
+            HeldColumn(
+                name=column.name,
+                kind=column.kind,
+                nullable=column.nullable or not fields[column.name.casefold()].required,
+                identifies=column.name.casefold() in self.identifying,
+                time_zone=column.time_zone,
+            )
+            for column in self.table.columns
+        )
+        session.register(self.view, self._stream(source, fields))
+        query = self._query(fields)
+        held = self._held(session, query, columns, path)
+        if held.rows > self.table.row_ceiling:
+            raise InvalidArgument(
+                f"table {self.table.name!r} has more rows than row_ceiling = {self.table.row_ceiling} says",
+                hint="declare a number that it will never reach",
+            )
+        self.kept = held.rows
+        return held
+
+    def report(self, source: OpenSource, data: Mapping[str, object]) -> dict[str, Any]:
+        """What was left out, for the custodian alone."""
+        left_out = self.rows - self.kept
+        lost = (
+            self._lost_again(data) if left_out else {each: self.there[each] - self._valid(each) for each in self.there}
+        )
+        unreadable = {each: count for each, count in (Counter(lost) + source.unreadable).items() if count}
+        return {
+            "rows": self.kept,
+            "left_out": left_out,
+            "malformed": source.malformed.count,
+            "malformed_lines": list(source.malformed.lines),
+            "unreadable": unreadable,
+            "cut": {each: count for each, count in self.cut.items() if count},
+        }
+
+    def _fields(self, source: OpenSource) -> dict[str, Field]:
+        """What the source says of the declared columns; in JSON lines, each line says it anew."""
+        if self.table.source.kind == "jsonl":
+            import pyarrow as pa
+
+            return {
+                each.name.casefold(): Field(name=each.name, type=pa.string(), untyped=True)
+                for each in self.table.columns
+            }
+        return check_schema(self.table, source.fields)
+
+    def _stream(self, source: OpenSource, fields: Mapping[str, Field]) -> pa.RecordBatchReader:
+        """The source's columns as `s0, s1, …`, with times in microseconds; counted as they pass."""
+        import pyarrow as pa
+
+        wanted = [fields[column.name.casefold()] for column in self.table.columns]
+        names = [column.name for column in self.table.columns]
+        schema = pa.schema([(f"s{number}", _passed_as(each.type)) for number, each in enumerate(wanted)])
+
+        def passing() -> Iterator[pa.RecordBatch]:
+            try:
+                for batch in source.batches([each.name for each in wanted]):
+                    arrays = [self._passed(*each) for each in zip(names, batch.columns, strict=True)]
+                    self.rows += len(batch)
+                    self.progress(self.table.name, self.rows)
+                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            except BaseException as error:
+                self.problem = error  # DuckDB would hand on its words alone
+                raise
+
+        return pa.RecordBatchReader.from_batches(schema, passing())
+
+    def _passed(self, column: str, array: pa.Array) -> pa.Array:
+        """An array as DuckDB can take it; what can't be said there is NULL."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(array.type):
+            return self._categories(column, array)
+        self.there[column] += len(array) - array.null_count
+        if pa.types.is_timestamp(array.type):
+            return microseconds(array, exactly=column.casefold() in self.identifying)
+        if pa.types.is_date64(array.type):
+            return days(array)
+        if is_text(array.type) and (pc.max(pc.binary_length(array)).as_py() or 0) > LONGEST_TEXT:
+            self.cut[column] += pc.sum(pc.greater(pc.utf8_length(array), LONGEST_TEXT)).as_py() or 0
+        return array.cast(_passed_as(array.type))
+
+    def _categories(self, column: str, array: pa.Array) -> pa.Array:
+        """Texts that were stored once each, cut before they stand in every row; one sign more tells that they were."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        is_long = pc.greater(pc.utf8_length(array.dictionary), LONGEST_TEXT)
+        self.cut[column] += pc.sum(pc.take(is_long, array.indices)).as_py() or 0
+        texts = pc.utf8_slice_codeunits(array.dictionary, 0, LONGEST_TEXT + 1)
+        found = pa.DictionaryArray.from_arrays(array.indices, texts).cast(_passed_as(array.type))
+        self.there[column] += len(found) - found.null_count
+        return found
+
+    def _query(self, fields: Mapping[str, Field]) -> str:
+        """The rows as they are kept."""
+        casts = ", ".join(
+            f"{sql} AS {name(column.name)}" for column, sql in zip(self.table.columns, self._casts(fields), strict=True)
+        )
+        needed = [column.name for column in self.table.columns if column.name.casefold() in self.required]
+        known = " AND ".join(f"{name(each)} IS NOT NULL" for each in needed) or "true"
+        return f"SELECT * FROM (SELECT {casts} FROM {self.view}) WHERE {known}"  # noqa: S608 — names are quoted
+
+    def _casts(self, fields: Mapping[str, Field]) -> list[str]:
+        """The SQL of each declared column."""
+        return [
+            cast(
+                column,
+                f"s{number}",
+                fields[column.name.casefold()],
+                self.table.source,
+                identifies=column.name.casefold() in self.identifying,
+            )
+            for number, column in enumerate(self.table.columns)
+        ]
+
+    def _held(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path | None) -> HeldTable:
+        """The rows, as they are kept."""
+        import duckdb
+
+        try:
+            if path is None:
+                return self._in_memory(session, query, columns)
+            return self._in_file(session, query, columns, path)
+        except Exception as error:
+            if self.problem is not None:
+                raise self.problem from None
+            if not isinstance(error, duckdb.Error):
+                raise
+        # Outside the handler, so that no words that may quote a row are chained to it.
+        raise SourceUnsupported(
+            f"table {self.table.name!r} can't be read into memory", hint="is there enough of it? A file takes less"
+        )
+
+    def _in_memory(self, session: Session, query: str, columns: tuple[HeldColumn, ...]) -> HeldTable:
+        """The rows as an Arrow table of our own."""
+        import pyarrow as pa
+
+        table = session.arrow(query).combine_chunks().replace_schema_metadata(None)
+        digest = hashlib.sha256()
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        digest.update(sink.getvalue())
+        self.missing = {column: table[column].null_count for column in table.column_names}
+        return HeldTable(
+            columns=columns,
+            rows=table.num_rows,
+            digest=digest.hexdigest(),
+            written=written(self.table.source),
+            data=table,
+        )
+
+    def _in_file(self, session: Session, query: str, columns: tuple[HeldColumn, ...], path: Path) -> HeldTable:
+        """The rows as a Parquet file."""
+        import duckdb
+        import pyarrow.parquet as pq
+
+        failed = False
+        try:
+            session.execute(f"COPY ({query}) TO {string(str(path))} (FORMAT parquet)")
+            path.chmod(0o600)
+            metadata = pq.read_metadata(path)
+        except (duckdb.Error, OSError):
+            failed = True
+        if failed:  # raised outside the handler, so that no words that may quote a row are chained to it
+            raise SnapshotError(f"the snapshot of table {self.table.name!r} can't be written", hint="is the disk full?")
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        self.missing = {
+            column.name: sum(group.column(place).statistics.null_count for group in groups)
+            for place, column in enumerate(self.table.columns)
+        }
+        return HeldTable(
+            columns=columns,
+            rows=metadata.num_rows,
+            digest=digest_of(path),
+            written=written(self.table.source),
+            file=path.name,
+        )
+
+    def _valid(self, column: str) -> int:
+        """How many values of a column were kept."""
+        return self.kept - self.missing[column]
+
+    def _lost_again(self, data: Mapping[str, object]) -> dict[str, int]:
+        """Of each column, how many values couldn't be read: counted in a pass of its own, since rows were left out."""
+        with open_source(self.table.source, data) as source, Session() as session:
+            fields = self._fields(source)
+            session.execute("SET TimeZone = 'UTC'")
+            lost = ", ".join(
+                f"count(*) FILTER (s{number} IS NOT NULL AND ({sql}) IS NULL)"
+                for number, sql in enumerate(self._casts(fields))
+            )
+            again = _Reading(self.view, self.table, self.identifying, self.required, lambda _table, _rows: None)
+            session.register(self.view, again._stream(source, fields))
+            (found,) = session.execute(f"SELECT {lost} FROM {self.view}")  # noqa: S608 — of our own SQL
+        return dict(zip((column.name for column in self.table.columns), found, strict=True))
+
+
+def _passed_as(stored: pa.DataType) -> pa.DataType:
+    """The type in which values of a type are handed to DuckDB."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(stored):
+        return _passed_as(stored.value_type)
+    if pa.types.is_timestamp(stored):
+        return pa.timestamp("us", stored.tz)
+    if pa.types.is_date(stored):
+        return pa.date32()
+    if pa.types.is_float16(stored):
+        return pa.float32()
+    if pa.types.is_null(stored) or pa.types.is_decimal256(stored) or (pa.types.is_decimal(stored) and stored.scale < 0):
+        return pa.string()
+    return pa.large_string() if is_text(stored) else stored

@@ -1,0 +1,190 @@
+"""Column casts: how each value of a source becomes a value of its column's kind, whatever it was, or NULL.
+
+Guarantee: no value makes an expression of this file raise, and what comes out has the kind's one type: BIGINT; DOUBLE
+without NaN, infinities or −0; VARCHAR of at most `LONGEST_TEXT` characters; DATE and TIMESTAMP from year 1 to 9999, in
+the wall time of the declared zone. A value is a function of its own cell alone. Bounds and keys aren't enforced here
+but when a question is answered, so that they may change without another admission; only where a number is beyond 64
+bits do bounds decide whether it counts as the nearer end or as NULL.
+
+Columns that identify are cast without loss, or to NULL: 7, 07 and 7.0 are one id, but 7.4 isn't 7, nor a day and an
+hour a day. A text with a wrong byte in it, or a longer one than `LONGEST_TEXT`, identifies nobody: two might be one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.tables.kinds import SQL_TYPES, is_text
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.source import Source
+from discreet.tables.sources import Field
+from discreet.tables.sql_text import string
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LONGEST_TEXT = 1_000
+"""Characters of a text that are kept. Without a limit, one person's cell could be so long that a question which joins
+texts runs out of memory because of it: an exact answer to whether that person is there."""
+
+CALENDAR = {
+    Kind.DATE: ("DATE '0001-01-01'", "DATE '9999-12-31'"),
+    Kind.TIMESTAMP: ("TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"),
+}
+_GREATEST = 2**63 - 1
+_ZONED = ":[0-9]{2}.*([A-Za-z]|[+-][0-9]{2}(:?[0-9]{2})?)$"
+"""A time of day, and behind it a zone, or how far it is ahead of UTC."""
+_FINE = "[.][0-9]{6}[0-9]*[1-9]"
+"""A fraction of a second that microseconds don't hold."""
+_ORDERS = {"dmy": "%d{0}%m{0}%Y", "mdy": "%m{0}%d{0}%Y"}
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f")
+
+
+def cast(column: Column, value: str, field: Field, source: Source, *, identifies: bool) -> str:
+    """The SQL of a column's values, cast.
+
+    Args:
+        column: as declared.
+        value: the name of the source's column in SQL; times in it are microseconds already, see `microseconds`.
+        field: what the source says of it.
+        source: how it is written: the decimal mark, and the order of dates.
+        identifies: whether the column tells units, or rows that links lead to, from each other.
+    """
+    text = field.untyped or is_text(field.type)
+    match column.kind:
+        case Kind.INTEGER:
+            whole = _whole_text(column, value, source, identifies=identifies) if text else _whole(column, value)
+            return f"TRY_CAST({whole} AS BIGINT)"
+        case Kind.REAL:
+            real = f"TRY_CAST({_pointed(value, source) if text else value} AS DOUBLE)"
+            return f"CASE WHEN {real} = 0 THEN CAST(0 AS DOUBLE) WHEN isfinite({real}) THEN {real} END"
+        case Kind.TEXT:
+            written = f"CAST({value} AS VARCHAR)"
+            if identifies:
+                whole = f"length({written}) <= {LONGEST_TEXT} AND NOT contains({written}, chr(65533))"
+                return f"CASE WHEN {whole} THEN {written} END"
+            return (
+                f"CASE WHEN strlen({written}) > {LONGEST_TEXT} THEN left({written}, {LONGEST_TEXT}) ELSE {written} END"
+            )
+        case Kind.DATE | Kind.TIMESTAMP:
+            time = _time_text(column, value, source, identifies=identifies) if text else _time(column, value, field)
+            first, last = CALENDAR[column.kind]
+            return f"CASE WHEN {time} BETWEEN {first} AND {last} THEN {time} END"
+        case _:
+            return f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"
+
+
+def _whole(column: Column, value: str) -> str:
+    """An integer of any width. Beyond 64 bits it is out of all bounds, where there are any."""
+    if column.bounds is None:
+        return value
+    least = f"(-{_GREATEST} - 1)"
+    return f"CASE WHEN {value} > {_GREATEST} THEN {_GREATEST} WHEN {value} < {least} THEN {least} ELSE {value} END"
+
+
+def _whole_text(column: Column, value: str, source: Source, *, identifies: bool) -> str:
+    """An integer from a text; numbers with places are rounded, unless they identify."""
+    number = _pointed(value, source)
+    if identifies:
+        return f"CASE WHEN regexp_full_match({number}, '[+-]?[0-9]+([.]0*)?') THEN TRY_CAST({number} AS BIGINT) END"
+    whole = f"TRY_CAST({number} AS BIGINT)"
+    if column.bounds is None:
+        return whole
+    real = f"TRY_CAST({number} AS DOUBLE)"
+    # NaN is, to DuckDB, the greatest number of all.
+    beyond = (
+        f"CASE WHEN isnan({real}) THEN NULL WHEN {real} > 0 THEN {_GREATEST} WHEN {real} < 0 THEN -{_GREATEST} - 1 END"
+    )
+    return f"coalesce({whole}, {beyond})"
+
+
+def _pointed(value: str, source: Source) -> str:
+    """A number's text with a decimal point. Where the mark is a comma, a point means something else: NULL."""
+    return (
+        value if source.decimal == "." else f"CASE WHEN NOT contains({value}, '.') THEN replace({value}, ',', '.') END"
+    )
+
+
+def _time(column: Column, value: str, field: Field) -> str:
+    """A date, or the wall time of an instant in its column's zone."""
+    if getattr(field.type, "tz", None) is not None:
+        value = f"TRY(timezone({string(column.time_zone or 'UTC')}, {value}))"
+    return f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"
+
+
+def _time_text(column: Column, value: str, source: Source, *, identifies: bool) -> str:
+    """A date or time from a text. One that says in which zone it is needs a declared zone to be told in."""
+    found = f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"
+    if source.dates in _ORDERS:
+        clocks = _CLOCKS if column.kind is Kind.TIMESTAMP else _CLOCKS[:1]
+        formats = ", ".join(string(_ORDERS[source.dates].format(mark) + clock) for mark in "./-" for clock in clocks)
+        strict = f"TRY_CAST(try_strptime({value}, [{formats}]) AS {SQL_TYPES[column.kind]})"
+        found = f"CASE WHEN regexp_matches({value}, '^[0-9]{{4}}-') THEN {found} ELSE {strict} END"
+    if column.kind is Kind.DATE:
+        if not identifies:
+            return found
+        whole = f"TRY_CAST({found} AS TIMESTAMP) = {_at(value, found)} AND NOT regexp_matches({value}, {string(_FINE)})"
+        return f"CASE WHEN {whole} THEN {found} END"
+    zoned = f"regexp_matches({value}, {string(_ZONED)})"
+    instant = "NULL"
+    if column.time_zone is not None:
+        instant = f"TRY(timezone({string(column.time_zone)}, TRY_CAST({value} AS TIMESTAMP WITH TIME ZONE)))"
+    found = f"CASE WHEN {zoned} THEN {instant} ELSE {found} END"
+    return f"CASE WHEN NOT regexp_matches({value}, {string(_FINE)}) THEN {found} END" if identifies else found
+
+
+def _at(value: str, date: str) -> str:
+    """The time that a text of a date says, if it says one; else the date's midnight."""
+    return (
+        f"CASE WHEN contains({value}, ':') THEN TRY_CAST({value} AS TIMESTAMP) ELSE TRY_CAST({date} AS TIMESTAMP) END"
+    )
+
+
+def microseconds(times: pa.Array, *, exactly: bool) -> pa.Array:
+    """Timestamps of any unit, as microseconds; NULL where the year isn't from 1 to 9999.
+
+    Engines convert a whole column, and raise where one value overflows.
+
+    Args:
+        times: of any unit and zone.
+        exactly: whether a time between two microseconds is NULL, instead of the earlier one.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> microseconds(pa.array([0, 9 * 10**18], pa.timestamp("ms")), exactly=False).to_pylist()
+        [datetime.datetime(1970, 1, 1, 0, 0), None]
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    unit = times.type.unit
+    target = pa.timestamp("us", times.type.tz)
+    missing = np.asarray(times.is_null())
+    ticks = np.asarray(times.cast(pa.int64(), safe=False).fill_null(0))
+    if unit == "ns":
+        whole = ticks // 1_000
+        wrong = ticks != whole * 1_000 if exactly else np.zeros(len(ticks), dtype=bool)
+    else:
+        factor = {"s": 1_000_000, "ms": 1_000, "us": 1}[unit]
+        wrong = (ticks < _FIRST // factor - 1) | (ticks > _LAST // factor + 1)
+        whole = np.where(wrong, 0, ticks) * factor
+    wrong = wrong | (whole < _FIRST) | (whole > _LAST)
+    return pa.array(np.where(wrong, 0, whole), pa.int64(), mask=missing | wrong).cast(target)
+
+
+def days(dates: pa.Array) -> pa.Array:
+    """Dates in milliseconds, as days; NULL where the year isn't from 1 to 9999."""
+    import numpy as np
+    import pyarrow as pa
+
+    missing = np.asarray(dates.is_null())
+    found = np.asarray(dates.cast(pa.int64()).fill_null(0)) // 86_400_000
+    wrong = (found < _FIRST // _DAY) | (found > _LAST // _DAY)
+    return pa.array(np.where(wrong, 0, found).astype(np.int32), pa.int32(), mask=missing | wrong).cast(pa.date32())
+
+
+_DAY = 86_400_000_000
+_FIRST = -719_162 * _DAY - _DAY
+"""A day before year 1, in microseconds: told in a zone, it may lie in year 1. What doesn't is found afterwards."""
+_LAST = 2_932_897 * _DAY + _DAY
+"""The same after year 9999."""

@@ -1,0 +1,347 @@
+"""Snapshots: one version of the tables, as questions read them. Nothing in them can make a question fail.
+
+A snapshot is a folder that only this user can read: a Parquet file for each table, and a manifest. It is written once
+and never changed. Tables in memory have no file: the process that holds them holds their part of the snapshot.
+
+Which folder is in force, the ledger says. A folder that it doesn't name is what an admission left that was stopped; the
+next one removes it, unless the lock in it says that it is still being written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+from discreet.errors import SnapshotError, SnapshotMissing
+from discreet.tables.schema.column import Kind
+from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 1
+_MANIFEST = "manifest.json"
+_LOCK = "lock"
+_BLOCK = 1 << 20
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldColumn:
+    """A column of an admitted table.
+
+    Args:
+        name: as it was declared.
+        kind: of its values.
+        nullable: whether NULLs may occur, as the source's schema says.
+        identifies: whether it was cast as one that tells units, or linked rows, apart.
+        time_zone: in which its times are told; None if the source has no zones.
+    """
+
+    name: str
+    kind: Kind
+    nullable: bool
+    identifies: bool = False
+    time_zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class HeldTable:
+    """An admitted table.
+
+    Args:
+        columns: in the order in which they were declared.
+        rows: how many it has. Private.
+        digest: of its contents. Private.
+        written: what was declared of how its source is written, as JSON.
+        file: the name of its file in the snapshot's folder; None for a table in memory.
+        data: the table, if it is in memory.
+    """
+
+    columns: tuple[HeldColumn, ...]
+    rows: int
+    digest: str
+    written: str = "{}"
+    file: str | None = None
+    data: pa.Table | None = None
+
+    def covers(self, table: Table, identifying: frozenset[str]) -> bool:
+        """Whether a table, as it is declared now, can be asked about with what was admitted."""
+        if self.written != written(table.source):
+            return False
+        held = {column.name.casefold(): column for column in self.columns}
+        for column in table.columns:
+            found = held.get(column.name.casefold())
+            if found is None or (found.kind, found.time_zone) != (column.kind, column.time_zone):
+                return False
+            if column.name.casefold() in identifying and not found.identifies:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Snapshot:
+    """All tables of an account, as they were admitted together.
+
+    Args:
+        tables: by the lower-case name of the table.
+        folder: where their files lie; None if all are in memory.
+        report: what admission left out, for the custodian alone.
+    """
+
+    tables: Mapping[str, HeldTable]
+    folder: Path | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def contents(self) -> str:
+        """A digest of what the snapshot holds, in one text for all tables. Private."""
+        named = {
+            name: (held.digest, held.written, [_to_json(column) for column in held.columns])
+            for name, held in self.tables.items()
+        }
+        return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+    def path(self, table: Table) -> Path | None:
+        """The file of a table; None if it is in memory."""
+        held = self.tables[table.name.casefold()]
+        return None if self.folder is None or held.file is None else self.folder / held.file
+
+    def save(self) -> None:
+        """Write the manifest; afterwards, all of the folder is on the disk.
+
+        Raises:
+            SnapshotError: it can't be written.
+        """
+        if self.folder is None:
+            return
+        try:
+            self._save(self.folder)
+        except OSError as error:
+            raise SnapshotError(
+                f"the snapshot {str(self.folder)!r} can't be written: {error.strerror}", hint="is the disk full?"
+            ) from None
+
+    def _save(self, folder: Path) -> None:
+        """Write the manifest, and wait for all of it."""
+        manifest = {
+            "format": FORMAT,
+            "tables": {
+                name: {
+                    "file": held.file,
+                    "rows": held.rows,
+                    "digest": held.digest,
+                    "written": held.written,
+                    "columns": [_to_json(column) for column in held.columns],
+                }
+                for name, held in self.tables.items()
+            },
+            "report": self.report,
+        }
+        path = folder / _MANIFEST
+        path.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        path.chmod(0o600)
+        for each in (*folder.iterdir(), folder, folder.parent):
+            _synced(each)
+
+    @classmethod
+    def load(cls, folder: Path, memory: Mapping[str, HeldTable]) -> Self:
+        """Read the manifest of a folder.
+
+        Args:
+            folder: that the ledger names.
+            memory: the tables in memory, by lower-case name.
+
+        Raises:
+            SnapshotMissing: the folder isn't there, or isn't what was written.
+        """
+        try:
+            manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+            tables = {}
+            for name, entry in manifest["tables"].items():
+                if entry["file"] is not None:
+                    (folder / entry["file"]).stat()
+                    tables[name] = _held(entry)
+                elif name in memory:
+                    tables[name] = memory[name]
+                else:
+                    tables[name] = _held(entry)
+            return cls(tables=tables, folder=folder, report=manifest["report"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            pass
+        raise SnapshotMissing(
+            f"the snapshot {str(folder)!r} isn't there as it was written, so no question can be answered",
+            hint="restore the folder from a copy, or admit the sources again: `discreet admit`",
+        )
+
+    def damaged(self) -> list[str]:
+        """The tables whose files aren't what was written. It reads all of them."""
+        return [
+            name
+            for name, held in self.tables.items()
+            if self.folder is not None and held.file is not None and digest_of(self.folder / held.file) != held.digest
+        ]
+
+
+def written(source: Source) -> str:
+    """What is declared of how a source is written, as far as it decides what its values are.
+
+    Examples:
+        >>> written(Source.of("visits.csv", dates="dmy", skip_malformed=True))
+        '{"dates": "dmy"}'
+    """
+    said = {name: value for name, value in source.declared().items() if name not in {"table", "skip_malformed"}}
+    return json.dumps(said, sort_keys=True)
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def folder_of(root: Path, account: str) -> Path:
+    """Where the snapshots of one account lie, below the folder of all.
+
+    Examples:
+        >>> folder_of(Path("snapshots"), "..").as_posix()
+        'snapshots/%2E%2E'
+    """
+    return root / quote(account, safe="").replace(".", "%2E")
+
+
+@contextmanager
+def new_folder(parent: Path, version: int) -> Iterator[Path]:
+    """A folder for a new snapshot, which nobody sweeps while it is being written; removed if that fails.
+
+    Args:
+        parent: of all snapshots of the account; made if it isn't there.
+        version: that it is meant to become.
+
+    Raises:
+        SnapshotError: it can't be made.
+    """
+    folder, lock = _made(parent, version)
+    try:
+        with lock:
+            yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _made(parent: Path, version: int) -> tuple[Path, Lock]:
+    """A new folder, in use."""
+    problem = ""
+    for _ in range(_TRIES):  # another process may sweep it before it is locked
+        try:
+            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = Path(mkdtemp(prefix=f"{version:06d}-", dir=parent))
+            return folder, Lock(folder, shared=True)
+        except OSError as error:
+            problem = error.strerror or "it is locked"
+    raise SnapshotError(
+        f"no snapshot can be written in {str(parent)!r}: {problem}", hint="free the disk, or name a folder: snapshots ="
+    )
+
+
+def sweep(parent: Path, keep: Sequence[str]) -> None:
+    """Remove snapshots that aren't kept and that no process reads or writes.
+
+    Args:
+        parent: of all snapshots of the account.
+        keep: the names of those that stay.
+    """
+    with suppress(OSError):
+        for folder in parent.iterdir():
+            if folder.name not in keep and folder.is_dir():
+                with suppress(OSError), Lock(folder, shared=False):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Lock:
+    """Says that a process uses a folder: shared by who reads or writes it, or alone by who removes it.
+
+    The system lets go of it when the process ends, however it ends. Where there are no such locks, nobody is ever
+    alone, so that no folder in use is removed.
+
+    Raises:
+        OSError: others use the folder.
+    """
+
+    def __init__(self, folder: Path, *, shared: bool) -> None:
+        """Take the lock, or raise at once."""
+        self._descriptor = -1
+        self._descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            import fcntl
+
+            fcntl.flock(self._descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except ImportError:
+            self.close()
+            if not shared:
+                raise OSError from None
+        except OSError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """The lock itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of it."""
+        self.close()
+
+    def __del__(self) -> None:
+        """Let go of it once nobody holds it any more."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _synced(path: Path) -> None:
+    """Wait until a file or folder is on the disk; some systems can't wait for folders."""
+    with suppress(PermissionError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _to_json(column: HeldColumn) -> list[Any]:
+    """A column as JSON-ready data."""
+    return [column.name, str(column.kind), column.nullable, column.identifies, column.time_zone]
+
+
+def _held(entry: Mapping[str, Any]) -> HeldTable:
+    """A table as the manifest has it."""
+    columns = tuple(
+        HeldColumn(name=name, kind=Kind(kind), nullable=nullable, identifies=identifies, time_zone=zone)
+        for name, kind, nullable, identifies, zone in entry["columns"]
+    )
+    return HeldTable(
+        columns=columns,
+        rows=int(entry["rows"]),
+        digest=str(entry["digest"]),
+        written=str(entry["written"]),
+        file=entry["file"],
+    )

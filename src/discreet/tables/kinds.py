@@ -1,0 +1,83 @@
+"""Kinds of stored values: which kind a column of an Arrow type is read as, and as which others it may be declared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.tables.schema.column import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SQL_TYPES = {
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.INTEGER: "BIGINT",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+"""The one type in which snapshots hold values of each kind, and in which questions are computed."""
+
+_WIDER = {(Kind.INTEGER, Kind.REAL), (Kind.INTEGER, Kind.TEXT), (Kind.DATE, Kind.TIMESTAMP)}
+"""A column of the first kind may be declared as the second, since each of its values is one, and stays different."""
+
+
+def kind_of(stored: pa.DataType) -> Kind | None:  # noqa: PLR0911 — one case for each kind
+    """The kind that values of an Arrow type are read as; None if discreet doesn't compute with them.
+
+    A decimal without places is an integer: that is how some databases write their ids.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> kind_of(pa.decimal128(18, 0)), kind_of(pa.decimal128(18, 3)), kind_of(pa.binary())
+        (<Kind.INTEGER: 'integer'>, <Kind.REAL: 'real'>, None)
+    """
+    from pyarrow import types
+
+    if types.is_dictionary(stored):
+        return kind_of(stored.value_type)
+    if types.is_boolean(stored):
+        return Kind.BOOLEAN
+    if types.is_integer(stored) or (types.is_decimal(stored) and stored.scale <= 0):
+        return Kind.INTEGER
+    if types.is_floating(stored) or types.is_decimal(stored):
+        return Kind.REAL
+    if is_text(stored) or types.is_null(stored):  # a column that is nothing but NULL
+        return Kind.TEXT
+    if types.is_date(stored):
+        return Kind.DATE
+    return Kind.TIMESTAMP if types.is_timestamp(stored) else None
+
+
+def is_text(stored: pa.DataType) -> bool:
+    """Whether values of an Arrow type are texts."""
+    from pyarrow import types
+
+    return bool(types.is_string(stored) or types.is_large_string(stored) or types.is_string_view(stored))
+
+
+def readable_as(stored: pa.DataType, kind: Kind) -> bool:
+    """Whether a column of an Arrow type may be declared to be of a kind.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> readable_as(pa.int8(), Kind.REAL), readable_as(pa.float64(), Kind.INTEGER)
+        (True, False)
+    """
+    from pyarrow import types
+
+    found = kind_of(stored)
+    return found is kind or (found, kind) in _WIDER or bool(types.is_null(stored))
+
+
+def called(stored: pa.DataType) -> str:
+    """What to call an Arrow type in an error: by its name alone, since the members of an enumeration are values.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> called(pa.list_(pa.int64())), called(pa.timestamp("us", "UTC"))
+        ('list', 'timestamp[us, tz=UTC]')
+    """
+    text = str(stored)
+    return text if text.startswith(("timestamp", "decimal")) else text.partition("<")[0]

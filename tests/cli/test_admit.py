@@ -1,0 +1,122 @@
+"""`discreet admit`: what it says, and what schedulers are told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dp
+from discreet.cli.common.failures import ExitCode
+from discreet.errors import InvalidArgument
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+CONFIG = """
+name = "people"
+ledger = "people.ledger"
+adjacency = "add_remove"
+budget = { epsilon = 1000 }
+
+[tables.people]
+source = "people.csv"
+unit = "id"
+limits = { rows = 1 }
+columns = { id = { kind = "integer" }, age = { kind = "integer", bounds = [0, 110] } }
+"""
+CANARY = "Xanthippe"
+
+
+@pytest.fixture
+def folder(here: Path) -> Path:
+    """A table of which not everything can be read, declared, with an account that nothing was admitted to."""
+    (here / "people.csv").write_text(f"id,age\n1,30\n2,{CANARY}\n,40\n4,50\n")
+    (here / "discreet.toml").write_text(CONFIG)
+    dp.load(here / "discreet.toml", create_ledger=True)["people"].close()
+    return here
+
+
+def n_of(folder: Path) -> int:
+    """How many people there are, all but exactly."""
+    with dp.load(folder / "discreet.toml")["people"] as account:
+        return int(account.ask(COUNT, epsilon=100)["n"][0])
+
+
+def test_it_says_which_version_is_in_force(run: Any, folder: Path) -> None:
+    """And what wasn't read only if it is asked to; never a value."""
+    first = run("admit")
+    assert (first.exit_code, first.stdout.splitlines()[0]) == (0, "version 1 is in force")
+    assert "--report" in first.stdout
+    second = run("admit", "--report")
+    assert second.stdout.splitlines() == [
+        "version 2 is in force",
+        "people: 3 rows; 1 records left out",
+        "  1 rows don't say whose they are",
+        "  age: 1 values couldn't be read, and are NULL",
+    ]
+    assert CANARY not in first.stdout + second.stdout + first.stderr + second.stderr
+    assert n_of(folder) == 3
+
+
+def test_the_report_as_json_says_that_it_is_not_private(run: Any, folder: Path) -> None:
+    """It is read off the tables."""
+    found = json.loads(run("admit", "--json").stdout)
+    assert (found["version"], found["private"], found["problem"]) == (1, False, "")
+    assert found["tables"]["people"]["unreadable"] == {"age": 1}
+    assert folder.is_dir()
+
+
+def test_trying_puts_nothing_in_force(run: Any, folder: Path) -> None:
+    """Nor does it leave anything."""
+    tried = run("admit", "--check")
+    assert (tried.exit_code, tried.stdout.splitlines()[0]) == (0, "nothing was put in force")
+    assert not list((folder / "people.snapshots").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(("part", "code"), [("50%", 0), ("0.5", 0), ("1%", 1), ("0", 1)])
+def test_too_much_that_cannot_be_read_is_refused(run: Any, folder: Path, part: str, code: int) -> None:
+    """As a percentage or a number."""
+    done = run("admit", "--at-most-unreadable", part)
+    assert done.exit_code == code
+    assert folder.is_dir()
+
+
+@pytest.mark.parametrize("part", ["101%", "-1%", "much"])
+def test_a_part_is_a_part(run: Any, folder: Path, part: str) -> None:
+    """From none to all."""
+    done = run("admit", f"--at-most-unreadable={part}")
+    assert done.exit_code == ExitCode.REFUSED
+    assert InvalidArgument.code in done.stderr
+    assert folder.is_dir()
+
+
+def test_malformed_records_are_named_by_line(run: Any, folder: Path) -> None:
+    """And left out only where that is asked for."""
+    (folder / "people.csv").write_text(f'id,age\n1,30\n2,"6" tall" {CANARY}\n3,40\n')
+    refused = run("admit")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "line 3" in refused.stderr
+    assert CANARY not in refused.stderr
+    done = run("admit", "--skip-malformed", "--report")
+    assert done.exit_code == 0
+    assert "1 malformed records; the first on lines 3" in done.stdout
+    assert n_of(folder) == 2
+
+
+def test_a_schedule_goes_on(run: Any, folder: Path) -> None:
+    """The exit code tells the scheduler; the number goes up all the same."""
+    assert run("admit", "--scheduled").exit_code == 0
+    (folder / "people.csv").unlink()
+    again = run("admit", "--scheduled")
+    assert again.exit_code == ExitCode.SERVED_AGAIN
+    assert again.stdout.splitlines()[0] == "version 2 is in force"
+    assert "people.csv" in again.stderr
+    assert n_of(folder) == 3
+
+
+def test_the_first_question_admits(run: Any, folder: Path) -> None:
+    """Whoever sits at the command line is the custodian."""
+    assert run("ask", COUNT, "--epsilon", "100").exit_code == 0
+    assert run("admit").stdout.splitlines()[0] == "version 2 is in force"
+    assert folder.is_dir()

@@ -1,0 +1,127 @@
+"""Lines of a CSV file that somebody made on purpose: they cost nobody else a row, or the whole file is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.errors import SourceMalformed
+from discreet.privacy import Bounds, Limits, Unit
+from discreet.query.ir import Column as Reference
+from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
+from discreet.tables import Column, Kind, Owner, Source, Table
+from discreet.tables.admission import admit
+from support.engines import engine_over
+
+POISON: dict[str, bytes] = {
+    "too few cells": b"77\n",
+    "too many cells": b"77,1,2,3,4,5\n",
+    "nothing but commas": b",,,,,,\n",
+    "invalid UTF-8": b"77,\xff\xfe,1\n",
+    "invalid UTF-8 in the id": b"\xc3\x28,a,1\n",
+    "a NUL byte": b"77,a\x00b,1\n",
+    "a quote inside": b'77,a"b,1\n',
+    "a quote, and more": b'77,"a"b,1\n',
+    "a quote in a quote": b'77,"6" tall" guy,1\n',
+    "a line break in quotes": b'77,"a\nb",1\n',
+    "a lone carriage return": b"77,a\rb,1\n",
+    "a huge number": b"77,a," + b"9" * 400 + b"\n",
+    "a huge text": b"77," + b"a" * 3_000_000 + b",1\n",
+    "an infinity": b"77,a,inf\n",
+    "no number": b"77,a,nan\n",
+    "an overflow": b"77,a,1e999\n",
+    "an id beyond 64 bits": b"99999999999999999999,a,1\n",
+    "SQL": b"77,'; DROP TABLE raw; --,1\n",
+    "a blank line": b"\n",
+    "spaces": b"   \n",
+    "a byte order mark": b"\xef\xbb\xbf77,a,1\n",
+}
+OPEN = b'77,"a,1\n'
+"""A quotation mark that is never closed."""
+OTHERS = b"".join(
+    b"%d,%s,%d\n" % (number % 50, b"abc"[number % 3 : number % 3 + 1], number % 7) for number in range(500)
+)
+HEADER = b"id,g,x\n"
+COLUMNS = (
+    Column(name="id", kind=Kind.INTEGER),
+    Column(name="g", kind=Kind.TEXT),
+    Column(name="x", kind=Kind.REAL, bounds=Bounds(0, 6)),
+)
+Answer = dict[Any, tuple[int, int]]
+
+
+def ask(path: Path, content: bytes, limits: Limits, **declared: Any) -> Answer:
+    """A count and a sum by group, private keys, of a CSV file."""
+    path.write_bytes(content)
+    table = Table(name="t", source=Source.of(path, **declared), columns=COLUMNS, unit=Unit("id"), limits=limits)
+    question = Exact(
+        source=Scan(table=table, columns=("id", "g", "x"), owner=Owner(Unit("id")), alias=table.name),
+        keys=(Key(name="g", expr=Reference("t", "g", Type(Kind.TEXT)), values=None),),
+        measures=(
+            Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=0, lo=0, hi=1),
+            Sum(name="s", value=Reference("t", "x", Type(Kind.REAL)), grid=0, lo=0, hi=6),
+        ),
+        limits=limits,
+        salt="",
+    )
+    result = engine_over([table]).run(question)
+    return {group: (result.measures["n"][n], result.measures["s"][n]) for n, (group,) in enumerate(result.keys)}
+
+
+def with_line(line: bytes) -> bytes:
+    """The file with somebody's line in its middle."""
+    half = len(OTHERS) // 2 + OTHERS[len(OTHERS) // 2 :].index(b"\n") + 1
+    return HEADER + OTHERS[:half] + line + OTHERS[half:]
+
+
+def check(clean: Answer, poisoned: Answer) -> None:
+    """One person's line adds two rows of theirs at the most, and nobody else's change."""
+    added = {
+        group: tuple(after - before for after, before in zip(both, clean.get(group, (0, 0)), strict=True))
+        for group, both in poisoned.items()
+    }
+    assert clean.keys() <= poisoned.keys()
+    assert all(rows >= 0 and 0 <= size <= 6 * rows for rows, size in added.values())
+    assert sum(rows for rows, _ in added.values()) <= 2
+
+
+@pytest.mark.parametrize("multiline", [False, True])
+@pytest.mark.parametrize("poison", POISON)
+def test_a_hostile_line_changes_nothing_for_others(poison: str, multiline: bool, tmp_path: Path) -> None:
+    """Whatever one person's line is made of, where malformed records are left out; each shape of limits."""
+    path = tmp_path / "t.csv"
+    for limits in (Limits(rows=4), Limits(groups=2, rows_per_group=3)):
+        how = {"multiline": multiline, "skip_malformed": True}
+        check(ask(path, HEADER + OTHERS, limits, **how), ask(path, with_line(POISON[poison]), limits, **how))
+
+
+def test_an_open_quotation_mark_costs_others_nothing_where_lines_stand_alone(tmp_path: Path) -> None:
+    """With multiline = false. Else the cell may go on until the next mark, which the threat model says."""
+    path, limits = tmp_path / "t.csv", Limits(rows=4)
+    clean = ask(path, HEADER + OTHERS, limits)
+    check(clean, ask(path, with_line(OPEN), limits, multiline=False, skip_malformed=True))
+    taken = ask(path, with_line(OPEN + b'77,"a,1\n'), limits, skip_malformed=True)
+    with pytest.raises(AssertionError):
+        check(clean, ask(path, with_line(OPEN) + b'1,"",1\n', limits, skip_malformed=True))
+    check(clean, taken)
+
+
+def test_one_badly_quoted_cell_among_many_rows(tmp_path: Path) -> None:
+    """The file is refused, by the number of the line; or the line alone is left out."""
+    path = tmp_path / "t.csv"
+    lines = [f"{number},guy" for number in range(20_000)]
+    lines[12_344] = '1,"6" tall" guy'
+    path.write_text("id,g\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    columns, limits = COLUMNS[:2], Limits(rows=1)
+    table = Table(name="t", source=Source.of(path), columns=columns, unit=Unit("id"), limits=limits)
+    with pytest.raises(SourceMalformed, match="line 12,346 ") as refusal:
+        admit([table], {}, None)
+    assert "tall" not in f"{refusal.value} {refusal.value.hint}"
+    skipping = Table(
+        name="t", source=Source.of(path, skip_malformed=True), columns=columns, unit=Unit("id"), limits=limits
+    )
+    snapshot = admit([skipping], {}, None)
+    assert snapshot.tables["t"].rows == 19_999
+    assert (snapshot.report["t"]["malformed"], snapshot.report["t"]["malformed_lines"]) == (1, [12_346])
