@@ -123,3 +123,14 @@ def test_texts_for_null_are_never_keys() -> None:
     assert "Asia" not in (proposal.dataset.tables[0].column("continent").keys or ())
     assert list(proposal.dataset.tables[0].column("city").keys or ()) == ["Paris", None]
     assert proposal.dataset.tables[0].source.missing == ("Asia", "Rome")
+
+
+def test_kinds_that_were_guessed_from_cells_are_said_to_be_leaks() -> None:
+    """In the file, where others read it: of a source without types at which somebody looked, and of no other."""
+    schema = columns({"patient_id": Kind.INTEGER, "age": Kind.INTEGER})
+    seen = Peek(columns={"patient_id": Seen(lo=1, hi=2), "age": Seen(lo=1, hi=2)})
+    words = "LEAK: kinds other than text were guessed from cells"
+    assert words in propose(schema, seen, source=CSV).to_toml()
+    assert words not in propose(schema, None, source=CSV).to_toml()
+    assert words not in propose(schema, seen, source=Source.of("/data/clinic.parquet")).to_toml()
+    assert words not in propose(schema[1:], seen, source=CSV).to_toml()  # its name says that it is a number

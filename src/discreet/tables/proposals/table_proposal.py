@@ -20,6 +20,7 @@ from discreet.tables.schema.table import Table
 from discreet.tables.schema.toml import key, value
 
 _TELLS = ("the unit", "the link", "a link")
+_GUESSED = "LEAK: kinds other than text were guessed from cells, of which one can change a kind; correct them."
 _LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts for less; higher limits mean more noise."
 
 
@@ -57,6 +58,7 @@ class TableProposal:
         missing_origin: where the texts for NULL came from; None if there are none.
         doubts: what the data says against the proposal, in words. For the custodian's screen only: they aren't
             written to the file, because they depend on the data.
+        kinds_are_leaks: whether kinds that nobody knows from names were guessed from cells.
     """
 
     table: Table
@@ -65,6 +67,7 @@ class TableProposal:
     codebook: Codebook | None
     missing_origin: Origin | None
     doubts: tuple[str, ...]
+    kinds_are_leaks: bool = False
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -96,7 +99,11 @@ class TableProposal:
             ),
             (*path, "limits"): Note(above=(_LIMITS,)),
             (*path, "columns"): Note(
-                below=(*_book_words(self.codebook), *(line for item in left_out for line in _left_out(item)))
+                below=(
+                    *((_GUESSED,) if self.kinds_are_leaks else ()),
+                    *_book_words(self.codebook),
+                    *(line for item in left_out for line in _left_out(item)),
+                )
             ),
         }
         return notes | {(*path, "columns", item.column.name): _note(item) for item in self.suggestions}
@@ -148,8 +155,14 @@ def propose_table(look: Look, choice: Choice, entered: set[tuple[str, str]]) -> 
         choice=choice,
         codebook=context.book,
         missing_origin=(Origin.DATA if from_data else Origin.KNOWLEDGE) if context.missing else None,
+        kinds_are_leaks=source.is_untyped and look.peek is not None and any(map(_is_of_kind_alone, suggestions)),
         doubts=tuple(words for item in suggestions if (words := doubt(item, context)) is not None),
     )
+
+
+def _is_of_kind_alone(item: Suggestion) -> bool:
+    """Whether a column stays in for its kind, without being known or said to be read off the data."""
+    return item.origin is Origin.SCHEMA and not item.left_out and item.column.kind is not Kind.TEXT
 
 
 def _id_column(column: Column, choice: Choice) -> Suggestion:
