@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.errors import NotAdmitted
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
 from discreet.query.draft import Noise
@@ -37,7 +38,7 @@ def test_a_plan_with_other_noise_is_not_carried_out(tmp_path: Path) -> None:
 
 
 def test_an_answer_is_not_reused_for_data_that_are_read_otherwise(tmp_path: Path) -> None:
-    """Which texts of a CSV file mean NULL shapes the answer, so it belongs to the question's digest."""
+    """Which texts of a CSV file mean NULL shapes the answer, so the table must be admitted again."""
     path = tmp_path / "t.csv"
     path.write_text("s\n" + "?\n" * 50 + "a\n" * 50, encoding="utf-8")
     reused = []
@@ -47,6 +48,10 @@ def test_an_answer_is_not_reused_for_data_that_are_read_otherwise(tmp_path: Path
         dataset = Dataset(name="t", tables=(table,), budget=dp.Budget(epsilon=100), ledger=str(tmp_path / "t.ledger"))
         save_config(dataset, tmp_path / "t.toml")
         with dp.load(tmp_path / "t.toml", create_ledger=True)["t"] as protected:
+            if missing:
+                with pytest.raises(NotAdmitted):
+                    protected.ask("SELECT COUNT(s) AS n FROM t", epsilon=10)
+                protected.refresh()
             reused.append(protected.ask("SELECT COUNT(s) AS n FROM t", epsilon=10).reused)
     assert reused == [False, False]
 

@@ -166,7 +166,7 @@ def test_folders_in_use_stay(tmp_path: Path) -> None:
         sweep(tmp_path, [kept.name])
         assert sorted(tmp_path.iterdir()) == sorted([kept, read, written])
         with pytest.raises(BlockingIOError):
-            Lock(written, shared=True)
+            Lock(written, shared=False)
     assert not orphan.exists()
     reader.close()
     sweep(tmp_path, [kept.name])
