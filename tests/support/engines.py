@@ -46,7 +46,7 @@ def as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any]) -> Snapshot
     for table in tables:
         ids = identifying(table, tables)
         columns = tuple(
-            HeldColumn(name=column.name, kind=column.kind, nullable=True, identifies=column.name.casefold() in ids)
+            HeldColumn(name=column.name, kind=column.kind, identifies=column.name.casefold() in ids)
             for column in table.columns
         )
         rows = data[table.source.location]

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from discreet.engine import Engine, open_engine
 from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
@@ -125,8 +125,10 @@ class Admissions:
             SourceError: there is none, and the sources can't be read.
         """
         with self._turn:
-            self.first()
             admitted = self._account.admitted()
+            if admitted is None:
+                self.admit()
+                admitted = self._account.admitted()
             if admitted is None:  # the ledger was put back meanwhile
                 raise NotAdmitted("no version of these tables was admitted yet", hint="`discreet admit` reads them")
             if self._current is None or self._current.admitted != admitted:
@@ -214,14 +216,6 @@ class Admissions:
         """Let go of the version in force."""
         with self._turn:
             self._current = None
-
-    def __enter__(self) -> Self:
-        """Use it in a `with` statement, to close it at the end."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close."""
-        self.close()
 
     def _put_in_force(self, after: int, read: Callable[[Path | None], Snapshot]) -> AdmissionReport:
         """Make a snapshot and name it in the ledger: from that moment on it is the version in force."""

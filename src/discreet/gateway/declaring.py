@@ -16,10 +16,6 @@ Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
 
 
-UNTYPED = frozenset({"csv", "jsonl", "sqlite", "xlsx"})
-"""Kinds of sources without types: what their cells mean is what is declared."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeclaredTable:
     """One of several tables to be protected together; made by `table`, and opened by `protect`.
@@ -173,7 +169,7 @@ def _column(column: Column, declaration: Declaration, source: Source) -> Column:
     if isinstance(declaration, Column):
         return declaration
     kind = column.kind
-    if source.kind in UNTYPED:
+    if source.is_untyped:
         kind = Kind.TEXT if declaration is None else kind_of(declaration)
     return Column(
         name=column.name,

@@ -13,14 +13,14 @@ from typing import Any, Self
 from discreet.errors import EngineUnavailable
 from discreet.tables.sql_text import string
 
-_SETTINGS = {
+SHUT_OFF = {
     "autoinstall_known_extensions": "false",  # nothing is fetched,
     "autoload_known_extensions": "false",  # nor loaded
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",  # nor read from the user's home
     "python_enable_replacements": "false",  # a table name never means a Python variable
-    "preserve_insertion_order": "false",  # answers don't depend on the order of rows, so needn't pay for it
 }
+"""Settings of every instance: it has what is handed to it, and no more."""
 
 _ARRAYS = 20
 """Dense ids of up to this many bits are counted in an array, which is 2–3 times faster than a hash table."""
@@ -67,7 +67,7 @@ class Session:
                 hint="free or allow a temporary directory; the environment's TMPDIR names another",
             ) from error
         try:
-            self._connection = self._started(threads, memory or usable_memory(), in_order=in_order)
+            self._connection = self._started(threads, memory or usable_memory(), in_order, in_row_order)
         except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
             shutil.rmtree(self._spill, ignore_errors=True)
             if isinstance(error, duckdb.Error | OSError):
@@ -75,15 +75,15 @@ class Session:
                     f"DuckDB can't be started: {error}", hint="mend what it says; no table was opened for it"
                 ) from error
             raise
-        if in_row_order:
-            self.execute("SET preserve_insertion_order = true")
 
-    def _started(self, threads: int | None, memory: int, *, in_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
+    def _started(self, threads: int | None, memory: int, in_order: bool, in_row_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
         """A connection to an instance of its own."""
         import duckdb
 
         settings = {
-            **_SETTINGS,
+            **SHUT_OFF,
+            # Answers don't depend on the order of rows, so needn't pay for it.
+            "preserve_insertion_order": str(in_row_order).lower(),
             "temp_directory": str(self._spill),
             "memory_limit": f"{memory}B",
             **({"threads": str(threads)} if threads else {}),

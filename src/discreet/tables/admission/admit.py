@@ -59,7 +59,9 @@ def admit(
         group = [table for table in tables if (paths[table.name] is None) is in_memory]
         if not group:
             continue
-        with _session(group, paths, in_row_order=in_memory) as session:
+        # Tables in memory keep the order of their rows, so that equal ones have equal digests; it decides nothing else.
+        with Session(in_row_order=in_memory) as session:
+            _prepare(session, group, [path for path in map(paths.get, (table.name for table in group)) if path])
             for number, table in enumerate(group):
                 reading = _Reading(
                     f"source{number}", table, identifying(table, tables), required(table, tables), progress
@@ -75,12 +77,8 @@ def admit(
     return Snapshot(tables=held, folder=folder, report=report)
 
 
-def _session(tables: Sequence[Table], paths: Mapping[str, Path | None], *, in_row_order: bool) -> Session:
-    """A session that may write the tables' files, and nothing else.
-
-    Tables in memory keep the order of their rows, so that equal ones have equal digests; it decides nothing else.
-    """
-    session = Session(in_row_order=in_row_order)
+def _prepare(session: Session, tables: Sequence[Table], paths: Sequence[Path]) -> None:
+    """Let a session write the tables' files, and nothing else; refuse time zones that it doesn't know."""
     session.execute("SET TimeZone = 'UTC'")
     for column in (column for table in tables for column in table.columns):
         known = "SELECT 1 FROM pg_timezone_names() WHERE name = ?"
@@ -89,8 +87,7 @@ def _session(tables: Sequence[Table], paths: Mapping[str, Path | None], *, in_ro
                 f"column {column.name!r} has a time zone that nobody knows: {column.time_zone!r}",
                 hint='a name of the IANA database, such as "Europe/Paris", or "UTC"',
             )
-    session.lock(allowed=[str(path) for path in (paths[table.name] for table in tables) if path is not None])
-    return session
+    session.lock(allowed=list(map(str, paths)))
 
 
 def identifying(table: Table, tables: Sequence[Table]) -> frozenset[str]:
@@ -174,7 +171,6 @@ class _Reading:
             HeldColumn(
                 name=column.name,
                 kind=column.kind,
-                nullable=column.nullable or not fields[column.name.casefold()].required,
                 identifies=column.name.casefold() in self.identifying,
                 time_zone=column.time_zone,
             )
@@ -208,8 +204,8 @@ class _Reading:
         }
 
     def _fields(self, source: OpenSource) -> dict[str, Field]:
-        """What the source says of the declared columns; in JSON lines, each line says it anew."""
-        if self.table.source.kind == "jsonl":
+        """What the source says of the declared columns; without a schema, they are there."""
+        if not source.has_schema:
             import pyarrow as pa
 
             return {
@@ -312,16 +308,14 @@ class _Reading:
         import pyarrow as pa
 
         table = session.arrow(query).combine_chunks().replace_schema_metadata(None)
-        digest = hashlib.sha256()
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
-        digest.update(sink.getvalue())
         self.missing = {column: table[column].null_count for column in table.column_names}
         return HeldTable(
             columns=columns,
             rows=table.num_rows,
-            digest=digest.hexdigest(),
+            digest=hashlib.sha256(sink.getvalue()).hexdigest(),
             written=written(self.table.source),
             data=table,
         )

@@ -28,9 +28,9 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
         SourceMissing: the file or table isn't there.
         SourceUnsupported: it can't be read as a table.
     """
-    if source.kind == "jsonl":
-        return ()  # each line names its own columns, so only what is declared is there
     with open_source(source, data) as opened:
+        if not opened.has_schema:
+            return ()  # each record names its own columns, so only what is declared is there
         return tuple(
             Column(name=each.name, kind=kind, nullable=not (each.required and _always_read(each)))
             for each in opened.fields

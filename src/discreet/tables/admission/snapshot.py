@@ -43,14 +43,12 @@ class HeldColumn:
     Args:
         name: as it was declared.
         kind: of its values.
-        nullable: whether NULLs may occur, as the source's schema says.
         identifies: whether it was cast as one that tells units, or linked rows, apart.
         time_zone: in which its times are told; None if the source has no zones.
     """
 
     name: str
     kind: Kind
-    nullable: bool
     identifies: bool = False
     time_zone: str | None = None
 
@@ -329,14 +327,14 @@ def _synced(path: Path) -> None:
 
 def _to_json(column: HeldColumn) -> list[Any]:
     """A column as JSON-ready data."""
-    return [column.name, str(column.kind), column.nullable, column.identifies, column.time_zone]
+    return [column.name, str(column.kind), column.identifies, column.time_zone]
 
 
 def _held(entry: Mapping[str, Any]) -> HeldTable:
     """A table as the manifest has it."""
     columns = tuple(
-        HeldColumn(name=name, kind=Kind(kind), nullable=nullable, identifies=identifies, time_zone=zone)
-        for name, kind, nullable, identifies, zone in entry["columns"]
+        HeldColumn(name=name, kind=Kind(kind), identifies=identifies, time_zone=zone)
+        for name, kind, identifies, zone in entry["columns"]
     )
     return HeldTable(
         columns=columns,

@@ -10,27 +10,22 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.errors import SourceUnsupported
 from discreet.tables.schema.source import Source
+from discreet.tables.session import SHUT_OFF
 from discreet.tables.sources.arrays import MOST_ROWS, deliver, delivered, slices
 from discreet.tables.sources.files import identity_of
-from discreet.tables.sources.names import column_names
-from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.names import column_names, only
+from discreet.tables.sources.opened import Field, OpenDatabase
+from discreet.tables.sql_text import name as quoted
 
-_SETTINGS = {
-    "autoinstall_known_extensions": "false",  # nothing is fetched,
-    "autoload_known_extensions": "false",  # nor loaded
-    "allow_community_extensions": "false",
-    "allow_persistent_secrets": "false",  # nor read from the user's home
-    "python_enable_replacements": "false",  # a table name never means a Python variable
-}
 _NUMBERS = frozenset({"HUGEINT", "UHUGEINT", "BIGNUM"})
 """Whole numbers beyond 64 bits come as texts: Arrow's decimals have 38 digits, and these have 39 and more."""
 _TEXTS = frozenset({"UUID"})
 _ATTACHED = "private"
 
 
-class OpenDuckDB(OpenSource):
+class OpenDuckDB(OpenDatabase):
     """A table of a DuckDB file.
 
     Guarantee: nothing but the file is opened. Texts come without their collation, times with a zone as UTC. As long as
@@ -43,8 +38,7 @@ class OpenDuckDB(OpenSource):
 
     def __init__(self, source: Source) -> None:
         """Attach the file, and find the table's columns."""
-        super().__init__(source.location)
-        self._identity = _identity(source.location)
+        super().__init__(*_places(source.location))
         self._connection = _attached(source.location)
         try:
             self._schema, self._table = _find(self._connection, source)
@@ -57,18 +51,6 @@ class OpenDuckDB(OpenSource):
     def fields(self) -> tuple[Field, ...]:
         """The table's columns."""
         return self._fields
-
-    @property
-    def identity(self) -> str:
-        """A digest of the file, and of its log."""
-        return self._identity
-
-    def is_unchanged(self) -> bool:
-        """Whether the file and its log are what they were."""
-        try:
-            return _identity(self.location) == self._identity
-        except (SourceMissing, SourceUnsupported):
-            return False
 
     def close(self) -> None:
         """Detach the file."""
@@ -95,7 +77,7 @@ class OpenDuckDB(OpenSource):
         if kind in _NUMBERS | _TEXTS:
             return pa.string()
         try:
-            schema = _reader(self._connection.sql(f"SELECT {_name(written)} FROM {self._from} LIMIT 0")).schema
+            schema = _reader(self._connection.sql(f"SELECT {quoted(written)} FROM {self._from} LIMIT 0")).schema
         except (duckdb.Error, pa.ArrowException):
             return pa.opaque(pa.null(), kind.partition("(")[0], "duckdb")  # what stands within may be a category
         made = delivered(schema.field(0).type)
@@ -104,7 +86,7 @@ class OpenDuckDB(OpenSource):
     @property
     def _from(self) -> str:
         """The table in SQL."""
-        return f"{_ATTACHED}.{_name(self._schema)}.{_name(self._table)}"
+        return f"{_ATTACHED}.{quoted(self._schema)}.{quoted(self._table)}"
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, as DuckDB streams them."""
@@ -112,7 +94,7 @@ class OpenDuckDB(OpenSource):
         for number, each in enumerate(chosen):
             written, kind = self._written[each.name]
             as_text = kind in _NUMBERS | _TEXTS
-            columns.append(f"{f'CAST({_name(written)} AS VARCHAR)' if as_text else _name(written)} AS c{number}")
+            columns.append(f"{f'CAST({quoted(written)} AS VARCHAR)' if as_text else quoted(written)} AS c{number}")
         with _damage_reported(self.location):
             reader = _reader(self._connection.sql(f"SELECT {', '.join(columns)} FROM {self._from}"))
             for batch in reader:
@@ -137,7 +119,7 @@ def duckdb_tables(path: str) -> list[str]:
         SourceMissing: there is no such file.
         SourceUnsupported: it isn't a DuckDB file that can be opened for reading.
     """
-    _identity(path)
+    identity_of(*_places(path))
     connection = _attached(path)
     try:
         return [_shown(*each) for each in _tables(connection)]
@@ -145,14 +127,14 @@ def duckdb_tables(path: str) -> list[str]:
         connection.close()
 
 
-def _identity(location: str) -> str:
-    """A digest of a file, and of its log."""
-    return identity_of(location, f"{location}.wal")
+def _places(location: str) -> tuple[str, str]:
+    """Where a file lies, and its log."""
+    return location, f"{location}.wal"
 
 
 def _attached(location: str) -> Any:  # noqa: ANN401 â€” DuckDB hands out no types of its own
     """A connection that can read the file, and nothing else."""
-    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    connection = duckdb.connect(":memory:", config=SHUT_OFF)
     path = str(Path(location).resolve()).replace("'", "''")
     try:
         connection.execute(f"ATTACH '{path}' AS {_ATTACHED} (READ_ONLY)")
@@ -200,18 +182,9 @@ def _find(connection: Any, source: Source) -> tuple[str, str]:  # noqa: ANN401 â
     schema, _, table_name = (wanted or "").rpartition(".")
     meant = {(schema or "main", table_name), ("main", wanted)}
     matching = [table for table in tables if wanted is None or table in meant]
-    if len(matching) != 1:
-        problem = f"no table {wanted!r}" if wanted is not None else f"{len(tables)} tables, and none is named"
-        named = ", ".join(_shown(*each) for each in tables)
-        raise SourceMissing(f"the database {source.location!r} has {problem}", hint=f"it has {named}" if tables else "")
-    return matching[0]
+    return only(matching, source, "database", "table", [_shown(*each) for each in tables])
 
 
 def _shown(schema: str, table: str) -> str:
     """A table's name; outside of the main schema with that one's."""
     return table if schema == "main" else f"{schema}.{table}"
-
-
-def _name(text: str) -> str:
-    """An identifier in SQL."""
-    return '"' + text.replace('"', '""') + '"'

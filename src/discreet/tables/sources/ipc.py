@@ -9,14 +9,13 @@ import pyarrow as pa
 
 from discreet.errors import SourceUnsupported
 from discreet.tables.sources.arrays import deliver, delivered, slices, sound
-from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.names import column_names
-from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.opened import Field, OpenFileSource
 
 _MAGIC = b"ARROW1"
 
 
-class OpenIpc(OpenSource):
+class OpenIpc(OpenFileSource):
     """An Arrow IPC file or stream.
 
     Guarantee: what points outside of a batch is found before anything follows it. Memory is bounded by the size of the
@@ -30,7 +29,6 @@ class OpenIpc(OpenSource):
     def __init__(self, location: str) -> None:
         """Read the schema."""
         super().__init__(location)
-        self._file = OpenFile(location)
         try:
             self._is_file = self._file.head(len(_MAGIC)) == _MAGIC
             with self._reading() as (schema, _):
@@ -49,19 +47,6 @@ class OpenIpc(OpenSource):
     def fields(self) -> tuple[Field, ...]:
         """The columns of the schema."""
         return self._fields
-
-    @property
-    def identity(self) -> str:
-        """The open file's fingerprint."""
-        return self._file.fingerprint
-
-    def is_unchanged(self) -> bool:
-        """Whether the file is what it was when it was opened."""
-        return self._file.is_unchanged()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
     @contextmanager
     def _reading(self, places: list[int] | None = None) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:

@@ -12,9 +12,8 @@ import pyarrow as pa
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.cells import TextColumns
 from discreet.tables.sources.csv.opened import MOST_COUNTED, refusal
-from discreet.tables.sources.files import OpenFile
 from discreet.tables.sources.names import MOST_COLUMNS, column_names
-from discreet.tables.sources.opened import Field, Malformed, OpenSource
+from discreet.tables.sources.opened import Field, Malformed, OpenFileSource
 from discreet.tables.sources.streams import utf8_blocks
 
 LONGEST_LINE = 1 << 24
@@ -24,7 +23,7 @@ _NOTHING: dict[str, Any] = {}
 """Stands for an empty line; a record without values is another empty object."""
 
 
-class OpenJsonLines(OpenSource):
+class OpenJsonLines(OpenFileSource):
     """A file of JSON lines, perhaps packed.
 
     Numbers and truth values come as they are written, texts without their quotes: 1 and "1" mean the same. Lists and
@@ -44,7 +43,6 @@ class OpenJsonLines(OpenSource):
         super().__init__(source.location)
         self._source = source
         self._block = block
-        self._file = OpenFile(source.location)
         self._decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
     @cached_property
@@ -63,19 +61,6 @@ class OpenJsonLines(OpenSource):
                 break  # refused below
         column_names(list(found), self.location)
         return tuple(Field(name=name, type=pa.string(), untyped=True) for name in found)
-
-    @property
-    def identity(self) -> str:
-        """The open file's fingerprint."""
-        return self._file.fingerprint
-
-    def is_unchanged(self) -> bool:
-        """Whether the file is what it was when it was opened."""
-        return self._file.is_unchanged()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
     def _choose(self, names: Sequence[str]) -> list[Field]:
         """Columns of these names, which every record may lack."""

@@ -1,10 +1,14 @@
-"""The names of a source's columns: one rule for every format."""
+"""The names in a source, of its columns and of its tables: one rule for every format."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
-from discreet.errors import SourceUnsupported
+from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.schema.source import Source
+
+T = TypeVar("T")
 
 MOST_COLUMNS = 100_000
 
@@ -40,3 +44,30 @@ def column_names(written: Sequence[str], location: str) -> tuple[str, ...]:
                 hint="give each column a name of its own; case makes no difference",
             )
     return names
+
+
+def only(matching: Sequence[T], source: Source, whole: str, part: str, there: Sequence[str]) -> T:
+    """The one of several parts that a source means; the only one, if none is named.
+
+    Args:
+        matching: those that it may mean.
+        source: with the name that is wanted, if one is.
+        whole: what has the parts, in an error.
+        part: what they are.
+        there: the names of all.
+
+    Raises:
+        SourceMissing: none, or several, may be meant.
+
+    Examples:
+        >>> only(["people"], Source.of("clinic.duckdb"), "database", "table", ["people"])
+        'people'
+    """
+    if len(matching) != 1:
+        problem = (
+            f"no {part} {source.table!r}" if source.table is not None else f"{len(there)} {part}s, and none is named"
+        )
+        raise SourceMissing(
+            f"the {whole} {source.location!r} has {problem}", hint=f"it has {', '.join(there)}" if there else ""
+        )
+    return matching[0]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
+from discreet.tables.sources.files import OpenFile, identity_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -145,3 +146,64 @@ class OpenSource(ABC):
                     hint="make texts or numbers of it, or leave it out",
                 )
         return [known[name] for name in names]
+
+
+class OpenFileSource(OpenSource):
+    """A source that is one open file.
+
+    Args:
+        location: of the file.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Open the file."""
+        super().__init__(location)
+        self._file = OpenFile(location)
+
+    @property
+    def identity(self) -> str:
+        """The open file's fingerprint."""
+        return self._file.fingerprint
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened."""
+        return self._file.is_unchanged()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class OpenDatabase(OpenSource):
+    """A table of a database file, which a library opens for itself.
+
+    Args:
+        location: of the file.
+        logs: of files beside it in which the newest changes may lie.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened.
+    """
+
+    def __init__(self, location: str, *logs: str) -> None:
+        """Note what the file and its logs are now."""
+        super().__init__(location)
+        self._places = location, *logs
+        self._identity = identity_of(*self._places)
+
+    @property
+    def identity(self) -> str:
+        """A digest of the file, and of its logs."""
+        return self._identity
+
+    def is_unchanged(self) -> bool:
+        """Whether the file and its logs are what they were."""
+        try:
+            return identity_of(*self._places) == self._identity
+        except (SourceMissing, SourceUnsupported):
+            return False

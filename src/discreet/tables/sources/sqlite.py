@@ -15,8 +15,9 @@ from discreet.tables.schema.source import Source
 from discreet.tables.sources.arrays import decoded
 from discreet.tables.sources.cells import Mended, TextColumns
 from discreet.tables.sources.files import identity_of
-from discreet.tables.sources.names import column_names
-from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.names import column_names, only
+from discreet.tables.sources.opened import Field, OpenDatabase
+from discreet.tables.sql_text import name as quoted
 
 _PATIENCE = 5.0
 """Seconds to wait for somebody who writes."""
@@ -24,7 +25,7 @@ _HIDDEN = 1
 """What SQLite says of a column that no query sees unless it is named."""
 
 
-class OpenSqlite(OpenSource):
+class OpenSqlite(OpenDatabase):
     """A table or view of a SQLite file.
 
     Guarantee: the file is opened for reading; what stands in a log beside it counts. One pass sees one state of it.
@@ -36,12 +37,11 @@ class OpenSqlite(OpenSource):
 
     def __init__(self, source: Source) -> None:
         """Open the file, and find the table's columns."""
-        super().__init__(source.location)
+        super().__init__(*_places(source.location))
         self._source = source
-        self._identity = _identity(source.location)
         with _damage_reported(source.location), closing(_connected(source.location)) as connection:
             self._table = _find(_tables(connection), source)
-            rows = connection.execute(f"PRAGMA table_xinfo({_name(self._table)})").fetchall()
+            rows = connection.execute(f"PRAGMA table_xinfo({quoted(self._table)})").fetchall()
         rows = [row for row in rows if row[6] != _HIDDEN]
         names = column_names([row[1] for row in rows], source.location)
         self._written = dict(zip(names, (row[1] for row in rows), strict=True))
@@ -55,24 +55,12 @@ class OpenSqlite(OpenSource):
         """The table's columns."""
         return self._fields
 
-    @property
-    def identity(self) -> str:
-        """A digest of the file, and of its log."""
-        return self._identity
-
-    def is_unchanged(self) -> bool:
-        """Whether the file and its log are what they were."""
-        try:
-            return _identity(self.location) == self._identity
-        except (SourceMissing, SourceUnsupported):
-            return False
-
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows, one by one."""
-        columns = ", ".join(_name(self._written[each.name]) for each in chosen)
+        columns = ", ".join(quoted(self._written[each.name]) for each in chosen)
         cells = TextColumns(chosen, self._source.missing, self.unreadable)
         with _damage_reported(self.location), closing(_connected(self.location)) as connection:
-            for row in connection.execute(f"SELECT {columns} FROM {_name(self._table)}"):
+            for row in connection.execute(f"SELECT {columns} FROM {quoted(self._table)}"):
                 cells.add(row)
                 if cells.is_full:
                     yield cells.take()
@@ -87,14 +75,14 @@ def sqlite_tables(path: str) -> list[str]:
         SourceMissing: there is no such file.
         SourceUnsupported: it can't be opened for reading.
     """
-    _identity(path)
+    identity_of(*_places(path))
     with _damage_reported(path), closing(_connected(path)) as connection:
         return _tables(connection)
 
 
-def _identity(location: str) -> str:
-    """A digest of a file, and of its logs."""
-    return identity_of(location, f"{location}-wal", f"{location}-journal")
+def _places(location: str) -> tuple[str, str, str]:
+    """Where a file lies, and its logs."""
+    return location, f"{location}-wal", f"{location}-journal"
 
 
 def _connected(location: str) -> sqlite3.Connection:
@@ -139,14 +127,4 @@ def _find(tables: Sequence[str], source: Source) -> str:
     """The table that is meant; the only one, if none is named."""
     wanted = source.table
     matching = [each for each in tables if wanted is None or each.casefold() == wanted.casefold()]
-    if len(matching) != 1:
-        problem = f"no table {wanted!r}" if wanted is not None else f"{len(tables)} tables, and none is named"
-        raise SourceMissing(
-            f"the database {source.location!r} has {problem}", hint=f"it has {', '.join(tables)}" if tables else ""
-        )
-    return matching[0]
-
-
-def _name(text: str) -> str:
-    """An identifier in SQL."""
-    return '"' + text.replace('"', '""') + '"'
+    return only(matching, source, "database", "table", tables)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.errors import ExtraMissing, SourceMissing, SourceUnsupported
+from discreet.errors import ExtraMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.cells import TextColumns
 from discreet.tables.sources.files import OpenFile
-from discreet.tables.sources.names import column_names
-from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.names import column_names, only
+from discreet.tables.sources.opened import Field, OpenFileSource
 
 MOST_UNPACKED = 1 << 28
 """Bytes that a spreadsheet may have when unpacked: it is read as a whole, and takes several times that in memory."""
@@ -22,7 +22,7 @@ _WHOLE = 2.0**53
 """Below this every whole number is a double, and a spreadsheet shows it without a point."""
 
 
-class OpenXlsx(OpenSource):
+class OpenXlsx(OpenFileSource):
     """A sheet of an XLSX file; its first row with anything in it names the columns.
 
     Numbers, dates and truth values come as texts; formulas as what they came to when the file was saved. Errors such as
@@ -38,7 +38,6 @@ class OpenXlsx(OpenSource):
         """Read the sheet."""
         super().__init__(source.location)
         self._source = source
-        self._file = OpenFile(source.location)
         try:
             rows = iter(_rows(self._file, source))
             head = next(rows, [])
@@ -54,19 +53,6 @@ class OpenXlsx(OpenSource):
     def fields(self) -> tuple[Field, ...]:
         """The columns that the first row names."""
         return self._fields
-
-    @property
-    def identity(self) -> str:
-        """The open file's fingerprint."""
-        return self._file.fingerprint
-
-    def is_unchanged(self) -> bool:
-        """Whether the file is what it was when it was opened."""
-        return self._file.is_unchanged()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
     def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
         """The rows; empty ones are none, unless there is one column, of which they are a missing value."""
@@ -152,16 +138,12 @@ def _rows(file: OpenFile, source: Source) -> Iterator[list[Any]]:
     book = _workbook(file, source.location)
     names = _named(book, source.location)
     matching = [name for name in names if source.table is None or name.casefold() == source.table.casefold()]
-    if len(matching) != 1:
-        problem = (
-            f"no sheet {source.table!r}" if source.table is not None else f"{len(names)} sheets, and none is named"
-        )
-        raise SourceMissing(f"the spreadsheet {source.location!r} has {problem}", hint=f"it has {', '.join(names)}")
+    sheet = only(matching, source, "spreadsheet", "sheet", names)
     import python_calamine as calamine
 
     rows: list[list[Any]] | None = None
     try:
-        rows = list(book.get_sheet_by_name(matching[0]).iter_rows())
+        rows = list(book.get_sheet_by_name(sheet).iter_rows())
     except BaseException as error:  # noqa: BLE001 — what isn't meant is raised again
         _raise_unless_damage(error, calamine.CalamineError)
     if rows is None:

@@ -13,8 +13,7 @@ from discreet.tables.schema.source import Source
 from discreet.tables.sources.csv.grammar import LONGEST_CELL, LONGEST_RECORD, Grammar
 from discreet.tables.sources.csv.header import header_size, parse_header
 from discreet.tables.sources.csv.records import BLOCK, Text, whole_records
-from discreet.tables.sources.files import OpenFile
-from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.opened import Field, OpenFileSource, OpenSource
 from discreet.tables.sources.streams import utf8_blocks
 
 _MARK = "\ufeff".encode()
@@ -23,7 +22,7 @@ MOST_COUNTED = 1_000
 _SHOWN = 10
 
 
-class OpenCsv(OpenSource):
+class OpenCsv(OpenFileSource):
     """A CSV file, perhaps packed.
 
     Guarantee: memory doesn't grow with the file. Which records are whole is told by the header and each record alone.
@@ -46,7 +45,6 @@ class OpenCsv(OpenSource):
         self._source = source
         self._block = block
         self.limits = LONGEST_CELL, LONGEST_RECORD
-        self._file = OpenFile(source.location)
         try:
             text = self._text()
             self._header = parse_header(text.use(self._header_size(text)), source)
@@ -59,19 +57,6 @@ class OpenCsv(OpenSource):
     def fields(self) -> tuple[Field, ...]:
         """The columns that the header names."""
         return self._fields
-
-    @property
-    def identity(self) -> str:
-        """The open file's fingerprint."""
-        return self._file.fingerprint
-
-    def is_unchanged(self) -> bool:
-        """Whether the file is what it was when it was opened."""
-        return self._file.is_unchanged()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
     def _text(self) -> Text:
         """The text of the file, from its start."""
