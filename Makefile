@@ -15,7 +15,7 @@ help: ## list these commands
 demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memory
 	@$(BIN)/discreet demo
 
-test: check docs ## everything that must hold before a change is taken
+test: check ## everything that must hold before a change is taken
 	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds

@@ -9,11 +9,8 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, version
-from pathlib import Path
 
-import pytest
-
-from support.project import ROOT, name, python_files
+from support.project import ROOT, offenders, python_files, syntax
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = {extra: needs for extra, needs in PROJECT["optional-dependencies"].items() if extra not in {"dev", "test"}}
@@ -33,7 +30,7 @@ DECLARED = names([*PROJECT["dependencies"], *(need for needs in EXTRAS.values() 
 def imported(source: str) -> set[str]:
     """The outermost names of the packages that a source imports, its own and Python's left out."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax(source)):
         if isinstance(node, ast.Import):
             found |= {item.name.partition(".")[0] for item in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -57,10 +54,9 @@ def undeclared(source: str) -> set[str]:
     return {package for package in imported(source) - BROUGHT if not providers(package) & DECLARED}
 
 
-@pytest.mark.parametrize("path", python_files("src"), ids=name)
-def test_every_import_is_declared(path: Path) -> None:
+def test_every_import_is_declared() -> None:
     """Each package that the code imports is a run-time dependency or belongs to an extra."""
-    assert undeclared(path.read_text(encoding="utf-8")) == set()
+    assert offenders(undeclared, python_files("src")) == {}
 
 
 def test_an_undeclared_import_is_noticed() -> None:

@@ -8,16 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from support.project import module_names
+from support.project import module_names, rooms
+
+MODULES = {
+    room: [module for module in module_names() if f"{module}.".startswith(f"discreet.{room}.")] for room in rooms()
+}
+REST = [module for module in module_names() if not any(module in modules for modules in MODULES.values())]
 
 
-@pytest.mark.parametrize("module", module_names())
-def test_examples_of_a_module(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every example in the module's docstrings gives the output written under it; files go to a fresh folder."""
-    loaded = importlib.import_module(module)
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("modules", [REST, *MODULES.values()], ids=["discreet", *MODULES])
+def test_examples(modules: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example in the docstrings of a room gives the output written under it; files go to fresh folders."""
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    for test in doctest.DocTestFinder(exclude_empty=True).find(loaded):
-        runner.run(test, out=report.append)
+    for module in modules:
+        loaded = importlib.import_module(module)
+        folder = tmp_path / module
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        for test in doctest.DocTestFinder(exclude_empty=True).find(loaded):
+            runner.run(test, out=report.append)
     assert runner.failures == 0, "".join(report)

@@ -6,9 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
-from support.project import ROOT, name, python_files
+from support.project import ROOT, offenders, python_files
 
 PYTHON_FILES = python_files("src", "tests", "bench", "docs")
 REASON = r"\s*(?:#|—|-|:)\s*\S.{3,}"
@@ -29,10 +27,9 @@ def unreasoned(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", [path for path in PYTHON_FILES if path != Path(__file__)], ids=name)
-def test_every_ignore_in_the_code_has_a_reason(path: Path) -> None:
+def test_every_ignore_in_the_code_has_a_reason() -> None:
     """Each `noqa` and `type: ignore` names its check and is followed by words that say why."""
-    assert unreasoned(path.read_text(encoding="utf-8")) == []
+    assert offenders(unreasoned, [path for path in PYTHON_FILES if path != Path(__file__)]) == {}
 
 
 def test_an_ignore_without_a_reason_is_found() -> None:

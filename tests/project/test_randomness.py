@@ -7,11 +7,10 @@ another library (`uuid.uuid4`, `ibis.random`) is looked for here, in the syntax 
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
 
-from support.project import name, python_files
+from support.project import name, offenders, python_files, syntax
 
 ENTROPY = "src/discreet/noise/entropy.py"
 
@@ -38,7 +37,7 @@ SEEDS = {"seed", "random_state", "rng"}
 def uses(source: str) -> list[str]:
     """Where a source reaches for randomness."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax(source)):
         match node:
             case ast.Attribute(attr=attribute) if attribute in ATTRIBUTES:
                 found.append(f"line {node.lineno}: .{attribute}")
@@ -53,7 +52,7 @@ def uses(source: str) -> list[str]:
 
 def seeds(source: str) -> list[str]:
     """The functions that take a seed."""
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    functions = [node for node in ast.walk(syntax(source)) if isinstance(node, ast.FunctionDef | ast.Lambda)]
     return [
         f"line {node.lineno}: {argument.arg}"
         for node in functions
@@ -62,16 +61,14 @@ def seeds(source: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", [path for path in python_files("src") if name(path) != ENTROPY], ids=name)
-def test_no_other_file_reaches_for_randomness(path: Path) -> None:
+def test_no_other_file_reaches_for_randomness() -> None:
     """Outside `noise/entropy.py` no random source is named."""
-    assert uses(path.read_text(encoding="utf-8")) == []
+    assert offenders(uses, [path for path in python_files("src") if name(path) != ENTROPY]) == {}
 
 
-@pytest.mark.parametrize("path", python_files("src"), ids=name)
-def test_no_function_takes_a_seed(path: Path) -> None:
+def test_no_function_takes_a_seed() -> None:
     """Production code has no parameter by which noise could be chosen or repeated."""
-    assert seeds(path.read_text(encoding="utf-8")) == []
+    assert offenders(seeds, python_files("src")) == {}
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,8 @@ which everybody uses (`pyarrow.csv.read_csv`) are looked for here, in the syntax
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-import pytest
-
-from support.project import ROOT, name, python_files
+from support.project import ROOT, name, offenders, python_files, syntax
 
 READERS = {
     "CSVStreamingReader", "ParquetDataset", "ParquetFile", "open_csv", "open_file", "read_csv", "read_excel",
@@ -28,7 +25,7 @@ LEAVING = ("src/discreet/anonymity/records/",)
 def readers(source: str) -> list[str]:
     """Where a source reaches for a reader of a library."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax(source)):
         match node:
             case ast.Attribute(attr=attribute) if attribute in READERS:
                 found.append(f"line {node.lineno}: .{attribute}")
@@ -37,12 +34,10 @@ def readers(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", python_files("src"), ids=name)
-def test_nobody_else_opens_a_source(path: Path) -> None:
+def test_nobody_else_opens_a_source() -> None:
     """No other room reaches for a reader."""
-    where = path.relative_to(ROOT).as_posix()
-    if not where.startswith((ROOM, *LEAVING)):
-        assert readers(path.read_text(encoding="utf-8")) == []
+    others = [path for path in python_files("src") if not name(path).startswith((ROOM, *LEAVING))]
+    assert offenders(readers, others) == {}
 
 
 def test_readers_are_found() -> None:

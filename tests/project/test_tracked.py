@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
-from support.project import ROOT, files, name
+from support.project import ROOT, files, name, offenders
 
 MACHINE = re.compile(r"(?<![\w.:/~$}-])/(?:home|root|Users|opt|work|mnt|srv)/")
 """An absolute path to somebody's files."""
@@ -25,10 +23,9 @@ def foreign(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if MACHINE.search(line) or REGISTRY.search(line) or here in line]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=name)
-def test_no_file_names_a_machine_or_a_registry(path: Path) -> None:
+def test_no_file_names_a_machine_or_a_registry() -> None:
     """Each text is free of absolute paths to somebody's files and of registry addresses."""
-    assert foreign(path.read_text(encoding="utf-8")) == []
+    assert offenders(foreign, TEXTS) == {}
 
 
 def test_a_machine_and_a_registry_are_found() -> None:

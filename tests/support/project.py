@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import importlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,23 @@ def python_files(*folders: str) -> list[Path]:
 def name(path: Path) -> str:
     """The path as seen from the project's root, for messages and test names."""
     return path.relative_to(ROOT).as_posix()
+
+
+def offenders(faults: Callable[[str], Collection[object]], paths: Iterable[Path]) -> dict[str, Collection[object]]:
+    """The files that break a rule, and how: one test asks all of them, and lists every offender.
+
+    Args:
+        faults: of a file's text, what breaks the rule.
+        paths: of text files.
+    """
+    found = {name(path): faults(path.read_text(encoding="utf-8")) for path in paths}
+    return {path: each for path, each in found.items() if each}
+
+
+@lru_cache(maxsize=2048)
+def syntax(source: str) -> ast.Module:
+    """The syntax tree of a file's text, which several rules walk; none may change it."""
+    return ast.parse(source)
 
 
 def module_names() -> list[str]:
