@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench soak oldest refresh clean
+.PHONY: help demo test quick check docs bench soak oldest refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -17,6 +17,10 @@ demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memor
 
 test: check ## everything that must hold before a change is taken
 	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
+
+quick: check ## check, and for 45 seconds the tests that concern what changed since main
+	@tests=$$($(BIN)/python .ci/quick); [ -z "$$tests" ] || \
+		$(BIN)/pytest -q -n 2 --dist worksteal --hypothesis-profile=quick --seconds=45 $$tests $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds
 	@$(BIN)/ruff check --quiet .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,29 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("discreet", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 # `make soak` looks for new ones, round after round, each the first on a fresh machine. What it finds becomes a test.
 settings.register_profile("forgetful", settings.get_profile("discreet"), derandomize=False, database=None)
+# `make quick` takes a fifth of them, where a test doesn't say how many.
+settings.register_profile("quick", settings.get_profile("discreet"), max_examples=20)
 settings.load_profile("discreet")
 
 # One thread for matrices, which are small here: others would only wait for their turn, and burn a core while they do.
 # Read by NumPy when it is imported, hence before any test is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+_START = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What `make quick` asks for."""
+    parser.addoption("--seconds", type=float, help="skip the tests that haven't begun by then")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what doesn't fit into the time that was given."""
+    seconds = item.config.getoption("seconds")
+    if seconds is not None and time.monotonic() - _START > seconds:
+        pytest.skip("the time is up; make test runs all")
 
 
 def pytest_collection_finish() -> None:

@@ -17,7 +17,7 @@ from support.project import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-TARGETS = ("demo", "test", "check", "bench", "docs", "soak", "oldest", "clean", "help")
+TARGETS = ("demo", "test", "quick", "check", "bench", "docs", "soak", "oldest", "clean", "help")
 
 
 def run(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -67,6 +67,29 @@ def test_soak_is_left_out_of_the_everyday_test() -> None:
     assert "-m soak" in soak
     assert "-m 'hypothesis and not soak' --hypothesis-profile=forgetful" in soak
     assert "\nROUNDS ?= 20\n" in MAKEFILE
+
+
+def test_quick_takes_the_tests_of_what_changed(tmp_path: Path) -> None:
+    """In a copy: a changed module brings the test that names it, then its room; nothing else does."""
+    for path in (".ci/quick", "src/discreet/exact/ball.py", "tests/exact/test_ball.py", "tests/stats/test_other.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    shutil.copy(ROOT / ".ci" / "quick", tmp_path / ".ci" / "quick")
+    (tmp_path / "tests" / "exact" / "test_ball.py").write_text(
+        "from discreet.exact.ball import Ball\n", encoding="utf-8"
+    )
+    committing = ("git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x")
+    for command in (
+        ("git", "init", "-q", "-b", "main"),
+        ("git", "add", "-A"),
+        committing,
+        (*committing, "--allow-empty"),
+    ):
+        assert run(*command, folder=tmp_path).returncode == 0
+    quick = (sys.executable, ".ci/quick")
+    assert run(*quick, folder=tmp_path).stdout == ""
+    (tmp_path / "src" / "discreet" / "exact" / "ball.py").write_text("x = 1\n", encoding="utf-8")
+    assert run(*quick, folder=tmp_path).stdout == "tests/exact/test_ball.py tests/exact"
 
 
 def test_a_round_of_soak_remembers_nothing() -> None:
