@@ -185,7 +185,7 @@ def _rows_at_most(session: Session, exact: Exact, doors: Sequence[Door], views: 
     for scan in exact.scans:
         door = next(each for each in doors if each.is_of(scan))
         owned = scan.owner is not None and bool(scan.owner.hops)
-        counts[scan.alias] = _count(session, door.name) if owned else views[scan.table.name.casefold()].rows
+        counts[scan.alias] = _count(session, door.name if owned else views[scan.table.name.casefold()].name)
     return rows_at_most(exact.source, counts)
 
 

@@ -20,12 +20,10 @@ class View:
     Args:
         name: of the view with its rows.
         names: of its columns, by their names in lower case.
-        rows: how many it has.
     """
 
     name: str
     names: Mapping[str, str]
-    rows: int
 
     def column(self, column: Column) -> str:
         """A declared column, in SQL."""
@@ -53,7 +51,7 @@ def views_of(session: Session, tables: Sequence[Table], snapshot: Snapshot) -> V
             session.register(view, held.data)
         else:
             session.execute(f"CREATE TEMP VIEW {view} AS FROM read_parquet({string(str(path))})")
-        found[table] = View(view, {column.name.casefold(): column.name for column in held.columns}, held.rows)
+        found[table] = View(view, {column.name.casefold(): column.name for column in held.columns})
     return found
 
 
@@ -69,5 +67,5 @@ def without_rows(session: Session, tables: Sequence[Table]) -> Views:
         view = f"raw{number}"
         columns = ", ".join(f"{name(column.name)} {SQL_TYPES[column.kind]}" for column in table.columns)
         session.execute(f"CREATE TEMP TABLE {view} ({columns})")
-        found[table.name.casefold()] = View(view, {column.name.casefold(): column.name for column in table.columns}, 0)
+        found[table.name.casefold()] = View(view, {column.name.casefold(): column.name for column in table.columns})
     return found
