@@ -7,7 +7,11 @@ Each round times all contenders in turn, so that whatever else the machine does 
 medians. The floor is the least that anybody bounding a user's contribution in DuckDB has to do: to group by user and
 group once, after joining if tables are joined. `engine` is the exact part of a plan, `ask` the whole way from SQL text
 to a stored answer. The column of memory is the peak of a fresh process, beside that of one that runs the floor;
-tables were admitted before. Exits with 1 if a requirement isn't met.
+tables were admitted before.
+
+Afterwards, beside each other: a warm `ask` of a count on 10,000 rows, and the two durable commits that it takes, alone;
+the second question on a CSV file, and on Parquet (`bench/warm.py`); and admission (`bench/admission.py`). Exits with 1
+if a requirement isn't met.
 
 DISCREET_BENCH=long takes 10^8 rows, in 8 GB.
 """
@@ -16,20 +20,23 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
 
+import admission
 import discreet as dp
+import warm
+from admission import peak_of_this_process
 from discreet.tables import Table
 from discreet.tables.admission import Snapshot, admit, identifying
-from visits import CATEGORIES, REGIONS, TIERS, write_users, write_visits
+from visits import CATEGORIES, GREATEST_AMOUNT, REGIONS, TIERS, write_users, write_visits
+from warm import paid, timed
 
 LONG = os.environ.get("DISCREET_BENCH") == "long"
 
@@ -156,7 +163,7 @@ class Setting:
 
 def protected(case: Case, setting: Setting) -> dp.Protected:
     """The tables behind an account that is never used up."""
-    columns = {"region": dp.Keys(REGIONS), "amount": dp.Bounds(0, 500)}
+    columns = {"region": dp.Keys(REGIONS), "amount": dp.Bounds(0, GREATEST_AMOUNT)}
     link = {"user_id": "users.id"} if case.linked else {}
     unit = None if case.linked else case.unit
     tables = [dp.table(setting.data, name="visits", unit=unit, links=link, columns=columns, limits=case.limits)]
@@ -205,34 +212,19 @@ def admitted(tables: Sequence[Table], setting: Setting) -> Snapshot:
 
 
 def ask(case: Case, setting: Setting) -> Callable[[], object]:
-    """The whole way; each time at another price, for at the same price the ledger would answer."""
+    """The whole way; each time at twice the price, for what errs no less than a stored answer is free."""
     table = protected(case, setting)
-    prices = iter(range(10**6, 0, -1))
-    return lambda: table.ask(case.question, epsilon=f"{next(prices)}/1000000", delta="1e-9")
+    doubled = count()
+    return lambda: paid(table, case.question, epsilon=f"{2 ** next(doubled)}/8", delta="1e-9")
 
 
 CONTENDERS = {"floor": floor, "engine": engine, "ask": ask}
-
-
-def timed(call: Callable[[], object]) -> tuple[float, float]:
-    """How long one call takes, on the clock and in processor time."""
-    start, start_cpu = perf_counter(), process_time()
-    call()
-    return perf_counter() - start, process_time() - start_cpu
 
 
 def peak(name: str, contender: str, arguments: list[str]) -> float:
     """The peak memory, in MB, of a fresh process that does it once."""
     command = [sys.executable, __file__, *arguments, "--peak", contender, name]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def peak_of_this_process() -> float:
-    """In MB. Linux's own figure, where there is one: getrusage starts from the peak of the process that started us."""
-    status = Path("/proc/self/status")
-    if status.is_file():
-        return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (20 if sys.platform == "darwin" else 10)
 
 
 def compare(name: str, setting: Setting, arguments: argparse.Namespace, forwarded: list[str]) -> bool:
@@ -297,6 +289,9 @@ def main() -> int:
         print(f"{'':<22}{'floor':>9}{'engine':>9}{'ask':>9}{'ratio':>8}{'allowed':>9}{'cpu':>7}{'memory':>8}{'MB':>8}")
         forwarded = [f"--data={data}", f"--users={users}", f"--folder={folder}", *forwarded]
         verdicts = [compare(name, setting, arguments, forwarded) for name in arguments.case or CASES]
+        if not arguments.case:
+            verdicts += [warm.compare_small(folder), warm.compare_formats(data, folder, arguments.rounds)]
+            verdicts.append(admission.compare(data, folder, min(arguments.rounds, 3)))
     return 0 if all(verdicts) else 1
 
 

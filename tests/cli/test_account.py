@@ -113,6 +113,38 @@ def test_a_changed_ledger_does_not_verify(town: Path, run: Any) -> None:
     assert data["problems"]
 
 
+def test_a_changed_snapshot_does_not_verify(town: Path, run: Any) -> None:
+    """Changed by a byte, cut off or gone: the table is named, with exit code 4, and the ledger holds all the same."""
+    run("ask", COUNT, "--epsilon", "0.25")
+    whole = run("verify")
+    assert whole.exit_code == 0
+    assert "the admitted tables hold\n" in whole.stdout
+    (path,) = town.glob("census.snapshots/census/*/0.parquet")
+    written = path.read_bytes()
+
+    def damaged() -> str:
+        """What is said of it."""
+        text, data = run("verify"), run("verify", "--format", "json")
+        assert (text.exit_code, data.exit_code) == (4, 4)
+        said = json.loads(data.stdout)
+        assert (said["whole"], said["problems"], len(said["damaged"])) == (False, [], 1)
+        assert "the chain and every loss hold" in text.stdout
+        assert said["damaged"][0] in " ".join(text.stdout.split())
+        return str(said["damaged"][0])
+
+    half = len(written) // 2
+    for change in (written[:half] + bytes([written[half] ^ 1]) + written[half + 1 :], written[:half]):
+        path.write_bytes(change)
+        assert "'census'" in damaged()
+    path.unlink()
+    assert "isn't there as it was written" in damaged()
+    path.write_bytes(written)
+    assert run("verify").exit_code == 0
+    manifest = path.with_name("manifest.json")
+    manifest.write_text(manifest.read_text("utf-8").replace('"digest": "', '"digest": "0'), "utf-8")
+    assert "isn't what was admitted" in damaged()
+
+
 def test_a_file_that_is_no_ledger_is_refused(town: Path, run: Any) -> None:
     """Exit code 4 with a typed error, not a traceback."""
     (town / "census.ledger").write_bytes(b"not a database" * 100)

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engine.duckdb import DuckDB
-from discreet.engine.entries import shape_of
+from discreet.engine.duckdb import Compiled, DuckDB
 from discreet.errors import QuestionFailed
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -104,7 +103,7 @@ def test_duckdb_would_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     snapshot = admitted("file", tmp_path)
     break_at(monkeypatch, statements(snapshot))
     with pytest.raises(duckdb.Error) as told:
-        DuckDB(snapshot)._answer(QUESTION, shape_of(QUESTION))
+        DuckDB(snapshot)._answer(Compiled.of(QUESTION))
     assert CANARY in everything_said(told.value)
 
 

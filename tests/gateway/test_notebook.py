@@ -79,6 +79,7 @@ def test_no_progress_is_shown(run: Run) -> None:
 
 def test_errors_say_what_they_say_elsewhere(run: Run) -> None:
     """Typed, with cause and fix, nothing charged."""
+    run(PROTECT)  # no session waits yet, so the next question has to start one
     run(
         "from discreet.errors import EngineUnavailable, UnknownColumn\n"
         "before = census.spent\n"

@@ -29,8 +29,8 @@ app = typer.Typer(
     help="Private answers from sensitive tables.",
     epilog=(
         "Exit codes: 0 done · 1 refused, nothing charged · 2 wrong usage · 3 the budget doesn't allow it · "
-        "4 the ledger can't be used or doesn't verify · 5 failed after it was paid for · 6 an audit rejects · "
-        "7 a scheduled admission could read nothing new · "
+        "4 the ledger can't be used, or something doesn't verify · 5 failed after it was paid for · "
+        "6 an audit rejects · 7 a scheduled admission could read nothing new · "
         "70 a defect · 130 Ctrl-C"
     ),
     rich_markup_mode="markdown",

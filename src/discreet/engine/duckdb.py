@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.engine.capability import check_capability
 from discreet.engine.entrance import make_door
-from discreet.engine.entries import make_entries, shape_of
+from discreet.engine.entries import make_entries, plain_rows, shape_of
 from discreet.engine.limiting import ASKED, Shape, limiting
 from discreet.engine.pushing import pushed
 from discreet.engine.relations import brings_together
 from discreet.engine.result import ExactResult
+from discreet.engine.sessions import Sessions
 from discreet.engine.shortcuts import shortened
 from discreet.engine.sizes import rows_at_most
 from discreet.engine.usage import Door, doors_of, position
@@ -23,6 +25,33 @@ from discreet.query.ir import Exact, Histogram, Key
 from discreet.tables import Table
 from discreet.tables.admission import Snapshot
 from discreet.tables.session import Session
+
+_MOST_PREPARED = 64
+"""How many questions are remembered from when they are prepared until they are run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A question as it is carried out, with or without rows: a function of the plan alone.
+
+    Args:
+        exact: with all that can be said more shortly, and filters where they spare most.
+        shape: of its limits.
+        doors: of its tables.
+        rows: the SQL of its rows; None where that isn't known before tables are looked at.
+    """
+
+    exact: Exact
+    shape: Shape
+    doors: tuple[Door, ...]
+    rows: str | None
+
+    @classmethod
+    def of(cls, asked: Exact) -> Compiled:
+        """A question, compiled."""
+        exact = pushed(shortened(asked))
+        doors = doors_of(exact)
+        return cls(exact, shape_of(asked), doors, plain_rows(exact, doors))
 
 
 class DuckDB:
@@ -40,9 +69,9 @@ class DuckDB:
     def __init__(self, snapshot: Snapshot, *, threads: int | None = None, memory: int | None = None) -> None:
         """Keep the snapshot; its files are opened when they are needed."""
         self._snapshot = snapshot
-        self._threads = threads
-        self._memory = memory
+        self._sessions = Sessions(threads=threads, memory=memory)
         self._unique: set[Table] = set()
+        self._prepared: OrderedDict[int, tuple[Exact, Compiled]] = OrderedDict()
 
     def __repr__(self) -> str:
         """That it is one, and nothing that is in it."""
@@ -52,7 +81,7 @@ class DuckDB:
         """Check what a public table declares as unique. See `Engine.check`."""
         if not table.unique or table in self._unique:
             return
-        with self._session() as session:
+        with self._sessions.fresh() as session:
             _check_unique(session, table, views_of(session, [table], self._snapshot))
         self._unique.add(table)
 
@@ -60,8 +89,10 @@ class DuckDB:
         """Carry out a question on tables without rows. See `Engine.prepare`."""
         check_capability(exact)
         try:
-            with self._session(in_order=_meet(exact)) as session:
-                _groups(session, pushed(shortened(exact)), shape_of(exact), without_rows(session, exact.tables))
+            compiled = Compiled.of(exact)
+            with self._sessions.trial(in_order=_meet(compiled.exact)) as session:
+                _groups(session, compiled, without_rows(session, exact.tables))
+            self._remember(exact, compiled)
         except (DiscreetError, ImportError):
             raise
         except Exception as error:
@@ -79,27 +110,33 @@ class DuckDB:
             QuestionFailed: for whatever reason; which one can't be told, because it may depend on a row.
         """
         check_capability(exact)
-        shape = shape_of(exact)
+        _, compiled = self._prepared.pop(id(exact), (None, None))
+        compiled = compiled or Compiled.of(exact)
         try:
-            return self._answer(exact, shape)
+            return self._answer(compiled)
         except Exception:  # noqa: BLE001, S110 — the wall: whatever the cause, it may quote a row, so it ends here
             pass
         raise QuestionFailed  # outside the handler, so that no cause or context is chained to it
 
     def close(self) -> None:
-        """Let go of the tables in memory. Files aren't held between questions."""
+        """Let go of the tables in memory, and of sessions. Files aren't held between questions."""
+        self._sessions.close()
         self._snapshot = Snapshot(tables={})
 
-    def _answer(self, exact: Exact, shape: Shape) -> ExactResult:
+    def _answer(self, compiled: Compiled) -> ExactResult:
         """Ask DuckDB. What this raises must not get out of `run`."""
-        tables, exact = exact.tables, pushed(shortened(exact))
-        with self._session(in_order=_meet(exact)) as session:
-            groups, counts = _groups(session, exact, shape, views_of(session, tables, self._snapshot))
+        exact = compiled.exact
+        with self._sessions.fresh(in_order=_meet(exact)) as session:
+            views = views_of(session, exact.tables, self._snapshot)
+            session.execute("BEGIN TRANSACTION")
+            groups, counts = _groups(session, compiled, views)
         return _result(exact, groups, counts)
 
-    def _session(self, *, in_order: bool = False) -> Session:
-        """A fresh session."""
-        return Session(threads=self._threads, memory=self._memory, in_order=in_order)
+    def _remember(self, exact: Exact, compiled: Compiled) -> None:
+        """Keep a question for when it is run: that very object, for −0.0 and 0.0 are equal but not the same."""
+        self._prepared[id(exact)] = exact, compiled
+        if len(self._prepared) > _MOST_PREPARED:
+            self._prepared.popitem(last=False)
 
 
 def _check_unique(session: Session, table: Table, views: Views) -> None:
@@ -122,18 +159,20 @@ def _meet(exact: Exact) -> bool:
 
 
 def _groups(
-    session: Session, exact: Exact, shape: Shape, views: Views
+    session: Session, compiled: Compiled, views: Views
 ) -> tuple[Sequence[tuple[Any, ...]], Sequence[Sequence[tuple[Any, ...]]]]:
-    """What DuckDB answers to a question about these tables: its groups, and the counts of each histogram."""
-    session.execute("BEGIN TRANSACTION")
-    doors, keep = doors_of(exact), brings_together(exact.source)
+    """What DuckDB answers to a question about these tables: its groups, and the counts of each histogram.
+
+    It is asked within a transaction.
+    """
+    exact, doors = compiled.exact, compiled.doors
+    keep = brings_together(exact.source)
     for door in doors:
         make_door(session, door, views)
-    make_entries(session, exact, shape, doors, keep=keep)
+    make_entries(session, exact, compiled.shape, doors, keep=keep, rows=compiled.rows)
     rows = _count(session, ASKED) if keep else _rows_at_most(session, exact, doors, views)
-    program = limiting(
-        replace(shape, rows=rows, doors=() if keep else tuple(door.name for door in doors if door.units))
-    )
+    narrowed = () if keep else tuple(door.name for door in doors if door.units)
+    program = limiting(replace(compiled.shape, rows=rows, doors=narrowed))
     for statement in program.setup:
         session.execute(statement)
     groups = session.execute(f"{program.query} {_in_order(len(exact.keys))}")

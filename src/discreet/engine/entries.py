@@ -15,7 +15,7 @@ from discreet.engine.rows import selected
 from discreet.engine.steps import constant_steps, first_stage, second_stage
 from discreet.engine.usage import Door, listed_keys, units_of
 from discreet.privacy import KeyValue
-from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Measure, Sum, Units
+from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Measure, Sum, Units, nodes
 from discreet.tables import Kind
 from discreet.tables.admission.column_casts import LONGEST_TEXT
 from discreet.tables.kinds import SQL_TYPES
@@ -44,7 +44,19 @@ def shape_of(exact: Exact) -> Shape:
     )
 
 
-def make_entries(session: Session, exact: Exact, shape: Shape, doors: Sequence[Door], *, keep: bool) -> None:
+def plain_rows(exact: Exact, doors: Sequence[Door]) -> str | None:
+    """The SQL of a question's rows, where nothing is joined; None where it depends on what is joined, see `Crowds`.
+
+    Args:
+        exact: the question.
+        doors: those of the question.
+    """
+    return None if any(isinstance(node, Join) for node in nodes(exact.source)) else _select(exact, doors, None)
+
+
+def make_entries(  # noqa: PLR0913 — a question and where it is asked
+    session: Session, exact: Exact, shape: Shape, doors: Sequence[Door], *, keep: bool, rows: str | None = None
+) -> None:
     """Make what the limiting SQL reads.
 
     Args:
@@ -53,20 +65,16 @@ def make_entries(session: Session, exact: Exact, shape: Shape, doors: Sequence[D
         shape: the question's shape.
         doors: those of the question.
         keep: whether the rows are costly to come by, so that they are kept: limits read them several times.
+        rows: their SQL, as `plain_rows` gives it, if that was made before.
     """
     unit = [f"u{number}" for number in range(shape.units)]
-    brought = {
-        f"v{number}": measure
-        for number, (measure, adds) in enumerate(zip(exact.measures, shape.measures, strict=True))
-        if not isinstance(measure, Units) and adds.what != "constant"
-    }
+    brought = _brought(exact)
     asked = list(unit)
     for number, key in enumerate(exact.keys):
         listed = None if number in shape.late else key.values
         asked.append(f"{_as_key(f'k{number}', key.expr, listed)} AS k{number}")
     asked += [f"{_as_brought(column, measure)} AS {column}" for column, measure in brought.items()]
-    values = {column: measure.value for column, measure in brought.items()}
-    rows = _select(exact, values, doors, Crowds(session, exact, doors))
+    rows = rows or _select(exact, doors, Crowds(session, exact, doors))
     session.execute(
         f"CREATE TEMP {'TABLE' if keep else 'VIEW'} {ASKED} AS SELECT {', '.join(asked) or 'one'} FROM ({rows})"
     )
@@ -89,7 +97,16 @@ def make_entries(session: Session, exact: Exact, shape: Shape, doors: Sequence[D
     )
 
 
-def _select(exact: Exact, values: Mapping[str, Expr], doors: Sequence[Door], crowds: Crowds) -> str:
+def _brought(exact: Exact) -> Mapping[str, _Brings]:
+    """The measures to which each row brings a value, by the column with it."""
+    return {
+        f"v{number}": measure
+        for number, measure in enumerate(exact.measures)
+        if not isinstance(measure, Units) and _adds(measure).what != "constant"
+    }
+
+
+def _select(exact: Exact, doors: Sequence[Door], crowds: Crowds | None) -> str:
     """A SELECT of all rows of a question: the unit, the keys `k0, k1, …`, and the values under their names.
 
     It has one constant column, if there are none of these.
@@ -103,7 +120,7 @@ def _select(exact: Exact, values: Mapping[str, Expr], doors: Sequence[Door], cro
             chosen[f"k{number}"] = rows.table[rows.unchecked[name_of(key.expr)]]
         else:
             chosen[f"k{number}"] = guarded(key.expr, rows.columns)
-    chosen |= {name: guarded(value, rows.columns) for name, value in values.items()}
+    chosen |= {name: guarded(measure.value, rows.columns) for name, measure in _brought(exact).items()}
     return str(ibis.to_sql(selected(rows.table, chosen), dialect="duckdb"))
 
 

@@ -59,7 +59,7 @@ def without_rows(session: Session, tables: Sequence[Table]) -> Views:
     """The same tables without rows: a function of what is declared, for which no snapshot is opened.
 
     Args:
-        session: a fresh one.
+        session: that is locked, within a transaction.
         tables: that a question reads.
     """
     found = {}
@@ -68,5 +68,4 @@ def without_rows(session: Session, tables: Sequence[Table]) -> Views:
         columns = ", ".join(f"{name(column.name)} {SQL_TYPES[column.kind]}" for column in table.columns)
         session.execute(f"CREATE TEMP TABLE {view} ({columns})")
         found[table.name.casefold()] = View(view, {column.name.casefold(): column.name for column in table.columns})
-    session.lock()
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -212,6 +212,28 @@ class Admissions:
             snapshot = self._read(Path(folder), progress, at_most_unreadable)
             return AdmissionReport(version=None, tables=snapshot.report)
 
+    def damaged(self) -> list[str]:
+        """What of the snapshot in force isn't as it was admitted, in words; it reads all of its files.
+
+        Questions compare the manifest with what the ledger holds of it, and take the files that it names at its word.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        admitted = self._account.admitted()
+        if admitted is None or not admitted.snapshot:
+            return []
+        try:
+            snapshot, lock = self._loaded(admitted)
+            self._check_contents(snapshot, admitted)
+        except SnapshotError as error:
+            return [error.message]
+        with lock or nullcontext():
+            return [
+                f"the file of table {name!r} isn't what was admitted as version {admitted.version}"
+                for name in snapshot.damaged()
+            ]
+
     def close(self) -> None:
         """Let go of the version in force."""
         with self._turn:
@@ -253,15 +275,15 @@ class Admissions:
 
     def _open(self, admitted: Admitted) -> Current:
         """The version in force, if it is what was admitted, and serves what is declared now."""
+        snapshot, lock = self._loaded(admitted)
+        self._check_declared(snapshot, admitted)
+        self._check_contents(snapshot, admitted)
+        return Current(admitted, open_engine(snapshot), lock)
+
+    def _loaded(self, admitted: Admitted) -> tuple[Snapshot, Lock | None]:
+        """The snapshot of a version, and what keeps its folder from being removed."""
         if not admitted.snapshot:
-            snapshot, lock = Snapshot(tables=self._held()), None
-            self._check_declared(snapshot, admitted)
-            if not self._account.holds(admitted, snapshot.contents):
-                raise NotAdmitted(
-                    f"the tables in memory aren't those that were admitted as version {admitted.version}",
-                    hint="refresh() admits them as the next version",
-                )
-            return Current(admitted, open_engine(snapshot), lock)
+            return Snapshot(tables=self._held()), None
         folder = None if self.folder is None else self.folder / admitted.snapshot
         if folder is None or not folder.is_dir():
             raise SnapshotMissing(
@@ -269,15 +291,22 @@ class Admissions:
                 hint="restore it from a copy, or admit the sources again: `discreet admit`",
             )
         lock = _shared(folder)
-        snapshot = Snapshot.load(folder, self._held())
-        self._check_declared(snapshot, admitted)
-        if not self._account.holds(admitted, snapshot.contents):
-            raise SnapshotMissing(
-                f"the snapshot {str(folder)!r}, with the tables in memory, isn't what was admitted as version "
-                f"{admitted.version}",
-                hint="restore it from a copy, or admit the sources again: `discreet admit`, refresh()",
+        return Snapshot.load(folder, self._held()), lock
+
+    def _check_contents(self, snapshot: Snapshot, admitted: Admitted) -> None:
+        """Refuse what the ledger doesn't know as this version."""
+        if self._account.holds(admitted, snapshot.contents):
+            return
+        if snapshot.folder is None:
+            raise NotAdmitted(
+                f"the tables in memory aren't those that were admitted as version {admitted.version}",
+                hint="refresh() admits them as the next version",
             )
-        return Current(admitted, open_engine(snapshot), lock)
+        raise SnapshotMissing(
+            f"the snapshot {str(snapshot.folder)!r}, with the tables in memory, isn't what was admitted as version "
+            f"{admitted.version}",
+            hint="restore it from a copy, or admit the sources again: `discreet admit`, refresh()",
+        )
 
     def _check_declared(self, snapshot: Snapshot, admitted: Admitted) -> None:
         """Refuse tables and columns that weren't admitted, or not as they are declared now."""

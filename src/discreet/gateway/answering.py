@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
 from discreet.gateway.admissions import Current
-from discreet.gateway.answer import Answer, groups_from_json
+from discreet.gateway.answer import Answer
 from discreet.gateway.certificate import certificate
 from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import Shelf, recorded, topic_of
@@ -18,7 +18,7 @@ from discreet.query.plan import Plan, make_plan
 from discreet.query.released import Group
 
 if TYPE_CHECKING:
-    from discreet.ledger import Account, Reservation, Stored
+    from discreet.ledger import Account, Reservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Answering:
     Args:
         account: that pays.
         current: the version of the tables in force.
-        shelf: of answers from which others follow.
+        shelf: of stored answers.
         analyst: who asks.
     """
 
@@ -44,11 +44,7 @@ class Answering:
     def ask(self, plan: Plan) -> Answer:
         """Look for a stored answer, or pay for a new one."""
         version = self.current.version
-        stored = self.account.stored(plan.digest, version)
-        if stored is not None:
-            return answer_of(plan, stored)
-        derived = self.shelf.derived(plan, version)
-        return derived or self._answer(plan, version)
+        return self.shelf.answer(plan, version) or self._answer(plan, version)
 
     def _answer(self, plan: Plan, version: int) -> Answer:
         """Prepare, reserve, run, release, commit."""
@@ -96,17 +92,6 @@ class Answering:
         """Note that there was no answer; the debit stands, noted or not."""
         with suppress(DiscreetError):
             self.account.fail(reservation)
-
-
-def answer_of(plan: Plan, stored: Stored) -> Answer:
-    """A stored answer."""
-    return Answer(
-        plan=plan,
-        groups=groups_from_json(stored.answer["groups"]),
-        certificate=stored.certificate,
-        entry=stored.entry,
-        reused=True,
-    )
 
 
 def prepare(plan: Plan, engine: Engine) -> None:

@@ -16,7 +16,7 @@ from discreet.errors import (
 from discreet.exact import Rationalizable
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
-from discreet.gateway.answering import Answering, answer_of
+from discreet.gateway.answering import Answering
 from discreet.gateway.asked import Asked
 from discreet.gateway.explanation import Explanation
 from discreet.gateway.reuse import Remade, Shelf
@@ -272,7 +272,10 @@ class Protected:
             return Desk(self._account, current).ask(plan, analyst)
         answering = Answering(self._account, current, self._shelf, analyst)
         if not plan.profiles:
-            return answering.ask(plan)
+            answer = answering.ask(plan)
+            if not answer.reused:
+                self._shelf.remember(plan)
+            return answer
         if not all(map(answering.is_stored, plan.profiles)):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
         return tuned(plan, answering.ask, self._again)
@@ -299,10 +302,7 @@ class Protected:
 
     def _earlier(self, plan: Plan | Workload, version: int) -> Answer:
         """The answer to a question that was stored for a version of the tables, or that follows from such."""
-        found = None
-        if isinstance(plan, Plan):
-            stored = self._account.stored(plan.digest, version)
-            found = self._shelf.derived(plan, version) if stored is None else answer_of(plan, stored)
+        found = self._shelf.answer(plan, version) if isinstance(plan, Plan) else None
         if found is None:
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",

@@ -1,9 +1,10 @@
-"""Reuse: answers that follow from what was released before, found in the account and given for nothing."""
+"""Reuse: answers that were released before, or follow from such, found in the account and given for nothing."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
@@ -33,7 +34,7 @@ Remade = tuple[str, Sequence[Plan]]
 
 
 class Shelf:
-    """The answers of an account, for whoever asks what follows from them.
+    """The answers of an account, for whoever asks the same again, or what follows from them.
 
     Guarantee: an answer is used only with the plan that the rules make of what was asked, and only if that plan has
     the digest under which the answer was paid for.
@@ -47,18 +48,23 @@ class Shelf:
         """Start with no plans remembered."""
         self._account = account
         self._remake = remake
-        self._made: OrderedDict[str, Sequence[Plan] | None] = OrderedDict()
+        self._made: OrderedDict[str, Sequence[Plan]] = OrderedDict()
 
-    def derived(self, plan: Plan, version: int) -> Answer | None:
-        """The answer to a question that follows from others, of the same data; None if there is none.
+    def answer(self, plan: Plan, version: int) -> Answer | None:
+        """The stored answer to a question, or one that follows from others of the same data; None if there is none.
 
         Args:
             plan: of the question.
             version: of the data.
         """
-        if plan.profiles:
-            return None
-        served = list(self._released(plan, version))
+        known = self._account.about(topic_of(plan), version, _MOST_READ, asked=plan.digest)
+        if known and known[0].question == plan.digest:
+            return answer_of(plan, known[0])
+        return None if plan.profiles else self._derived(plan, version, known)
+
+    def _derived(self, plan: Plan, version: int, known: Sequence[Stored]) -> Answer | None:
+        """The answer to a question that follows from others."""
+        served = list(self._released(plan, known))
         found = derive(plan, [one for _, one in served])
         if found is None:
             return None
@@ -72,11 +78,16 @@ class Shelf:
             origin=found.entries,
         )
 
-    def _released(self, plan: Plan, version: int) -> Iterator[tuple[Stored, Released]]:
+    def remember(self, plan: Plan) -> None:
+        """Note the plan of a question that was just answered, so that it needn't be made again."""
+        self._keep(plan.digest, (plan,))
+
+    def _released(self, plan: Plan, known: Sequence[Stored]) -> Iterator[tuple[Stored, Released]]:
         """The levels of the answers that may serve."""
+        needed = [part for level in plan.levels for part in wanted(level.draft).items()]
         made = 0
-        for stored in self._account.about(topic_of(plan), version, _MOST_READ):
-            if made == _MOST_MADE or not _may_serve(plan, stored):
+        for stored in known:
+            if made == _MOST_MADE or not _may_serve(needed, stored):
                 continue
             plans = self._plans(stored)
             made += 1
@@ -91,10 +102,25 @@ class Shelf:
         if stored.question not in self._made:
             asked = Asked.from_json(stored.answer.get("asked"))
             made = None if asked is None else self._remake(asked)
-            self._made[stored.question] = made[1] if made is not None and made[0] == stored.question else None
-            if len(self._made) > _MOST_KEPT:
-                self._made.popitem(last=False)
-        return self._made[stored.question] or ()
+            self._keep(stored.question, made[1] if made is not None and made[0] == stored.question else ())
+        return self._made[stored.question]
+
+    def _keep(self, digest: str, plans: Sequence[Plan]) -> None:
+        """Remember plans for a while."""
+        self._made[digest] = plans
+        if len(self._made) > _MOST_KEPT:
+            self._made.popitem(last=False)
+
+
+def answer_of(plan: Plan, stored: Stored) -> Answer:
+    """A stored answer."""
+    return Answer(
+        plan=plan,
+        groups=groups_from_json(stored.answer["groups"]),
+        certificate=stored.certificate,
+        entry=stored.entry,
+        reused=True,
+    )
 
 
 def topic_of(plan: Plan) -> str:
@@ -122,15 +148,14 @@ def _parts(stored: Stored, number: int) -> Sequence[Mapping[str, Any]]:
     return parts
 
 
-def _may_serve(plan: Plan, stored: Stored) -> bool:
+def _may_serve(needed: Sequence[tuple[str, float]], stored: Stored) -> bool:
     """Whether some part of an answer means what a question needs, and errs little enough."""
     holds = stored.answer.get("holds")
     if not isinstance(holds, dict):
         return False
-    needed = [part for level in plan.levels for part in wanted(level.draft).items()]
     return any(isinstance(holds.get(meaning), float) and holds[meaning] <= error for meaning, error in needed)
 
 
 def _certificate(plan: Plan, version: int, origins: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """What vouches for an answer that follows from others: their certificates."""
-    return {"text": plan.question.text.strip(), "data_version": version, "follows_from": list(origins)}
+    return {"text": plan.question.text.strip(), "data_version": version, "follows_from": deepcopy(list(origins))}

@@ -62,6 +62,10 @@ class Stored:
     answer: dict[str, Any]
 
 
+_MOST_KEPT = 1 << 14
+"""Of the answers that were last read about a topic, those of so many characters are kept: they are asked for again."""
+
+
 class Account:
     """The account of one dataset in a ledger; `Ledger.account` makes it.
 
@@ -80,6 +84,7 @@ class Account:
         self.name = checked_name(name, "the account's name")
         self._store = store
         self._adjacency = declaration.adjacency
+        self._read: Mapping[int, tuple[Row, Stored]] = {}
         if store.read(lambda chain: self._book(chain).declared()) != declaration:
             store.write(lambda chain: self._book(chain).declare(declaration))
 
@@ -138,19 +143,31 @@ class Account:
         row = self._store.read(lambda chain: self._book(chain).first(Kind.COMMIT, digest=question, version=version))
         return None if row is None else _stored(row)
 
-    def about(self, topic: str, version: int, most: int) -> list[Stored]:
+    def about(self, topic: str, version: int, most: int, *, asked: str = "") -> list[Stored]:
         """Answers about a topic, of one data version: the dearest, then the newest that aren't among them.
 
         Args:
             topic: as it was given to `commit`.
             version: of the data.
             most: how many of either.
+            asked: the digest of a question; if that was answered itself, its answer alone is given.
 
         Raises:
             LedgerError: the ledger can't be read.
         """
-        rows = self._store.read(lambda chain: chain.about(self.name, version, topic, most))
-        return [_stored(row) for row in rows]
+        read = self._read
+        checked = {seq: row for seq, (row, _) in read.items()}
+
+        def look(chain: Chain) -> tuple[Row | None, list[Row]]:
+            own = self._book(chain).first(Kind.COMMIT, digest=asked, version=version) if asked else None
+            return own, [] if own else chain.about(self.name, version, topic, most, checked)
+
+        own, rows = self._store.read(look)
+        if own is not None:
+            return [_stored(own)]
+        found = {row.seq: (row, read[row.seq][1] if row is checked.get(row.seq) else _stored(row)) for row in rows}
+        self._read = {seq: pair for seq, pair in found.items() if len(pair[0].body) <= _MOST_KEPT}
+        return [stored for _, stored in found.values()]
 
     def reserve(
         self, *, question: str, text: str, version: int, event: Event, analyst: str | None = None

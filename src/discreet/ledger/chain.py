@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
@@ -39,6 +40,20 @@ class Head:
     secret: str
     seq: int
     hash: str
+
+
+_NAMES = ENTRY.columns.keys()
+_FORMATS = select(LEDGER.c.format)
+_HEAD = select(LEDGER)
+_LOCKED = _HEAD.with_for_update()
+_AT = select(ENTRY).where(ENTRY.c.seq == bindparam("seq"))
+
+
+@cache
+def _looked_up(columns: tuple[str, ...], *, newest: bool) -> Select[Any]:
+    """The first or last entry of a kind with given values in some columns; made once, for that takes its time."""
+    equal = (ENTRY.c[name] == bindparam(name) for name in ("kind", *columns))
+    return select(ENTRY).where(*equal).order_by(ENTRY.c.seq.desc() if newest else ENTRY.c.seq).limit(1)
 
 
 class Chain:
@@ -76,31 +91,40 @@ class Chain:
         Raises:
             LedgerCorrupt: it isn't.
         """
-        last = self._one(select(ENTRY).where(ENTRY.c.seq == self.head.seq))
+        last = self._one(_AT, seq=self.head.seq)
         if last is None or last.hash != self.head.hash:
             raise _damaged(self.head.seq)
 
     def last(self, kind: Kind, **equal: object) -> Row | None:
         """The last entry of a kind with these values in its columns."""
-        return self._one(self._where(kind, equal).order_by(ENTRY.c.seq.desc()).limit(1))
+        return self._one(_looked_up(tuple(equal), newest=True), kind=str(kind), **equal)
 
     def first(self, kind: Kind, **equal: object) -> Row | None:
         """The first entry of a kind with these values in its columns."""
-        return self._one(self._where(kind, equal).order_by(ENTRY.c.seq).limit(1))
+        return self._one(_looked_up(tuple(equal), newest=False), kind=str(kind), **equal)
 
     def note(self, row: Row, topics: Iterable[Topic], cost: float) -> None:
         """Remember what an outcome is about, and what it cost, to find it again."""
         if row.account is not None:
             note(self._connection, account=row.account, topics=topics, seq=row.seq, cost=cost)
 
-    def about(self, account: str, version: int, topic: str, most: int) -> list[Row]:
-        """Answers about a topic, the dearest and the newest; each checked against its hash."""
+    def about(self, account: str, version: int, topic: str, most: int, checked: Mapping[int, Row]) -> list[Row]:
+        """Answers about a topic, the dearest and the newest; each checked against its hash, or equal to one that was.
+
+        Args:
+            account: whose answers.
+            version: of the data.
+            topic: what they are about.
+            most: how many of either.
+            checked: rows that were read earlier, by their place.
+        """
         found = places(self._connection, account=account, version=version, topic=topic, most=most)
-        placed = select(ENTRY).where(ENTRY.c.seq.in_(found))
-        rows = {row["seq"]: Row(**row) for row in self._connection.execute(placed).mappings()} if found else {}
-        for row in rows.values():
-            if not row.is_sealed:
-                raise _damaged(row.seq)
+        rows = {}
+        for columns in self._connection.execute(select(ENTRY).where(ENTRY.c.seq.in_(found))) if found else ():
+            row = checked.get(columns.seq)
+            if row is None or row.values() != tuple(columns):
+                row = _checked(Row(**dict(zip(_NAMES, columns, strict=True))))
+            rows[row.seq] = row
         ordered = [rows[seq] for seq in found if seq in rows]
         return [row for row in ordered if (row.kind, row.account) == (Kind.COMMIT, account)]
 
@@ -111,23 +135,14 @@ class Chain:
             found = found.where(ENTRY.c.account == account)
         return [Row(**row) for row in self._connection.execute(found.order_by(ENTRY.c.seq).limit(PAGE)).mappings()]
 
-    def _where(self, kind: Kind, equal: Mapping[str, object]) -> Select[Any]:
-        """The entries of a kind with these values."""
-        return select(ENTRY).where(ENTRY.c.kind == str(kind), *(ENTRY.c[name] == it for name, it in equal.items()))
-
-    def _one(self, found: Select[Any]) -> Row | None:
+    def _one(self, found: Select[Any], **values: object) -> Row | None:
         """The one entry found, checked against its hash."""
-        columns = self._connection.execute(found).mappings().first()
-        if columns is None:
-            return None
-        row = Row(**columns)
-        if not row.is_sealed:
-            raise _damaged(row.seq)
-        return row
+        columns = self._connection.execute(found, values).first()
+        return None if columns is None else _checked(Row(**dict(zip(_NAMES, columns, strict=True))))
 
     def _read_head(self, *, lock: bool) -> Head:
         """The row about the ledger, of a format that is known here."""
-        formats = self._connection.execute(select(LEDGER.c.format)).scalars().all()
+        formats = self._connection.execute(_FORMATS).scalars().all()
         if len(formats) != 1:
             raise LedgerCorrupt("the ledger has lost its head", hint=_RESTORE)
         if formats[0] != FORMAT:
@@ -135,8 +150,7 @@ class Chain:
                 f"the ledger has format {formats[0]}, and this version of discreet reads format {FORMAT}",
                 hint="use the version of discreet that wrote it",
             )
-        found = select(LEDGER).with_for_update() if lock else select(LEDGER)
-        head = Head(**self._connection.execute(found).mappings().one())
+        head = Head(**self._connection.execute(_LOCKED if lock else _HEAD).mappings().one())
         if not isinstance(head.seq, int) or not isinstance(head.hash, str) or not is_secret(head.secret):
             raise LedgerCorrupt("the ledger's head isn't what was written", hint=_RESTORE)
         return head
@@ -158,6 +172,17 @@ def found_chain(connection: Connection, secret: str) -> None:
 def now() -> str:
     """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _checked(row: Row) -> Row:
+    """An entry that is what was written.
+
+    Raises:
+        LedgerCorrupt: it isn't.
+    """
+    if not row.is_sealed:
+        raise _damaged(row.seq)
+    return row
 
 
 def _damaged(seq: int) -> LedgerCorrupt:

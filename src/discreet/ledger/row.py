@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any
 
 from discreet.errors import LedgerCorrupt
@@ -119,7 +120,11 @@ class Row:
 
     def columns(self) -> dict[str, Any]:
         """All columns by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return dict(zip(_COLUMNS, self.values(), strict=True))
+
+    def values(self) -> tuple[Any, ...]:
+        """What is in the columns, in their order."""
+        return _VALUES(self)
 
     def content(self) -> dict[str, Any]:
         """The body, parsed.
@@ -134,6 +139,10 @@ class Row:
         if not isinstance(content, dict):
             raise LedgerCorrupt(f"the content of entry {self.seq} can't be read")
         return content
+
+
+_COLUMNS = tuple(field.name for field in fields(Row))
+_VALUES: Callable[[Row], tuple[Any, ...]] = attrgetter(*_COLUMNS)
 
 
 def to_body(content: Mapping[str, object]) -> str:

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from sqlalchemy import Column, Connection, Float, Index, MetaData, PrimaryKeyConstraint, Table, insert, inspect, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    Index,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    bindparam,
+    insert,
+    select,
+)
 
 from discreet.ledger.schema import NAME, NUMBER
 
@@ -25,6 +36,14 @@ TOPIC = Table(
     Index("discreet_topic_cost", "account", "version", "topic", "cost", "seq"),
 )
 """The places of answers, by what they are about; with what they cost in ρ, for the dearest err least."""
+
+_OWN = (
+    select(TOPIC.c.seq)
+    .where(*(TOPIC.c[name] == bindparam(name) for name in ("account", "version", "topic")))
+    .limit(bindparam("most"))
+)
+_DEAREST = _OWN.order_by(TOPIC.c.cost.desc(), TOPIC.c.seq.desc())
+_NEWEST = _OWN.order_by(TOPIC.c.seq.desc())
 
 Topic: TypeAlias = tuple[str, int]
 """What an answer is about: a text of up to 255 characters, and the number of the data version."""
@@ -52,11 +71,8 @@ def places(connection: Connection, *, account: str, version: int, topic: str, mo
         topic: what they are about.
         most: how many of either.
     """
-    if not inspect(connection).has_table(TOPIC.name):
+    if not connection.dialect.has_table(connection, TOPIC.name):
         return []
-    own = (TOPIC.c.account == account, TOPIC.c.version == version, TOPIC.c.topic == topic)
-    orders = ((TOPIC.c.cost.desc(), TOPIC.c.seq.desc()), (TOPIC.c.seq.desc(),))
-    found = [
-        connection.execute(select(TOPIC.c.seq).where(*own).order_by(*order).limit(most)).scalars() for order in orders
-    ]
+    own = {"account": account, "version": version, "topic": topic, "most": most}
+    found = [connection.execute(each, own).scalars() for each in (_DEAREST, _NEWEST)]
     return list(dict.fromkeys(seq for each in found for seq in each))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -34,28 +35,18 @@ class Session:
 
     Guarantee: nothing is installed, loaded or fetched; after `lock`, no file can be opened but those allowed, and no
     setting can be changed. What doesn't fit in memory spills into a directory that only this user can read and that
-    goes with the session.
+    goes with the session: when it is closed, when nobody holds it any more, or when the process exits.
 
     Args:
         threads: how many to use; None for one per core.
         memory: bytes before spilling; None for 60 % of what the machine, or the container, has.
         in_row_order: whether rows stay in the order in which they come, which takes memory.
-        in_order: whether joins are made in the order in which they are written. Where several private tables meet,
-            each two of them are equal in the unit, and DuckDB might bring two together by that alone, whose pairs are
-            as many as the square of one unit's rows.
 
     Raises:
         EngineUnavailable: DuckDB can't be started. Nothing of anybody's is open yet, so the cause is passed on.
     """
 
-    def __init__(
-        self,
-        *,
-        threads: int | None = None,
-        memory: int | None = None,
-        in_order: bool = False,
-        in_row_order: bool = False,
-    ) -> None:
+    def __init__(self, *, threads: int | None = None, memory: int | None = None, in_row_order: bool = False) -> None:
         """Start the instance."""
         import duckdb
 
@@ -67,7 +58,8 @@ class Session:
                 hint="free or allow a temporary directory; the environment's TMPDIR names another",
             ) from error
         try:
-            self._connection = self._started(threads, memory or usable_memory(), in_order, in_row_order)
+            self._connection = self._started(threads, memory or usable_memory(), in_row_order)
+            self._end = weakref.finalize(self, _end, self._connection, self._spill, os.getpid())
         except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
             shutil.rmtree(self._spill, ignore_errors=True)
             if isinstance(error, duckdb.Error | OSError):
@@ -76,7 +68,7 @@ class Session:
                 ) from error
             raise
 
-    def _started(self, threads: int | None, memory: int, in_order: bool, in_row_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
+    def _started(self, threads: int | None, memory: int, in_row_order: bool) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
         """A connection to an instance of its own."""
         import duckdb
 
@@ -93,8 +85,6 @@ class Session:
         # In a notebook without ipywidgets there is none, and DuckDB refuses to turn it off once more.
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
             connection.execute("SET enable_progress_bar = false")
-        if in_order:
-            connection.execute("SET disabled_optimizers = 'join_order'")
         return connection
 
     def __enter__(self) -> Self:
@@ -104,9 +94,25 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
         """Stop the instance and remove what it spilled."""
-        self._connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        self._end()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its directory is still there; those that nobody touches for days may be swept away."""
+        return self._spill.is_dir()
+
+    def join_as_written(self) -> None:
+        """Make joins in the order in which they are written.
+
+        Where several private tables meet, each two of them are equal in the unit, and DuckDB might bring two together
+        by that alone, whose pairs are as many as the square of one unit's rows.
+        """
+        self.execute("SET disabled_optimizers = 'join_order'")
 
     def lock(self, *, allowed: Sequence[str] = ()) -> None:
         """Allow these paths to be read, and nothing else from here on.
@@ -133,6 +139,13 @@ class Session:
     def register(self, view: str, table: object) -> None:
         """Make an Arrow table readable under a name."""
         self._connection.register(view, table)
+
+
+def _end(connection: Any, spill: Path, process: int) -> None:  # noqa: ANN401 — DuckDB's connection
+    """Stop an instance and remove what it spilled; in a forked child both are still its parent's."""
+    if process == os.getpid():
+        connection.close()
+        shutil.rmtree(spill, ignore_errors=True)
 
 
 def _is_link(path: str) -> bool:

@@ -41,7 +41,7 @@ class ExitCode(IntEnum):
     BUDGET = 3
     """The question is understood, but the budget doesn't allow it. Nothing was charged."""
     LEDGER = 4
-    """The ledger can't be used, or doesn't verify."""
+    """The ledger can't be used; or it doesn't verify, or what was admitted doesn't."""
     FAILED = 5
     """The question failed after it was paid for. What was reserved stays spent."""
     REJECTED = 6

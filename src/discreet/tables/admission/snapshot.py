@@ -183,12 +183,18 @@ class Snapshot:
         )
 
     def damaged(self) -> list[str]:
-        """The tables whose files aren't what was written. It reads all of them."""
-        return [
-            name
-            for name, held in self.tables.items()
-            if self.folder is not None and held.file is not None and digest_of(self.folder / held.file) != held.digest
-        ]
+        """The tables whose files aren't what was written, or can't be read. It reads all of them."""
+        files = {name: held for name, held in self.tables.items() if held.file is not None}
+        return [name for name, held in files.items() if not self._is_whole(held)]
+
+    def _is_whole(self, held: HeldTable) -> bool:
+        """Whether the file of a table has the bytes that were written."""
+        if self.folder is None or held.file is None:
+            return False
+        try:
+            return digest_of(self.folder / held.file) == held.digest
+        except OSError:
+            return False
 
 
 def written(source: Source) -> str:
