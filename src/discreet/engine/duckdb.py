@@ -52,8 +52,8 @@ class DuckDB:
         """Check what a public table declares as unique. See `Engine.check`."""
         if not table.unique or table in self._unique:
             return
-        with self._session() as session:
-            _check_unique(session, table, views_of(session, [table], self._snapshot))
+        with self._snapshot.held_open([table]) as snapshot, self._session() as session:
+            _check_unique(session, table, views_of(session, [table], snapshot))
         self._unique.add(table)
 
     def prepare(self, exact: Exact) -> None:
@@ -93,8 +93,8 @@ class DuckDB:
     def _answer(self, exact: Exact, shape: Shape) -> ExactResult:
         """Ask DuckDB. What this raises must not get out of `run`."""
         tables, exact = exact.tables, pushed(shortened(exact))
-        with self._session(in_order=_meet(exact)) as session:
-            groups, counts = _groups(session, exact, shape, views_of(session, tables, self._snapshot))
+        with self._snapshot.held_open(tables) as snapshot, self._session(in_order=_meet(exact)) as session:
+            groups, counts = _groups(session, exact, shape, views_of(session, tables, snapshot))
         return _result(exact, groups, counts)
 
     def _session(self, *, in_order: bool = False) -> Session:

@@ -62,17 +62,27 @@ class Current:
     Args:
         admitted: as the ledger has it.
         engine: over its snapshot.
+        snapshot: that it holds.
         lock: that keeps its folder from being removed for as long as anybody holds this; None if there is none.
     """
 
     admitted: Admitted
     engine: Engine
+    snapshot: Snapshot
     lock: Lock | None
 
     @property
     def version(self) -> int:
         """Its number."""
         return self.admitted.version
+
+    def check(self) -> None:
+        """Refuse every question if a file that was admitted in place has changed since, whichever table it is of.
+
+        Raises:
+            SnapshotChanged: one has.
+        """
+        self.snapshot.check_places()
 
 
 class Admissions:
@@ -261,7 +271,7 @@ class Admissions:
                     f"the tables in memory aren't those that were admitted as version {admitted.version}",
                     hint="refresh() admits them as the next version",
                 )
-            return Current(admitted, open_engine(snapshot), lock)
+            return Current(admitted, open_engine(snapshot), snapshot, lock)
         folder = None if self.folder is None else self.folder / admitted.snapshot
         if folder is None or not folder.is_dir():
             raise SnapshotMissing(
@@ -277,7 +287,7 @@ class Admissions:
                 f"{admitted.version}",
                 hint="restore it from a copy, or admit the sources again: `discreet admit`, refresh()",
             )
-        return Current(admitted, open_engine(snapshot), lock)
+        return Current(admitted, open_engine(snapshot), snapshot, lock)
 
     def _check_declared(self, snapshot: Snapshot, admitted: Admitted) -> None:
         """Refuse tables and columns that weren't admitted, or not as they are declared now."""

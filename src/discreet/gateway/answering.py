@@ -43,6 +43,7 @@ class Answering:
 
     def ask(self, plan: Plan) -> Answer:
         """Look for a stored answer, or pay for a new one."""
+        self.current.check()
         version = self.current.version
         stored = self.account.stored(plan.digest, version)
         if stored is not None:

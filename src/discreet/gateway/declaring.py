@@ -57,6 +57,13 @@ class DeclaredTable:
                 hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)",
             )
 
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """The columns of which something is declared."""
+        unit = () if self.unit is None else (self.unit.column, self.unit.at)
+        named = [*self.columns, *unit, *(link.column for link in self.links), *self.unique]
+        return frozenset(column for column in named if column is not None)
+
     def opened(self, source: Source, schema: tuple[Column, ...]) -> Table:
         """The table with the columns that its schema has.
 

@@ -35,6 +35,7 @@ class Desk:
 
     def ask(self, workload: Workload, analyst: str | None) -> list[Answer]:
         """Look for the stored answers, or pay for new ones: see `Protected.ask`."""
+        self.current.check()
         version = self.current.version
         stored = self.account.stored(workload.digest, version)
         if stored is not None:

@@ -36,6 +36,7 @@ SOURCE = {
     "dates": 'dates = "dmy", where dates are texts; or "mdy", or "ymd"',
     "multiline": "multiline = false, if no cell of a CSV file may hold a line end",
     "skip_malformed": "skip_malformed = true, to leave malformed records out",
+    "in_place": "in_place = true, of Parquet files that nobody changes and that are too large to copy",
 }
 SOURCE_ALSO = {
     "location": "path",
