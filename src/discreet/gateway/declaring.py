@@ -31,6 +31,7 @@ class DeclaredTable:
         unique: columns of a public table in which no value occurs twice.
         row_ceiling: more rows than the table will ever have.
         time_zone: in which times are told that the source holds as points in time.
+        refresh: the group of tables that it is admitted with; empty for those that name none.
 
     Raises:
         InvalidArgument: limits are missing.
@@ -46,6 +47,7 @@ class DeclaredTable:
     unique: tuple[str, ...] = ()
     row_ceiling: int = ROW_CEILING
     time_zone: str | None = None
+    refresh: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a unit of many rows without limits: no number of rows is a safe guess."""
@@ -84,6 +86,7 @@ class DeclaredTable:
             links=self.links,
             public=self.public,
             unique=self.unique,
+            refresh=self.refresh,
         )
 
     def _zoned(self, column: Column) -> Column:
@@ -105,6 +108,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     unique: Iterable[str] = (),
     row_ceiling: int = ROW_CEILING,
     time_zone: str | None = None,
+    refresh: str = "",
 ) -> DeclaredTable:
     """Declare one of several tables that `protect` puts behind one account. Nothing is opened yet.
 
@@ -123,6 +127,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         row_ceiling: more rows than the table will ever have.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
+        refresh: the group of tables that it is admitted with, such as "daily", where there are different schedules.
 
     Raises:
         InvalidArgument: limits are missing, or a link isn't a table and its column.
@@ -143,6 +148,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         unique=tuple(unique),
         row_ceiling=row_ceiling,
         time_zone=time_zone,
+        refresh=refresh,
     )
 
 

@@ -37,14 +37,16 @@ def admit(
     data: Mapping[str, object],
     folder: Path | None,
     *,
+    among: Sequence[Table] = (),
     progress: Progress = lambda _table, _rows: None,
 ) -> Snapshot:
-    """Read all tables of an account into a snapshot, which isn't saved yet.
+    """Read tables of an account into a snapshot, which isn't saved yet.
 
     Args:
-        tables: of the account.
+        tables: that are admitted together.
         data: those in memory, by the location of their source.
         folder: for the others; None if there are none.
+        among: all tables of the account, where these aren't all: their links say what identifies rows.
         progress: is told how far it is.
 
     Raises:
@@ -52,6 +54,7 @@ def admit(
         SnapshotError: the folder can't be written.
         InvalidArgument: a table has more rows than it was declared to have at the most.
     """
+    account = among or tables
     paths = {
         table.name: None if table.source.kind == "memory" or folder is None else folder / f"{number}.parquet"
         for number, table in enumerate(tables)
@@ -60,7 +63,7 @@ def admit(
     held, report = {}, {}
     for table in tables:
         if table.source.in_place:
-            held[table.name.casefold()], report[table.name] = _scanned(table, tables, progress)
+            held[table.name.casefold()], report[table.name] = _scanned(table, account, progress)
     for in_memory in (True, False):
         group = [table for table in tables if table.name in paths and (paths[table.name] is None) is in_memory]
         if not group:
@@ -70,7 +73,7 @@ def admit(
             _prepare(session, group, [path for path in map(paths.get, (table.name for table in group)) if path])
             for number, table in enumerate(group):
                 reading = _Reading(
-                    f"source{number}", table, identifying(table, tables), required(table, tables), progress
+                    f"source{number}", table, identifying(table, account), required(table, account), progress
                 )
                 with open_source(table.source, data) as source:
                     held[table.name.casefold()] = reading.into(session, paths[table.name], source)

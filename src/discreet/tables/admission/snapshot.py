@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -64,7 +64,7 @@ class HeldTable:
         rows: how many it has. Private.
         digest: of its contents. Private. Empty for a table in place, for which its files' identities stand.
         written: what was declared of how its source is written, as JSON.
-        file: the name of its file in the snapshot's folder; None for a table in memory or in place.
+        file: the name of its file in the snapshot's folder, or its path; None for a table in memory or in place.
         places: the files that it was admitted in place in, and stays in.
         data: the table, if it is in memory.
     """
@@ -123,6 +123,18 @@ class Snapshot:
         """What is read of a table: its file, or those that it lies in; none if it is in memory."""
         path, places = self.path(table), self.tables[table.name.casefold()].places
         return tuple(place.path for place in places) if path is None else (str(path),)
+
+    @classmethod
+    def together(cls, snapshots: Iterable[Self]) -> Self:
+        """Several snapshots of different tables as one, to be read and not to be saved."""
+        tables = {}
+        for each in snapshots:
+            for name, held in each.tables.items():
+                if each.folder is not None and held.file is not None:
+                    tables[name] = replace(held, file=str(each.folder / held.file))
+                else:
+                    tables[name] = held
+        return cls(tables=tables, folder=Path("/"))
 
     @contextmanager
     def held_open(self, tables: Sequence[Table]) -> Iterator[Self]:
@@ -244,14 +256,17 @@ def digest_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def folder_of(root: Path, account: str) -> Path:
-    """Where the snapshots of one account lie, below the folder of all.
+def folder_of(root: Path, account: str, group: str = "") -> Path:
+    """Where the snapshots of one account, or of a refresh group of it, lie, below the folder of all.
 
     Examples:
         >>> folder_of(Path("snapshots"), "..").as_posix()
         'snapshots/%2E%2E'
+        >>> folder_of(Path("snapshots"), "clinic", "daily").as_posix()
+        'snapshots/clinic@daily'
     """
-    return root / quote(account, safe="").replace(".", "%2E")
+    named = quote(account, safe="").replace(".", "%2E")
+    return root / (f"{named}@{group}" if group else named)
 
 
 @contextmanager

@@ -108,6 +108,7 @@ def _table(name: str, node: Node) -> Table:
             links=links,
             public=public,
             unique=unique,
+            refresh=entries["refresh"].text() if "refresh" in entries else "",
             **ceiling,
         )
 
