@@ -111,10 +111,13 @@ class Admissions:
             SourceError: there is none, and the sources can't be read.
         """
         with self._turn:
-            self.first()
-            found = self._account.in_force(self._dataset.groups)
+            groups = self._dataset.groups
+            found = self._account.in_force(groups)
+            if None in found.values():
+                self.first()
+                found = self._account.in_force(groups)
             admitted = {group: each for group, each in found.items() if each is not None}
-            if len(admitted) < len(found):  # the ledger was put back meanwhile
+            if len(admitted) < len(groups):  # the ledger was put back meanwhile
                 raise NotAdmitted("no version of these tables was admitted yet", hint="`discreet admit` reads them")
             if self._current is None or self._current.admitted != admitted:
                 self._current = self._open(admitted)  # questions that still run keep the ones before, and their locks

@@ -244,3 +244,13 @@ def test_only_parquet_files_stay_in_place(kind: Any) -> None:
     """Of other sources not all can be checked that questions rely on."""
     with pytest.raises(InvalidArgument, match="in_place means nothing"):
         Source(kind=kind, location="people", in_place=True)
+
+
+def test_a_name_that_a_footer_has_twice_is_refused(tmp_path: Path) -> None:
+    """What it says of a column "a.b" can't be told from what it says of the "b" within a column "a"."""
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"a.b": [1, 9], "a": [{"b": 5}, {"b": 6}]}), path)
+    column = Column(name="a.b", kind=Kind.INTEGER)
+    table = Table(name="people", source=Source.of(path, in_place=True), columns=(column,), unit=Unit.row())
+    with pytest.raises(SchemaMismatch, match=r"a\.b"):
+        admit([table], {}, tmp_path)

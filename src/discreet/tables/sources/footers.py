@@ -85,7 +85,8 @@ def footer_of(path: str, location: str) -> Footer:
     found = None
     with suppress(pa.ArrowException, OSError, ValueError, OverflowError, MemoryError), pq.ParquetFile(path) as file:
         leaves = [file.schema.column(number) for number in range(len(file.schema))]
-        kinds = {leaf.path: kind for leaf in leaves if (kind := _kind(leaf)) is not None}
+        paths = Counter(leaf.path for leaf in leaves)  # a column "a.b" has the one of the "b" within a column "a"
+        kinds = {leaf.path: kind for leaf in leaves if paths[leaf.path] == 1 and (kind := _kind(leaf)) is not None}
         groups = [_group(file.metadata.row_group(number)) for number in range(file.num_row_groups)]
         found = Footer(kinds, groups)
     if found is None:
