@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -254,3 +255,53 @@ def test_a_name_that_a_footer_has_twice_is_refused(tmp_path: Path) -> None:
     table = Table(name="people", source=Source.of(path, in_place=True), columns=(column,), unit=Unit.row())
     with pytest.raises(SchemaMismatch, match=r"a\.b"):
         admit([table], {}, tmp_path)
+
+
+CELLS: dict[Kind, list[Any]] = {
+    Kind.INTEGER: [0, 2**63 - 1, -(2**63), None],
+    Kind.REAL: [0.0, -0.0, 5e-324, -1.7e308, float("nan"), float("inf"), float("-inf"), None],
+    Kind.TEXT: ["", " ", "\0", "ä" * 1_000, "a" * 1_001, "😀" * 999, "é" * 501, "\ufffd", "NULL", None],
+    Kind.BOOLEAN: [True, False, None],
+    Kind.DATE: [0, -719_162, -719_163, 2_932_896, 2_932_897, 2**31 - 1, -(2**31), None],
+    Kind.TIMESTAMP: [0, -62_135_596_800_000_000, -62_135_596_800_000_001, 253_402_300_799_999_999,
+                     253_402_300_800_000_000, 2**63 - 1, 1 - 2**63, None],
+}  # fmt: skip
+"""Extremes of each kind as they are stored, times as numbers."""
+STORED = {
+    Kind.INTEGER: (pa.int64(), pa.int64()),
+    Kind.REAL: (pa.float64(), pa.float64()),
+    Kind.TEXT: (pa.string(), pa.string()),
+    Kind.BOOLEAN: (pa.bool_(), pa.bool_()),
+    Kind.DATE: (pa.int32(), pa.date32()),
+    Kind.TIMESTAMP: (pa.int64(), pa.timestamp("us")),
+}
+
+
+def test_a_time_that_duckdb_has_no_value_for_is_refused(tmp_path: Path) -> None:
+    """DuckDB fails on the whole column, and so would every question."""
+    values = pa.array([0, -(2**63)], pa.int64()).cast(pa.timestamp("us"))
+    with pytest.raises(SourceUnsupported, match="beyond all calendars") as refusal:
+        admitted(write(tmp_path / "people.parquet", values), Kind.TIMESTAMP)
+    assert refusal.value.__context__ is None
+
+
+def test_what_is_refused_is_what_a_copy_would_change(tmp_path: Path) -> None:
+    """Cell by cell: a copy holds the same value, bit by bit, or the table can't stay in place."""
+    cells = [(kind, cell) for kind, listed in CELLS.items() for cell in listed]
+    arrays = [pa.array([cell], STORED[kind][0]).cast(STORED[kind][1]) for kind, cell in cells]
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(arrays, names=[f"x{number}" for number in range(len(cells))]), path)
+    columns = tuple(Column(name=f"x{number}", kind=kind) for number, (kind, _) in enumerate(cells))
+    copied = admit([Table(name="people", source=Source.of(path), columns=columns, unit=Unit.row())], {}, tmp_path)
+    (file,) = copied.files(Table(name="people", source=Source.of(path), columns=columns, unit=Unit.row()))
+    copy = pq.read_table(file)
+    changed = {
+        column
+        for column, (kind, cell) in zip(copy.column_names, cells, strict=True)
+        if repr(copy[column].cast(STORED[kind][0])[0].as_py()) != repr(cell)
+    }
+    assert 8 < len(changed) < len(cells) / 2
+    source = Source.of(path, in_place=True)
+    with pytest.raises(SourceUnsupported) as refusal:
+        admit([Table(name="people", source=source, columns=columns, unit=Unit.row())], {}, tmp_path)
+    assert set(re.findall(r"'(x\d+)' 1", refusal.value.message)) == changed

@@ -96,7 +96,8 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     places = places_of(table.source.location)
     scan = Scan(table, identifying(table, tables), required(table, tables), progress)
     problem = SourceUnsupported(
-        f"table {table.name!r} can't be read", hint="is it damaged, or memory too small? Write it anew"
+        f"DuckDB can't read table {table.name!r} in place: it is damaged, or holds a time beyond all calendars",
+        hint="admit it as a copy: leave in_place out",
     )
     try:
         with held_open(places) as opened, Session() as session, open_source(table.source) as source:
