@@ -16,6 +16,8 @@ from discreet.errors import InvalidArgument, SchemaMismatch, SourceError, Source
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.tables import Column, Kind, Source, Table
 from discreet.tables.admission import Snapshot, admit
+from discreet.tables.sources import in_place
+from discreet.tables.sources.files import OpenFile
 
 CANARY = "Xanthippe"
 
@@ -305,3 +307,47 @@ def test_what_is_refused_is_what_a_copy_would_change(tmp_path: Path) -> None:
     with pytest.raises(SourceUnsupported) as refusal:
         admit([Table(name="people", source=source, columns=columns, unit=Unit.row())], {}, tmp_path)
     assert set(re.findall(r"'(x\d+)' 1", refusal.value.message)) == changed
+
+
+@pytest.mark.parametrize(("age", "waits"), [(10**10, 0), (10**6, 0.05), (-(10**9), 1.05)])
+def test_an_identity_is_taken_when_the_clock_has_moved_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: int, waits: float
+) -> None:
+    """Else a change in the same tick of the clock would leave the file's times as they were."""
+    now, slept = 10**18 + 7, list[float]()
+    monkeypatch.setattr(in_place.time, "time_ns", lambda: now)
+    monkeypatch.setattr(in_place.time, "sleep", slept.append)
+    monkeypatch.setattr(OpenFile, "changed_at", lambda _: now - age)
+    in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+    assert slept == [pytest.approx(waits, abs=0.002)]
+
+
+def test_a_clock_that_ticks_in_seconds_is_given_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times without a fraction are those of a file system that has none."""
+    slept = list[float]()
+    monkeypatch.setattr(in_place.time, "time_ns", lambda: 10**18 + 7)
+    monkeypatch.setattr(in_place.time, "sleep", slept.append)
+    monkeypatch.setattr(OpenFile, "changed_at", lambda _: 10**18)
+    in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+    assert slept[0] > 2
+
+
+def test_a_file_from_the_future_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that is wrong, no later change could be told from an earlier one."""
+    monkeypatch.setattr(OpenFile, "changed_at", lambda _: 2**62)
+    with pytest.raises(SourceUnsupported, match="still to come"):
+        in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+
+
+def test_open_files_need_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a system gives them none, another file could take the place of one that is being read."""
+    path = write(tmp_path / "people.parquet", pa.array([1]))
+    opened = OpenFile.__init__
+
+    def nameless(file: OpenFile, location: str) -> None:
+        opened(file, location)
+        file.path = location
+
+    monkeypatch.setattr(OpenFile, "__init__", nameless)
+    with pytest.raises(SourceUnsupported, match="no name of its own"):
+        in_place.places_of(str(path))
