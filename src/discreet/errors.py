@@ -13,6 +13,7 @@
     ├── SnapshotError            the admitted tables can't be used; nothing was charged
     │   ├── NotAdmitted          nothing was admitted yet, or not these tables, or not as they are declared now
     │   ├── SnapshotMissing      a version's files aren't where they were put, or aren't what was written
+    │   ├── SnapshotChanged      a file that was admitted in place has changed since, or is gone
     │   └── AdmissionConflict    another process has admitted a version since this admission began
     ├── EngineUnavailable        the engine can't be started, or can't do what the question takes
     ├── QueryError               the question is refused; nothing was charged
@@ -147,6 +148,22 @@ class SnapshotMissing(SnapshotError):
     """A version's files aren't where they were put, or aren't what was written."""
 
     code = "snapshot_missing"
+
+
+class SnapshotChanged(SnapshotError):
+    """A file that was admitted in place has changed since, or is gone.
+
+    One constant text, whichever file it is and whatever became of it: every question of the account is refused with it.
+    """
+
+    code = "snapshot_changed"
+
+    def __init__(self) -> None:
+        """Take nothing, so that nothing can be said."""
+        super().__init__(
+            "a file that was admitted in place isn't what it was, so no question can be answered",
+            hint="the custodian admits the tables again: `discreet admit`, refresh()",
+        )
 
 
 class AdmissionConflict(SnapshotError):

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
 from discreet.cli.common.failures import ExitCode
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, SnapshotChanged
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 CONFIG = """
@@ -120,3 +122,39 @@ def test_the_first_question_admits(run: Any, folder: Path) -> None:
     assert run("ask", COUNT, "--epsilon", "100").exit_code == 0
     assert run("admit").stdout.splitlines()[0] == "version 2 is in force"
     assert folder.is_dir()
+
+
+def test_a_group_is_admitted_by_its_name(run: Any, folder: Path) -> None:
+    """Each group has a line of its own; a name that no table declares is refused."""
+    declared = CONFIG.replace("[tables.people]", '[tables.people]\nrefresh = "daily"')
+    others = CONFIG[CONFIG.index("[tables.people]") :].replace("tables.people", "tables.others")
+    (folder / "discreet.toml").write_text(declared + others)
+    assert run("admit").stdout.splitlines()[:2] == ["version 1 is in force, of daily", "version 2 is in force"]
+    assert run("admit", "--group", "daily").stdout.splitlines()[0] == "version 3 is in force, of daily"
+    assert run("admit", "--scheduled", "--group", "").stdout.splitlines()[0] == "version 4 is in force"
+    assert json.loads(run("admit", "--json").stdout)["groups"] == {"daily": 5, "": 6}
+    assert n_of(folder) == 3
+    tried = run("admit", "--check", "--report", "--group", "daily")
+    assert [line.split(":")[0] for line in tried.stdout.splitlines() if "rows;" in line] == ["people"]
+    refused = run("admit", "--group", "weekly")
+    assert (refused.exit_code, InvalidArgument.code in refused.stderr) == (ExitCode.REFUSED, True)
+
+
+def test_a_table_in_place_is_admitted_and_watched(run: Any, folder: Path) -> None:
+    """By a key of its source; nothing is copied, and a changed file refuses questions until the next admission."""
+    path = folder / "people.parquet"
+    pq.write_table(pa.table({"id": [1, 2], "age": [30, 40]}), path)
+    config = CONFIG.replace('"people.csv"', '{ path = "people.parquet", in_place = true }')
+    (folder / "discreet.toml").write_text(config)
+    assert run("admit", "--report").stdout.splitlines()[1] == "people: 2 rows; 0 records left out"
+    assert not list((folder / "people.snapshots").rglob("*.parquet"))
+    assert n_of(folder) == 2
+    path.touch()
+    refused = run("ask", COUNT, "--epsilon", "100")
+    assert (refused.exit_code, SnapshotChanged.code in refused.stderr) == (ExitCode.REFUSED, True)
+    assert run("explain", COUNT, "--epsilon", "100").exit_code == 0
+    assert run("admit").stdout.splitlines()[0] == "version 2 is in force"
+    assert n_of(folder) == 2
+    pq.write_table(pa.table({"id": [1, None], "age": [30, 40]}), path)
+    kept = run("admit")
+    assert (kept.exit_code, "'id' 1" in kept.stderr) == (ExitCode.REFUSED, True)

@@ -315,7 +315,7 @@ def test_of_two_that_admit_at_once_one_wins(tmp_path: Path) -> None:
     assert {each.name[:6] for each in snapshots(tmp_path)} <= {"000003", "000004"}
 
 
-STEPS = ["admit", "Snapshot.save", "Account.admit", "after Account.admit", "sweep"]
+STEPS = ["admit", "Snapshot.save", "Account.admit_together", "after Account.admit_together", "sweep"]
 CHILD = """
 import os, signal, sys
 from pathlib import Path
@@ -332,11 +332,11 @@ if step == "admit":
     account.admissions.admit(progress=die)
 elif step == "Snapshot.save":
     Snapshot.save = die
-elif step == "Account.admit":
-    Account.admit = die
-elif step == "after Account.admit":
-    done = Account.admit
-    Account.admit = lambda *args, **terms: die(done(*args, **terms))
+elif step == "Account.admit_together":
+    Account.admit_together = die
+elif step == "after Account.admit_together":
+    done = Account.admit_together
+    Account.admit_together = lambda *args, **terms: die(done(*args, **terms))
 elif step == "sweep":
     admissions.sweep = die
 elif step == "full":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -13,6 +14,7 @@ import pytest
 
 from discreet.errors import AdmissionConflict, InvalidArgument
 from discreet.ledger import Account, Ledger, Problem
+from discreet.ledger.book import Offered
 from discreet.ledger.row import Kind, Row
 from discreet.privacy import Budget
 from support.ledgers import admitted, ask, laplace, raised, rewrite, rows, sql
@@ -202,3 +204,93 @@ def test_a_question_of_an_old_number_after_an_admission_is_found(path: Path) -> 
     with Ledger.open(path, create=False) as ledger:
         message = "it was asked of data version 2, of before tables were admitted"
         assert ledger.verify().problems == (Problem(entry=len(rows(path)), message=message),)
+
+
+def test_groups_share_the_account_s_numbers(ledger: Ledger, account: Account) -> None:
+    """Each admission gets the next one; a group's own is that of its last admission."""
+    assert account.admit("x", after=0).version == 1
+    daily = account.admit("y", snapshot="folder", after=0, group="daily")
+    assert (daily.version, daily.group) == (2, "daily")
+    assert account.admit("y", snapshot="next", after=2, group="daily").version == 3
+    assert account.admit("x", after=1).version == 4
+    found = account.in_force(["", "daily", "weekly"])
+    assert {group: each and each.version for group, each in found.items()} == {"": 4, "daily": 3, "weekly": None}
+    assert [account.versions(group) for group in ("", "daily", "weekly")] == [4, 3, 0]
+    assert account.admitted("daily") == found["daily"]
+    assert [entry.text for entry in account.entries()][1:] == [
+        "data version 1", "data version 2, of daily", "data version 3, of daily", "data version 4",
+    ]  # fmt: skip
+    assert ledger.verify().problems == ()
+
+
+def test_a_number_is_that_of_one_combination(account: Account) -> None:
+    """Groups that were in force together are found by any later number under which none of them was admitted."""
+    for number, group in enumerate(["", "daily", "weekly", "daily", ""]):
+        account.admit("x", after=account.versions(group), group=group)
+        assert account.versions(group) == number + 1
+    of = account.of_groups
+    assert [of(version, frozenset({""})) for version in range(7)] == [0, 1, 1, 1, 1, 5, 0]
+    assert [of(version, frozenset({"daily"})) for version in range(7)] == [0, 0, 2, 2, 4, 4, 0]
+    assert [of(version, frozenset({"", "weekly"})) for version in range(7)] == [0, 0, 0, 3, 3, 5, 0]
+
+
+def test_groups_that_are_admitted_together_are_all_in_force_or_none(ledger: Ledger, account: Account) -> None:
+    """One that another process has admitted meanwhile refuses the others with it."""
+    account.admit_together([Offered("x", "", 0), Offered("y", "", 0, "daily")])
+    assert {group: each and each.version for group, each in account.in_force(["", "daily"]).items()} == {
+        "": 1,
+        "daily": 2,
+    }
+    with pytest.raises(AdmissionConflict, match="version 2"):
+        account.admit_together([Offered("x", "", 1), Offered("y", "", 1, "daily")])
+    assert account.versions() == 1
+    assert ledger.verify().problems == ()
+
+
+def test_a_mark_is_of_one_group(account: Account) -> None:
+    """The same contents, of another group, aren't what was admitted."""
+    daily = account.admit("x", after=0, group="daily")
+    assert account.holds(daily, "x")
+    assert not account.holds(replace(daily, group=""), "x")
+    assert not account.holds(replace(daily, group="weekly"), "x")
+
+
+def test_an_old_ledger_gets_groups(path: Path) -> None:
+    """Its numbers are those of the group without a name; another group begins behind them."""
+    with Ledger.open(path, create=False) as ledger:
+        account = census(ledger)
+        assert account.versions("daily") == 0
+        assert account.admit("y", after=0, group="daily").version == 4
+        assert account.admitted() is None
+        assert account.admit("x", after=3).version == 5
+        check_old_answers(account)
+        assert ledger.verify().problems == ()
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"": 3, "daily": 2}, None),
+        ({"": 3, "daily": 1}, "it says of other groups what wasn't so"),
+        ({"": 3}, "it says of other groups what wasn't so"),
+        ({"": 1, "daily": 2}, "entry 5 is of no group"),
+        ({"": "3"}, "the groups in entry 5 can't be read"),
+    ],
+)
+def test_what_an_entry_says_of_groups_is_verified(
+    account: Account, tmp_path: Path, groups: object, message: str | None
+) -> None:
+    """It follows from the entries before it."""
+    account.admit("x", after=0)
+    account.admit("y", after=0, group="daily")
+    account.admit("x", after=1)
+    place = tmp_path / "changed.ledger"
+    place.write_bytes((tmp_path / "new.ledger").read_bytes())
+
+    def change(entries: list[Row]) -> None:
+        entries[-1] = replace(entries[-1], body=json.dumps({"snapshot": "", "groups": groups}))
+
+    rewrite(place, change)
+    with Ledger.open(place, create=False) as changed:
+        expected = () if message is None else (Problem(entry=5, message=message),)
+        assert changed.verify().problems == expected

@@ -41,6 +41,10 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     skip_malformed: Annotated[
         bool, typer.Option("--skip-malformed", help="Leave malformed records of text files out, instead of refusing.")
     ] = False,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only the tables of this refresh group; '' is those that name none."),
+    ] = None,
     keep: Annotated[int, typer.Option(metavar="COUNT", min=0, help="Keep so many earlier snapshots.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
     config: options.Config = options.CONFIG,
@@ -63,11 +67,11 @@ def admit(  # noqa: PLR0913 — each is an option of the command
         counting("reading") as progress,
     ):
         if check:
-            done = admissions.check(progress=progress, at_most_unreadable=most)
+            done = admissions.check(group=group, progress=progress, at_most_unreadable=most)
         elif scheduled:
-            done = admissions.admit_on_schedule(progress=progress, at_most_unreadable=most, keep=keep)
+            done = admissions.admit_on_schedule(group=group, progress=progress, at_most_unreadable=most, keep=keep)
         else:
-            done = admissions.admit(progress=progress, at_most_unreadable=most, keep=keep)
+            done = admissions.admit(group=group, progress=progress, at_most_unreadable=most, keep=keep)
     if as_json:
         say(json.dumps(_to_json(done), ensure_ascii=False))
     else:
@@ -80,8 +84,8 @@ def _show(done: AdmissionReport, *, report: bool) -> None:
     """What was done, in words."""
     if done.version is None:
         say("nothing was put in force")
-    else:
-        say(f"version {done.version} is in force")
+    for group, version in done.groups.items():
+        say(f"version {version} is in force{f', of {group}' if group else ''}")
     if done.problem:
         error_console().print(f"the sources couldn't be read, so the earlier snapshot serves again: {done.problem}")
     for name, found in done.tables.items():
@@ -113,6 +117,7 @@ def _to_json(done: AdmissionReport) -> dict[str, object]:
     """The report as JSON-ready data."""
     return {
         "version": done.version,
+        "groups": dict(done.groups),
         "private": False,
         "problem": done.problem,
         "tables": {name: dict(found) for name, found in done.tables.items()},

@@ -12,6 +12,8 @@ from discreet.tables import Table
 class Engine(Protocol):
     """The tables of one snapshot, which answer exact questions together.
 
+    Files of tables in place are read while `Snapshot.held_open` holds them, which sees whether they are what they were.
+
     Guarantee: `prepare` is a function of the plan and of the machine, so it says what is wrong with either. `run`
     touches rows, so it either returns or raises `QuestionFailed`, which has one constant text; a plan that the engine
     can't carry out is an `InvalidArgument`, raised before any row is touched. What can't be started is an

@@ -81,8 +81,8 @@ class DuckDB:
         """Check what a public table declares as unique. See `Engine.check`."""
         if not table.unique or table in self._unique:
             return
-        with self._sessions.fresh() as session:
-            _check_unique(session, table, views_of(session, [table], self._snapshot))
+        with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
+            _check_unique(session, table, views_of(session, [table], snapshot))
         self._unique.add(table)
 
     def prepare(self, exact: Exact) -> None:
@@ -126,8 +126,11 @@ class DuckDB:
     def _answer(self, compiled: Compiled) -> ExactResult:
         """Ask DuckDB. What this raises must not get out of `run`."""
         exact = compiled.exact
-        with self._sessions.fresh(in_order=_meet(exact)) as session:
-            views = views_of(session, exact.tables, self._snapshot)
+        with (
+            self._snapshot.held_open(exact.tables) as snapshot,
+            self._sessions.fresh(in_order=_meet(exact)) as session,
+        ):
+            views = views_of(session, exact.tables, snapshot)
             session.execute("BEGIN TRANSACTION")
             groups, counts = _groups(session, compiled, views)
         return _result(exact, groups, counts)

@@ -10,7 +10,7 @@ from discreet.tables import Column, Table
 from discreet.tables.admission import Snapshot
 from discreet.tables.kinds import SQL_TYPES
 from discreet.tables.session import Session
-from discreet.tables.sql_text import name, string
+from discreet.tables.sql_text import name, parquet
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,17 +40,17 @@ def views_of(session: Session, tables: Sequence[Table], snapshot: Snapshot) -> V
     Args:
         session: a fresh one.
         tables: that a question reads.
-        snapshot: in which they are.
+        snapshot: in which they are; with the files open that any of them lie in.
     """
-    paths = {table.name.casefold(): snapshot.path(table) for table in tables}
-    session.lock(allowed=[str(path) for path in paths.values() if path is not None])
+    files = {table.name.casefold(): snapshot.files(table) for table in tables}
+    session.lock(allowed=[file for each in files.values() for file in each])
     found = {}
-    for number, (table, path) in enumerate(paths.items()):
+    for number, (table, paths) in enumerate(files.items()):
         view, held = f"raw{number}", snapshot.tables[table]
-        if path is None:
-            session.register(view, held.data)
+        if paths:
+            session.execute(f"CREATE TEMP VIEW {view} AS FROM {parquet(paths)}")
         else:
-            session.execute(f"CREATE TEMP VIEW {view} AS FROM read_parquet({string(str(path))})")
+            session.register(view, held.data)
         found[table] = View(view, {column.name.casefold(): column.name for column in held.columns})
     return found
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
-from discreet.gateway.admissions import Current
 from discreet.gateway.answer import Answer
 from discreet.gateway.certificate import certificate
+from discreet.gateway.current import Current
 from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import Shelf, recorded, topic_of
 from discreet.query.plan import Plan, make_plan
@@ -27,7 +27,7 @@ class Answering:
 
     Args:
         account: that pays.
-        current: the version of the tables in force.
+        current: the versions of the tables in force.
         shelf: of stored answers.
         analyst: who asks.
     """
@@ -39,11 +39,12 @@ class Answering:
 
     def is_stored(self, plan: Plan) -> bool:
         """Whether a question was answered already, of the version in force."""
-        return self.account.stored(plan.digest, self.current.version) is not None
+        return self.account.stored(plan.digest, self.current.version_for(plan)) is not None
 
     def ask(self, plan: Plan) -> Answer:
         """Look for a stored answer, or pay for a new one."""
-        version = self.current.version
+        self.current.check()
+        version = self.current.version_for(plan)
         return self.shelf.answer(plan, version) or self._answer(plan, version)
 
     def _answer(self, plan: Plan, version: int) -> Answer:

@@ -10,7 +10,7 @@ def certificate(plan: Plan, *, version: int, entry: int, analyst: str | None, re
 
     Args:
         plan: how the answer was made: question, unit, adjacency, bounds, limits, mechanisms with exact parameters.
-        version: how often the tables were admitted; it says nothing of what they hold.
+        version: the number of the last admission of a table that was read; it says nothing of what they hold.
         entry: the number of the debit in the ledger.
         analyst: who asked, if they said so.
         release: the software's version.

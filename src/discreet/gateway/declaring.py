@@ -31,6 +31,7 @@ class DeclaredTable:
         unique: columns of a public table in which no value occurs twice.
         row_ceiling: more rows than the table will ever have.
         time_zone: in which times are told that the source holds as points in time.
+        refresh: the group of tables that it is admitted with; empty for those that name none.
 
     Raises:
         InvalidArgument: limits are missing.
@@ -46,6 +47,7 @@ class DeclaredTable:
     unique: tuple[str, ...] = ()
     row_ceiling: int = ROW_CEILING
     time_zone: str | None = None
+    refresh: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a unit of many rows without limits: no number of rows is a safe guess."""
@@ -56,6 +58,13 @@ class DeclaredTable:
                 f"{who} may have many rows, so it needs limits",
                 hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)",
             )
+
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """The columns of which something is declared."""
+        unit = () if self.unit is None else (self.unit.column, self.unit.at)
+        named = [*self.columns, *unit, *(link.column for link in self.links), *self.unique]
+        return frozenset(column for column in named if column is not None)
 
     def opened(self, source: Source, schema: tuple[Column, ...]) -> Table:
         """The table with the columns that its schema has.
@@ -77,6 +86,7 @@ class DeclaredTable:
             links=self.links,
             public=self.public,
             unique=self.unique,
+            refresh=self.refresh,
         )
 
     def _zoned(self, column: Column) -> Column:
@@ -98,6 +108,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     unique: Iterable[str] = (),
     row_ceiling: int = ROW_CEILING,
     time_zone: str | None = None,
+    refresh: str = "",
 ) -> DeclaredTable:
     """Declare one of several tables that `protect` puts behind one account. Nothing is opened yet.
 
@@ -116,6 +127,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         row_ceiling: more rows than the table will ever have.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
+        refresh: the group of tables that it is admitted with, such as "daily", where there are different schedules.
 
     Raises:
         InvalidArgument: limits are missing, or a link isn't a table and its column.
@@ -136,6 +148,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         unique=tuple(unique),
         row_ceiling=row_ceiling,
         time_zone=time_zone,
+        refresh=refresh,
     )
 
 

@@ -11,7 +11,7 @@ from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
-from discreet.tables import Column, Dataset, Peek, Source
+from discreet.tables import Column, Dataset, Peek, Source, Table
 from discreet.tables.admission import describe
 from discreet.tables.proposals.look import look
 from discreet.tables.schema.config import load_config
@@ -40,13 +40,15 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     this is the custodian. Later, `refresh` admits them again; sources aren't looked at in between.
 
     Columns that aren't mentioned may be used too, as their schema has them, but a sum needs bounds and public groups
-    need keys. A CSV file has no schema: there, what isn't declared is text, bounds in whole numbers declare whole
-    numbers, and `Column(name=…, kind=Kind.REAL, bounds=…)` says what bounds alone can't. Everything declared is taken
-    as public, so it must come from knowledge of what the columns mean.
+    need keys; where a table stays in place, only those that are mentioned. A CSV file has no schema: there, what isn't
+    declared is text, bounds in whole numbers declare whole numbers, and `Column(name=…, kind=Kind.REAL, bounds=…)` says
+    what bounds alone can't. Everything declared is taken as public, so it must come from knowledge of what the columns
+    mean.
 
     Args:
-        data: a path (CSV, Parquet, DuckDB database), a pandas, Polars or Arrow table, or an Ibis table on DuckDB. For
-            several tables: a list of what `table` makes, each of which says unit, columns, limits and row ceiling.
+        data: a path (CSV, Parquet, DuckDB database), a `Source`, which also says how it is read, a pandas, Polars or
+            Arrow table, or an Ibis table on DuckDB. For several tables: a list of what `table` makes, each of which
+            says unit, columns, limits and row ceiling.
         name: the account's name in the ledger, and what questions call the one table.
         unit: whose presence is hidden; needed for one table.
         budget: the loss allowed over all questions of all analysts, over all tables.
@@ -109,7 +111,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     ids = _ids(declared)
     dataset = Dataset(
         name=name,
-        tables=tuple(each.opened(source, describe(source, held, ids[each.name.casefold()])) for source, each in pairs),
+        tables=tuple(_opened(each, source, held, ids[each.name.casefold()]) for source, each in pairs),
         budget=budget,
         ledger=str(ledger) if ledger is not None else f"{name}.ledger",
         analysts=dict(analysts or {}),
@@ -119,6 +121,18 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     protected = _open(dataset, held, create_ledger=True)
     protected.admissions.first()
     return protected
+
+
+def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object], ids: frozenset[str]) -> Table:
+    """A table with the columns of its schema; if it stays in place, with those that are mentioned.
+
+    The values of the others would have to be fit for questions, too, and nobody could leave them out.
+    """
+    schema = describe(source, held, ids)
+    if source.in_place:
+        mentioned = ids | {column.casefold() for column in declared.mentioned}
+        schema = tuple(column for column in schema if column.name.casefold() in mentioned)
+    return declared.opened(source, schema)
 
 
 def _ids(declared: Sequence[DeclaredTable]) -> Mapping[str, frozenset[str]]:

@@ -229,7 +229,7 @@ class Protected:
             cut_off: as above.
             dialect: as above.
             analyst: who asks, where analysts have budgets of their own.
-            version: of the tables: an earlier one, whose stored answers can still be read, for nothing.
+            version: of the account: an earlier one, whose stored answers can still be read, for nothing.
 
         Raises:
             QueryError: the question is refused; nothing is charged.
@@ -280,10 +280,13 @@ class Protected:
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
         return tuned(plan, answering.ask, self._again)
 
-    def refresh(self) -> AdmissionReport:
+    def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.
 
         What was spent stays spent: a version never renews a budget. Answers to earlier versions stay stored, see `ask`.
+
+        Args:
+            group: admit only the tables that declare this refresh group; "" means those that declare none.
 
         Returns:
             What was read and what was left out. It is read off the tables and not private.
@@ -292,8 +295,9 @@ class Protected:
             SourceError: a source can't be read. The version in force stays; so for these.
             SnapshotError: the snapshot can't be written, or another process admitted one meanwhile.
             LedgerError: the ledger can't be written.
+            InvalidArgument: no table declares that group.
         """
-        return self._admissions.admit()
+        return self._admissions.admit(group=group)
 
     @property
     def admissions(self) -> Admissions:
@@ -302,7 +306,9 @@ class Protected:
 
     def _earlier(self, plan: Plan | Workload, version: int) -> Answer:
         """The answer to a question that was stored for a version of the tables, or that follows from such."""
-        found = self._shelf.answer(plan, version) if isinstance(plan, Plan) else None
+        found = None
+        if isinstance(plan, Plan):
+            found = self._shelf.answer(plan, self._admissions.version_at(version, plan))
         if found is None:
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.errors import DiscreetError, QuestionFailed
-from discreet.gateway.admissions import Current
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
 from discreet.gateway.answering import prepare, run
 from discreet.gateway.asked import Asked
+from discreet.gateway.current import Current
 from discreet.gateway.reuse import holding, topic_of
 from discreet.query.plan import cost_to_dict
 from discreet.query.released import Group
@@ -27,7 +27,7 @@ class Desk:
 
     Args:
         account: that pays.
-        current: the version of the tables in force.
+        current: the versions of the tables in force.
     """
 
     account: Account
@@ -35,7 +35,8 @@ class Desk:
 
     def ask(self, workload: Workload, analyst: str | None) -> list[Answer]:
         """Look for the stored answers, or pay for new ones: see `Protected.ask`."""
-        version = self.current.version
+        self.current.check()
+        version = self.current.version_for(*workload.bundles)
         stored = self.account.stored(workload.digest, version)
         if stored is not None:
             released = [groups_from_json(part["groups"]) for part in stored.answer["parts"]]
@@ -82,7 +83,7 @@ class Desk:
         )
         parts = [{"groups": groups_to_json(groups)} for groups in released]
         answer = {"parts": parts, "asked": asked.to_json(), "holds": holding(workload.bundles)}
-        topics = [(topic_of(bundle), reservation.version) for bundle in workload.bundles]
+        topics = [(topic_of(bundle), self.current.version_for(bundle)) for bundle in workload.bundles]
         try:
             self.account.commit(reservation, certificate=proof, answer=answer, topics=topics)
         except DiscreetError:

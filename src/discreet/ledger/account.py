@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.book import Admitted, Book, Debit, number_of, version_of
+from discreet.ledger.book import Admitted, Book, Debit, Offered, number_of, version_of
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.row import Kind, Row, to_body
@@ -88,24 +88,51 @@ class Account:
         if store.read(lambda chain: self._book(chain).declared()) != declaration:
             store.write(lambda chain: self._book(chain).declare(declaration))
 
-    def admitted(self) -> Admitted | None:
+    def admitted(self, group: str = "") -> Admitted | None:
         """The version of the tables in force; None if none was admitted yet.
 
-        Raises:
-            LedgerError: the ledger can't be read.
-        """
-        return self._store.read(lambda chain: self._book(chain).admitted())
-
-    def versions(self) -> int:
-        """The number of the newest version of the tables; 0 if there is none.
+        Args:
+            group: of tables that are admitted together; empty for those without one.
 
         Raises:
             LedgerError: the ledger can't be read.
         """
-        return self._store.read(lambda chain: self._book(chain).versions())
+        return self._store.read(lambda chain: self._book(chain).admitted(group))
 
-    def admit(self, contents: str, *, snapshot: str = "", after: int) -> Admitted:
-        """Put a new version of the tables in force: the next number, whatever the tables hold.
+    def in_force(self, groups: Iterable[str]) -> dict[str, Admitted | None]:
+        """The versions of several refresh groups that are in force at one moment; None for one never admitted.
+
+        Guarantee: the greatest of their numbers is that of no other combination of these groups' versions. For it is
+        the number of the last admission that touched one of them, and nothing touched them since.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        wanted = tuple(groups)
+        return self._store.read(lambda chain: {group: self._book(chain).admitted(group) for group in wanted})
+
+    def versions(self, group: str = "") -> int:
+        """The number of the newest version of the tables of a group; 0 if there is none.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return self._store.read(lambda chain: self._book(chain).versions(group))
+
+    def of_groups(self, version: int, groups: frozenset[str]) -> int:
+        """The number under which groups were in force together when a version of the account came; 0 if one wasn't.
+
+        Args:
+            version: of any group.
+            groups: by name.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return self._store.read(lambda chain: self._book(chain).of_groups(version, groups))
+
+    def admit(self, contents: str, *, snapshot: str = "", after: int, group: str = "") -> Admitted:
+        """Put a new version of a group's tables in force: the account's next number, whatever the tables hold.
 
         Guarantee: the number tells how often tables were admitted, and nothing about them. Of their contents the
         ledger keeps an HMAC under its own secret, which differs between versions that hold the same.
@@ -113,13 +140,24 @@ class Account:
         Args:
             contents: a digest of what the version holds. Private.
             snapshot: the name of the folder that holds it; empty if all tables are in memory.
-            after: the newest version that this admission knows of, as `versions` gave it before sources were read.
+            after: the newest version of the group that this admission knows of, as `versions` gave it before sources
+                were read.
+            group: whose tables these are; empty for those without one.
 
         Raises:
-            AdmissionConflict: another process has admitted a version since.
+            AdmissionConflict: another process has admitted a version of the group since.
             LedgerError: the ledger can't be written.
         """
-        return self._store.write(lambda chain: self._book(chain).put_in_force(contents, snapshot, after))
+        (admitted,) = self.admit_together([Offered(contents, snapshot=snapshot, after=after, group=group)])
+        return admitted
+
+    def admit_together(self, offered: Sequence[Offered]) -> list[Admitted]:
+        """Put new versions of several groups in force: all of them, or none.
+
+        Raises:
+            AdmissionConflict, LedgerError: as for `admit`.
+        """
+        return self._store.write(lambda chain: [self._book(chain).put_in_force(each) for each in offered])
 
     def holds(self, admitted: Admitted, contents: str) -> bool:
         """Whether a version holds what this digest is of.
@@ -127,7 +165,7 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        found = self._store.read(lambda chain: self._book(chain).mark(admitted.version, contents))
+        found = self._store.read(lambda chain: self._book(chain).mark(admitted.version, contents, admitted.group))
         return compare_digest(found, admitted.mark)
 
     def stored(self, question: str, version: int) -> Stored | None:

@@ -38,6 +38,23 @@ class Debit:
     body: str
 
 
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What is to become the next version of a group; see `Account.admit`.
+
+    Args:
+        contents: a digest of what it holds. Private.
+        snapshot: the name of the folder that holds it; empty if all tables are in memory.
+        after: the newest version of the group that its reader knew of.
+        group: of tables that are admitted together; empty for those without one.
+    """
+
+    contents: str
+    snapshot: str
+    after: int
+    group: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
     """A version of the tables, as the ledger has it.
@@ -46,11 +63,13 @@ class Admitted:
         version: its number: 1, 2, 3, … in the order of admission, whether or not anything changed.
         snapshot: the name of the folder that holds it; empty if all tables are in memory.
         mark: what the ledger holds of its contents; see `Account.holds`.
+        group: of tables that are admitted together; empty for those without one.
     """
 
     version: int
     snapshot: str
     mark: str
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,32 +134,34 @@ class Book:
             )
         self.chain.append(Kind.BUDGET, declaration.to_text(), account=self.account)
 
-    def admitted(self) -> Admitted | None:
-        """The version in force; None if no tables were admitted yet."""
-        row = self.last(Kind.DATA)
+    def admitted(self, group: str = "") -> Admitted | None:
+        """The version of a group in force; None if its tables weren't admitted yet."""
+        row = self._version(self.versions(group))
         snapshot = None if row is None else snapshot_of(row)
         if row is None or snapshot is None:
             return None
-        return Admitted(version=version_of(row), snapshot=snapshot, mark=row.digest or "")
+        return Admitted(version=version_of(row), snapshot=snapshot, mark=row.digest or "", group=group)
 
-    def put_in_force(self, contents: str, snapshot: str, after: int) -> Admitted:
-        """Put a new version in force.
+    def put_in_force(self, offered: Offered) -> Admitted:
+        """Put a new version of a group in force.
 
         Raises:
             AdmissionConflict: another process did so first.
         """
-        newest = self.versions()
-        if newest != after:
-            raise AdmissionConflict(newest)
-        version = newest + 1
+        newest, group, snapshot = self.last(Kind.DATA), offered.group, offered.snapshot
+        groups = {} if newest is None else groups_of(newest)
+        if groups.get(group, 0) != offered.after:
+            raise AdmissionConflict(groups.get(group, 0))
+        version = 1 if newest is None else version_of(newest) + 1
+        groups = {**groups, group: version}
         row = self.chain.append(
             Kind.DATA,
-            to_body({"snapshot": snapshot}),
+            to_body({"snapshot": snapshot, **({"groups": groups} if set(groups) != {""} else {})}),
             account=self.account,
-            digest=self.mark(version, contents),
+            digest=self.mark(version, offered.contents, group),
             version=version,
         )
-        return Admitted(version=version, snapshot=snapshot, mark=row.digest or "")
+        return Admitted(version=version, snapshot=snapshot, mark=row.digest or "", group=group)
 
     def spent(self, analyst: str | None = None) -> Charge:
         """What was spent, by everyone or by one analyst, as the last reservation states it."""
@@ -208,22 +229,32 @@ class Book:
         self.chain.note(row, topics, cost=float(from_columns(reserved).rho or 0))
         return row
 
-    def versions(self) -> int:
-        """The number of the newest version; 0 if there is none."""
+    def versions(self, group: str = "") -> int:
+        """The number of the newest version of a group; 0 if there is none."""
         newest = self.last(Kind.DATA)
-        return 0 if newest is None else version_of(newest)
+        return 0 if newest is None else groups_of(newest).get(group, 0)
+
+    def of_groups(self, version: int, groups: frozenset[str]) -> int:
+        """The number under which these groups were in force together when a version came; 0 if one wasn't."""
+        row = self._version(version)
+        numbers = {} if row is None else groups_of(row)
+        return max(numbers[group] for group in groups) if groups <= numbers.keys() else 0
 
     def may_ask(self, version: int) -> bool:
         """Whether questions of a version may be paid for: of any that was admitted, and of no number of before."""
-        newest = self.last(Kind.DATA)
-        if newest is None or not 1 <= version <= version_of(newest):
-            return False
-        row = newest if version == version_of(newest) else self.last(Kind.DATA, version=version)
+        row = self._version(version)
         return row is not None and snapshot_of(row) is not None
 
-    def mark(self, version: int, contents: str) -> str:
+    def mark(self, version: int, contents: str, group: str) -> str:
         """What stands in the ledger for the contents of a version."""
-        return mark(self.chain.head.secret, self.account, version, contents)
+        return mark(self.chain.head.secret, self.account, version, contents, group)
+
+    def _version(self, version: int) -> Row | None:
+        """The entry of a version, which mostly is the newest one; None if there is none."""
+        newest = self.last(Kind.DATA)
+        if newest is None or not 1 <= version <= version_of(newest):
+            return None
+        return newest if version == version_of(newest) else self.last(Kind.DATA, version=version)
 
 
 def number_of(row: Row) -> int:
@@ -249,6 +280,22 @@ def snapshot_of(row: Row) -> str | None:
     if not isinstance(snapshot, str):
         raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
     return snapshot
+
+
+def groups_of(row: Row) -> dict[str, int]:
+    """The newest version of each refresh group, as of an entry of a data version; "" is the group without a name."""
+    groups = row.content().get("groups", {"": version_of(row)})
+    if not isinstance(groups, dict) or not all(isinstance(number, int) for number in groups.values()):
+        raise LedgerCorrupt(f"the groups in entry {row.seq} can't be read")
+    return groups
+
+
+def group_of(row: Row) -> str:
+    """The refresh group that an entry of a data version admitted."""
+    for group, number in groups_of(row).items():
+        if number == row.version:
+            return group
+    raise LedgerCorrupt(f"entry {row.seq} is of no group")
 
 
 def _share(declaration: Declaration, analyst: str | None) -> Budget | None:

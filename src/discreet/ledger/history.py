@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
 from discreet.ledger.amounts import from_columns
+from discreet.ledger.book import group_of
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row
 
@@ -105,5 +106,6 @@ def _text(row: Row) -> str:
     if row.kind == Kind.BUDGET:
         return str(Declaration.from_content(row.content()))
     if row.kind == Kind.DATA:
-        return f"data version {row.version}"
+        group = group_of(row)
+        return f"data version {row.version}{f', of {group}' if group else ''}"
     return str(row.content().get("text", ""))

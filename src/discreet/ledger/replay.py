@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from discreet.accounting import Charge, charge_of, filter_for
 from discreet.errors import DiscreetError, LedgerCorrupt
 from discreet.ledger.amounts import exact_sum, from_columns
-from discreet.ledger.book import snapshot_of
+from discreet.ledger.book import group_of, groups_of, snapshot_of
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row
 from discreet.privacy import Budget, Event
@@ -38,6 +38,7 @@ class _Account:
     declaration: Declaration | None = None
     versions: int = 0
     unadmitted: int = 0
+    groups: dict[str, int] = field(default_factory=dict)
     marks: set[str | None] = field(default_factory=set)
     spent: Charge = field(default_factory=Charge.zero)
     shares: dict[str, Charge] = field(default_factory=dict)
@@ -90,13 +91,17 @@ def _check_budget(account: _Account, row: Row) -> Iterator[str]:
 
 
 def _check_data(account: _Account, row: Row) -> Iterator[str]:
-    """Data versions count up, each with a mark of its own; and once tables are admitted, every one has a snapshot."""
+    """Data versions count up, each of one group, with a mark of its own and, once tables are admitted, a snapshot."""
     account.versions += 1
     if row.version != account.versions:
         yield f"it is data version {row.version}, and should be {account.versions}"
     if row.digest in account.marks:
         yield "it has the mark of another data version"
     account.marks.add(row.digest)
+    expected = {**account.groups, group_of(row): row.version}
+    account.groups = groups_of(row)
+    if account.groups != expected:
+        yield "it says of other groups what wasn't so"
     if snapshot_of(row) is not None:
         return
     if account.unadmitted < account.versions - 1:

@@ -29,7 +29,7 @@ class Kind(StrEnum):
     """The custodian declared a budget, analysts' shares and the adjacency of an account."""
 
     DATA = "data"
-    """The tables were admitted as a new version; the body names its snapshot.
+    """Tables were admitted as a new version; the body names its snapshot, and the newest version of each refresh group.
 
     Ledgers of before there were snapshots number here what they saw of some tables. Those numbers stay taken.
     """

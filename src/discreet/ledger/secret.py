@@ -27,11 +27,12 @@ def commitment(secret: str) -> str:
     return sha256(secret.encode("ascii")).hexdigest()
 
 
-def mark(secret: str, account: str, version: int, contents: str) -> str:
+def mark(secret: str, account: str, version: int, contents: str, group: str = "") -> str:
     """What the ledger holds of the contents of a version, whose digest is made from private data.
 
     An HMAC: whoever has a candidate for the data, but not the secret, can't find out whether it is the right one. The
-    version goes into it, so that two marks don't tell either whether two versions hold the same.
+    version goes into it, so that two marks don't tell either whether two versions hold the same; and the refresh group,
+    unless it is the one without a name.
 
     Examples:
         >>> mark("00" * 32, "census", 1, "data") == mark("11" * 32, "census", 1, "data")
@@ -39,4 +40,5 @@ def mark(secret: str, account: str, version: int, contents: str) -> str:
         >>> mark("00" * 32, "census", 1, "data") == mark("00" * 32, "census", 2, "data")
         False
     """
-    return hmac.new(bytes.fromhex(secret), f"{account}\0{version}\0{contents}".encode(), sha256).hexdigest()
+    parts = [account, str(version), *([group] if group else []), contents]
+    return hmac.new(bytes.fromhex(secret), "\0".join(parts).encode(), sha256).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from math import inf
@@ -25,6 +26,16 @@ def string(text: str) -> str:
         "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def parquet(files: Sequence[str]) -> str:
+    """Parquet files as one relation, with the columns that are in them and none of their folders' names.
+
+    Examples:
+        >>> parquet(["people.parquet"])
+        "read_parquet(['people.parquet'], hive_partitioning = false)"
+    """
+    return f"read_parquet([{', '.join(map(string, files))}], hive_partitioning = false)"
 
 
 def double(number: float) -> str:

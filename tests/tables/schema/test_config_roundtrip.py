@@ -125,6 +125,8 @@ def sources(draw: st.DrawFn) -> Source:
             "delimiter": draw(st.sampled_from([None, ";", "\t", "|", "\x1f"])),
             "multiline": draw(st.booleans()),
         }
+    if kind == "parquet":
+        declared["in_place"] = draw(st.booleans())
     return Source(kind=kind, location=location.rstrip("/"), **declared)
 
 
@@ -164,6 +166,7 @@ def tables(draw: st.DrawFn, name: str) -> Table:
             public=True,
             unique=tuple(unique),
             row_ceiling=ceiling,
+            refresh=draw(st.sampled_from(["", "daily", "every_2-years"])),
         )
     unit = draw(units(declared))
     one_row = st.sampled_from([Limits(rows=1), Limits(groups=1, rows_per_group=1)])

@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotError, SourceUnsupported
+from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotChanged, SnapshotError, SourceUnsupported
 from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, microseconds
+from discreet.tables.admission.scan import Scan
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
 from discreet.tables.kinds import called, is_text, kind_of, readable_as
 from discreet.tables.schema.owner import owner_of
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource, open_source
+from discreet.tables.sources.in_place import held_open, places_of
 from discreet.tables.sql_text import name, string
 
 if TYPE_CHECKING:
@@ -35,14 +37,16 @@ def admit(
     data: Mapping[str, object],
     folder: Path | None,
     *,
+    among: Sequence[Table] = (),
     progress: Progress = lambda _table, _rows: None,
 ) -> Snapshot:
-    """Read all tables of an account into a snapshot, which isn't saved yet.
+    """Read tables of an account into a snapshot, which isn't saved yet.
 
     Args:
-        tables: of the account.
+        tables: that are admitted together.
         data: those in memory, by the location of their source.
         folder: for the others; None if there are none.
+        among: all tables of the account, where these aren't all: their links say what identifies rows.
         progress: is told how far it is.
 
     Raises:
@@ -50,13 +54,18 @@ def admit(
         SnapshotError: the folder can't be written.
         InvalidArgument: a table has more rows than it was declared to have at the most.
     """
+    account = among or tables
     paths = {
         table.name: None if table.source.kind == "memory" or folder is None else folder / f"{number}.parquet"
         for number, table in enumerate(tables)
+        if not table.source.in_place
     }
     held, report = {}, {}
+    for table in tables:
+        if table.source.in_place:
+            held[table.name.casefold()], report[table.name] = _scanned(table, account, progress)
     for in_memory in (True, False):
-        group = [table for table in tables if (paths[table.name] is None) is in_memory]
+        group = [table for table in tables if table.name in paths and (paths[table.name] is None) is in_memory]
         if not group:
             continue
         # Tables in memory keep the order of their rows, so that equal ones have equal digests; it decides nothing else.
@@ -64,17 +73,53 @@ def admit(
             _prepare(session, group, [path for path in map(paths.get, (table.name for table in group)) if path])
             for number, table in enumerate(group):
                 reading = _Reading(
-                    f"source{number}", table, identifying(table, tables), required(table, tables), progress
+                    f"source{number}", table, identifying(table, account), required(table, account), progress
                 )
                 with open_source(table.source, data) as source:
                     held[table.name.casefold()] = reading.into(session, paths[table.name], source)
                     if not source.is_unchanged():
-                        raise SourceUnsupported(
-                            f"{table.source.location!r} was changed while it was read",
-                            hint="admit it again once it is whole",
-                        )
+                        raise _changed(table)
                     report[table.name] = reading.report(source, data)
+    for table in tables:
+        if held[table.name.casefold()].rows > table.row_ceiling:
+            raise InvalidArgument(
+                f"table {table.name!r} has more rows than row_ceiling = {table.row_ceiling} says",
+                hint="declare a number that it will never reach",
+            )
     return Snapshot(tables=held, folder=folder, report=report)
+
+
+def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple[HeldTable, dict[str, Any]]:
+    """A table that stays in place, and what is reported of it: nothing was left out."""
+    import duckdb
+
+    places = places_of(table.source.location)
+    scan = Scan(table, identifying(table, tables), required(table, tables), progress)
+    problem = SourceUnsupported(
+        f"DuckDB can't read table {table.name!r} in place: it is damaged, or holds a time beyond all calendars",
+        hint="admit it as a copy: leave in_place out",
+    )
+    try:
+        with held_open(places) as opened, Session() as session, open_source(table.source) as source:
+            # Footers are on trial, so nothing may be concluded from what they say.
+            session.execute("SET disabled_optimizers = 'statistics_propagation'")
+            _prepare(session, [table], [Path(place.path) for place in opened])
+            held = scan.admitted(session, source, places, opened)
+    except SnapshotChanged:
+        problem = _changed(table)
+    except duckdb.Error:
+        pass
+    else:
+        nothing: dict[str, Any] = {"left_out": 0, "malformed": 0, "malformed_lines": [], "unreadable": {}, "cut": {}}
+        return held, {"rows": held.rows, **nothing}
+    raise problem  # outside the handler, so that no words that may quote a row are chained to it
+
+
+def _changed(table: Table) -> SourceUnsupported:
+    """The error for a source that doesn't hold still."""
+    return SourceUnsupported(
+        f"{table.source.location!r} was changed while it was read", hint="admit it again once it is whole"
+    )
 
 
 def _prepare(session: Session, tables: Sequence[Table], paths: Sequence[Path]) -> None:
@@ -179,11 +224,6 @@ class _Reading:
         session.register(self.view, self._stream(source, fields))
         query = self._query(fields)
         held = self._held(session, query, columns, path)
-        if held.rows > self.table.row_ceiling:
-            raise InvalidArgument(
-                f"table {self.table.name!r} has more rows than row_ceiling = {self.table.row_ceiling} says",
-                hint="declare a number that it will never reach",
-            )
         self.kept = held.rows
         return held
 

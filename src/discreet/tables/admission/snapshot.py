@@ -1,7 +1,8 @@
 """Snapshots: one version of the tables, as questions read them. Nothing in them can make a question fail.
 
 A snapshot is a folder that only this user can read: a Parquet file for each table, and a manifest. It is written once
-and never changed. Tables in memory have no file: the process that holds them holds their part of the snapshot.
+and never changed. Tables in memory have no file: the process that holds them holds their part of the snapshot. Those in
+place have none either: the manifest says in which files they lie, and which files these were.
 
 Which folder is in force, the ledger says. A folder that it doesn't name is what an admission left that was stopped; the
 next one removes it, unless the lock in it says that it is still being written.
@@ -13,9 +14,9 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +26,7 @@ from discreet.errors import SnapshotError, SnapshotMissing
 from discreet.tables.schema.column import Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Table
+from discreet.tables.sources.in_place import Place, check_places, held_open
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,9 +62,10 @@ class HeldTable:
     Args:
         columns: in the order in which they were declared.
         rows: how many it has. Private.
-        digest: of its contents. Private.
+        digest: of its contents. Private. Empty for a table in place, for which its files' identities stand.
         written: what was declared of how its source is written, as JSON.
-        file: the name of its file in the snapshot's folder; None for a table in memory.
+        file: the name of its file in the snapshot's folder, or its path; None for a table in memory or in place.
+        places: the files that it was admitted in place in, and stays in.
         data: the table, if it is in memory.
     """
 
@@ -71,6 +74,7 @@ class HeldTable:
     digest: str
     written: str = "{}"
     file: str | None = None
+    places: tuple[Place, ...] = ()
     data: pa.Table | None = None
 
     def covers(self, table: Table, identifying: frozenset[str]) -> bool:
@@ -105,15 +109,55 @@ class Snapshot:
     def contents(self) -> str:
         """A digest of what the snapshot holds, in one text for all tables. Private."""
         named = {
-            name: (held.digest, held.written, [_to_json(column) for column in held.columns])
+            name: (held.digest, held.written, [_to_json(column) for column in held.columns], *_listed(held.places))
             for name, held in self.tables.items()
         }
         return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
     def path(self, table: Table) -> Path | None:
-        """The file of a table; None if it is in memory."""
+        """The file of a table; None if it is in memory or in place."""
         held = self.tables[table.name.casefold()]
         return None if self.folder is None or held.file is None else self.folder / held.file
+
+    def files(self, table: Table) -> tuple[str, ...]:
+        """What is read of a table: its file, or those that it lies in; none if it is in memory."""
+        path, places = self.path(table), self.tables[table.name.casefold()].places
+        return tuple(place.path for place in places) if path is None else (str(path),)
+
+    @classmethod
+    def together(cls, snapshots: Iterable[Self]) -> Self:
+        """Several snapshots of different tables as one, to be read and not to be saved."""
+        tables = {}
+        for each in snapshots:
+            for name, held in each.tables.items():
+                if each.folder is not None and held.file is not None:
+                    tables[name] = replace(held, file=str(each.folder / held.file))
+                else:
+                    tables[name] = held
+        return cls(tables=tables, folder=Path("/"))
+
+    @contextmanager
+    def held_open(self, tables: Sequence[Table]) -> Iterator[Self]:
+        """The snapshot, with those files open that tables lie in; they are what they were, before and afterwards.
+
+        Raises:
+            SnapshotChanged: one of them isn't.
+        """
+        with ExitStack() as files:
+            held = dict(self.tables)
+            for name in (table.name.casefold() for table in tables):
+                if held[name].places:
+                    held[name] = replace(held[name], places=files.enter_context(held_open(held[name].places)))
+            yield replace(self, tables=held)
+
+    def check_places(self) -> None:
+        """Refuse a snapshot of which any file in place isn't what it was, whichever table it is of.
+
+        Raises:
+            SnapshotChanged: one isn't.
+        """
+        for held in self.tables.values():
+            check_places(held.places)
 
     def save(self) -> None:
         """Write the manifest; afterwards, all of the folder is on the disk.
@@ -141,6 +185,7 @@ class Snapshot:
                     "digest": held.digest,
                     "written": held.written,
                     "columns": [_to_json(column) for column in held.columns],
+                    "places": _listed(held.places),
                 }
                 for name, held in self.tables.items()
             },
@@ -217,14 +262,17 @@ def digest_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def folder_of(root: Path, account: str) -> Path:
-    """Where the snapshots of one account lie, below the folder of all.
+def folder_of(root: Path, account: str, group: str = "") -> Path:
+    """Where the snapshots of one account, or of a refresh group of it, lie, below the folder of all.
 
     Examples:
         >>> folder_of(Path("snapshots"), "..").as_posix()
         'snapshots/%2E%2E'
+        >>> folder_of(Path("snapshots"), "clinic", "daily").as_posix()
+        'snapshots/clinic@daily'
     """
-    return root / quote(account, safe="").replace(".", "%2E")
+    named = quote(account, safe="").replace(".", "%2E")
+    return root / (f"{named}@{group}" if group else named)
 
 
 @contextmanager
@@ -336,6 +384,11 @@ def _to_json(column: HeldColumn) -> list[Any]:
     return [column.name, str(column.kind), column.identifies, column.time_zone]
 
 
+def _listed(places: Sequence[Place]) -> list[list[str]]:
+    """Files that a table lies in as JSON-ready data."""
+    return [[place.path, place.identity] for place in places]
+
+
 def _held(entry: Mapping[str, Any]) -> HeldTable:
     """A table as the manifest has it."""
     columns = tuple(
@@ -348,4 +401,5 @@ def _held(entry: Mapping[str, Any]) -> HeldTable:
         digest=str(entry["digest"]),
         written=str(entry["written"]),
         file=entry["file"],
+        places=tuple(Place(path, identity) for path, identity in entry.get("places", [])),
     )

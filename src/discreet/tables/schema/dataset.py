@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget
-from discreet.tables.schema.owner import Atlas, Owner, owner_of
+from discreet.tables.schema.owner import Atlas, Hop, Owner, owner_of
 from discreet.tables.schema.table import Table
 
 
@@ -27,7 +28,7 @@ class Dataset:
 
     Raises:
         InvalidArgument: no name or ledger, no tables, none that is private, two of one name, a link that `owner_of`
-            refuses, or a share beyond the budget.
+            refuses or that leads to the owner in another refresh group, or a share beyond the budget.
     """
 
     name: str
@@ -51,11 +52,17 @@ class Dataset:
             )
         atlas = Atlas(self.tables)
         for table in self.tables:
-            atlas.owner(table)
+            owner = atlas.owner(table)
+            _check_refreshed_together(table, owner.hops if owner is not None else ())
         for analyst, share in self.analysts.items():
             if not analyst:
                 raise InvalidArgument("an analyst needs a name")
             _check_share(analyst, share, self.budget)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The refresh groups, each once; the empty text is that of the tables that name none."""
+        return tuple(dict.fromkeys(table.refresh for table in self.tables))
 
     @property
     def private(self) -> tuple[Table, ...]:
@@ -65,6 +72,21 @@ class Dataset:
     def owner(self, table: Table) -> Owner | None:
         """How the unit of a table's rows is found; None if the table is public."""
         return owner_of(table, self.tables)
+
+
+def _check_refreshed_together(table: Table, hops: Iterable[Hop]) -> None:
+    """Refuse a table whose rows' owners are found in a table of another refresh group.
+
+    One admission of its rows would meet several of that table. A row could then belong to one unit in some questions,
+    and to another in others, and each would be protected in some of them only.
+    """
+    for hop in hops:
+        if hop.table.refresh != table.refresh:
+            raise InvalidArgument(
+                f"table {hop.table.name!r} says whose the rows of table {table.name!r} are, so both are admitted "
+                "together",
+                hint="give them the same refresh group, or add the unit's id to the rows themselves",
+            )
 
 
 def _check_share(analyst: str, share: Budget, budget: Budget) -> None:

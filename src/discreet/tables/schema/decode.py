@@ -108,6 +108,7 @@ def _table(name: str, node: Node) -> Table:
             links=links,
             public=public,
             unique=unique,
+            refresh=entries["refresh"].text() if "refresh" in entries else "",
             **ceiling,
         )
 
@@ -161,7 +162,7 @@ def _place(node: Node) -> Source:
     entries = node.table(SOURCE, required=("path",), also=SOURCE_ALSO)
     declared: dict[str, object] = {
         **{name: entries[name].text() for name in ("table", "delimiter", "encoding") if name in entries},
-        **{name: entries[name].flag() for name in ("multiline", "skip_malformed") if name in entries},
+        **{name: entries[name].flag() for name in ("multiline", "skip_malformed", "in_place") if name in entries},
     }
     if "decimal" in entries:
         declared["decimal"] = entries["decimal"].one_of(list(get_args(DecimalMark)))

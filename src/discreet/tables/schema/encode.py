@@ -98,6 +98,8 @@ class _Writer:
             yield from self.entry(path, "missing", list(table.source.missing))
         for name, item in _whose(table).items():
             yield from self.entry(path, name, item)
+        if table.refresh:
+            yield from self.entry(path, "refresh", table.refresh)
         if table.row_ceiling != ROW_CEILING:
             yield from self.entry(path, "row_ceiling", Fraction(table.row_ceiling))
         yield from self.header((*path, "columns"))

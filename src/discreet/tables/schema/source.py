@@ -39,6 +39,7 @@ _MEANT_FOR: dict[str, tuple[tuple[SourceKind, ...], str]] = {
     "skip_malformed": (("csv", "jsonl"), "only a text file can have malformed records"),
     "delimiter": (("csv",), "only a CSV file has a delimiter"),
     "multiline": (("csv",), "only a CSV file has cells of several lines"),
+    "in_place": (("parquet",), "only of Parquet files can all be checked that questions rely on; leave it out to copy"),
 }
 """Which kinds of source a declaration means something for, and why no other."""
 
@@ -60,6 +61,7 @@ class Source:
         multiline: whether a quoted cell of a CSV file may hold line ends. If not, one line is one record, and no
             record can take others with it.
         skip_malformed: whether malformed records of a text file are left out, and counted, where they would be refused.
+        in_place: whether questions read the Parquet files where they lie, which nobody changes, instead of a copy.
 
     Raises:
         InvalidArgument: an unknown kind or word, no location, or what another kind of source has.
@@ -79,6 +81,7 @@ class Source:
     dates: DateOrder = "ymd"
     multiline: bool = True
     skip_malformed: bool = False
+    in_place: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what would be silently ignored."""

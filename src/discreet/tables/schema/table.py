@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from discreet.errors import InvalidArgument
@@ -13,6 +14,8 @@ from discreet.tables.schema.source import Source
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
 """Kinds whose values can't tell one from another: reals are rarely equal, and there are two booleans."""
+
+_GROUP = re.compile("[a-z0-9_-]{1,64}")
 
 ROW_CEILING = 2**40
 """How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
@@ -33,12 +36,14 @@ class Table:
         links: columns whose values name rows of other tables.
         public: whether everybody may know the table as it is. Its rows are joined with, and never protected.
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
+        refresh: the refresh group: tables of one are admitted together, and apart from others. Empty for the group of
+            all tables that name none.
 
     Raises:
         InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
-            source can't hold, a ceiling out of range; a private table with neither unit nor link, or with `unique`; a
-            public one with unit, links or limits; a unit, link or `unique` that names no column, a unit or link whose
-            column can't identify; or limits where each row is a unit.
+            source can't hold, a ceiling or a group's name out of range; a private table with neither unit nor link, or
+            with `unique`; a public one with unit, links or limits; a unit, link or `unique` that names no column, a
+            unit or link whose column can't identify; or limits where each row is a unit.
     """
 
     name: str
@@ -50,6 +55,7 @@ class Table:
     links: tuple[Link, ...] = ()
     public: bool = False
     unique: tuple[str, ...] = ()
+    refresh: str = ""
 
     def __post_init__(self) -> None:
         """Check the declaration as a whole."""
@@ -63,6 +69,11 @@ class Table:
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
         if not 1 <= self.row_ceiling <= 2**48:
             raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸")
+        if self.refresh and not _GROUP.fullmatch(self.refresh):
+            raise InvalidArgument(
+                f"the refresh group of table {self.name!r} can't be called {self.refresh[:70]!r}",
+                hint="at most 64 small letters, digits, _ and -, such as daily",
+            )
         for column in self.columns:
             self._check_keys(column)
         if self.public:

@@ -23,6 +23,7 @@ TABLE = {
     "public": "public = true, if everybody may know the table as it is",
     "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
     "unique": 'unique = ["id"], of a public table',
+    "refresh": 'refresh = "daily", where tables are admitted on different schedules',
     "row_ceiling": "row_ceiling = 1_000_000",
     "columns": '[tables.census.columns] age = { kind = "integer", bounds = [0, 125] }',
 }
@@ -36,6 +37,7 @@ SOURCE = {
     "dates": 'dates = "dmy", where dates are texts; or "mdy", or "ymd"',
     "multiline": "multiline = false, if no cell of a CSV file may hold a line end",
     "skip_malformed": "skip_malformed = true, to leave malformed records out",
+    "in_place": "in_place = true, of Parquet files that nobody changes and that are too large to copy",
 }
 SOURCE_ALSO = {
     "location": "path",
@@ -99,6 +101,8 @@ TABLE_ALSO = {
     "pk": "unique",
     "keys": "unique",
     "schema": "columns",
+    "refresh_group": "refresh",
+    "schedule": "refresh",
 }
 SOURCE_KIND_ALSO = {
     "tsv": "csv",

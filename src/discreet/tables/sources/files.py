@@ -12,6 +12,9 @@ from typing import Self
 from discreet.errors import SourceMissing, SourceUnsupported
 
 _SAMPLE = 1 << 16
+_TRAILER = 8
+"""The last bytes of a Parquet file: the length of its footer in four, and a sign."""
+_LONGEST_FOOTER = 1 << 28
 
 
 class OpenFile:
@@ -66,6 +69,19 @@ class OpenFile:
         except OSError:
             return False
         return os.path.samestat(there, os.fstat(self._descriptor))
+
+    def changed_at(self) -> int:
+        """When the file was last changed, or given or bereft of a name, in nanoseconds since 1970."""
+        return os.fstat(self._descriptor).st_ctime_ns
+
+    def identity(self) -> str:
+        """Which file this is, in which state: device, inode, size, times, and a digest of a Parquet file's footer."""
+        status = os.fstat(self._descriptor)
+        trailer = self._read(_TRAILER, max(0, status.st_size - _TRAILER))
+        length = min(int.from_bytes(trailer[:4], "little"), _LONGEST_FOOTER, status.st_size)
+        footer = hashlib.sha256(self._read(length + _TRAILER, max(0, status.st_size - _TRAILER - length)))
+        times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+        return f"{status.st_dev} {status.st_ino} {status.st_size} {times} {footer.hexdigest()}"
 
     def head(self, size: int) -> bytes:
         """The first bytes of the file, `size` of them at most."""

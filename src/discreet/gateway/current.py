@@ -1,0 +1,53 @@
+"""The versions of the tables that are in force, open for questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.engine import Engine
+from discreet.query.plan import Plan
+from discreet.tables.admission import Lock, Snapshot
+
+if TYPE_CHECKING:
+    from discreet.ledger import Admitted
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Current:
+    """The versions in force, open for questions.
+
+    Args:
+        admitted: as the ledger has them, by refresh group.
+        engine: over their snapshots.
+        snapshot: all of them together.
+        locks: that keep their folders from being removed for as long as anybody holds this.
+    """
+
+    admitted: Mapping[str, Admitted]
+    engine: Engine
+    snapshot: Snapshot
+    locks: tuple[Lock, ...]
+
+    @property
+    def version(self) -> int:
+        """The number of the last admission."""
+        return max(each.version for each in self.admitted.values())
+
+    def version_for(self, *plans: Plan) -> int:
+        """The number of the last admission of any table that these read."""
+        return max(self.admitted[group].version for group in groups_read(*plans))
+
+    def check(self) -> None:
+        """Refuse every question if a file that was admitted in place has changed since, whichever table it is of.
+
+        Raises:
+            SnapshotChanged: one has.
+        """
+        self.snapshot.check_places()
+
+
+def groups_read(*plans: Plan) -> frozenset[str]:
+    """The refresh groups of the tables that plans read."""
+    return frozenset(table.refresh for plan in plans for level in plan.levels for table in level.exact.tables)

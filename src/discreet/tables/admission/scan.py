@@ -1,0 +1,186 @@
+"""The scan: a table that stays where it lies is read once, to see that its values are what a snapshot's would be.
+
+What a copy would mend is refused here, by column and count: a value that a column cast changes or drops, a row that
+doesn't say whose it is, texts that aren't UTF-8. So questions may rely on the same of files in place as of snapshots.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.errors import SchemaMismatch, SourceUnsupported
+from discreet.tables.admission.column_casts import cast
+from discreet.tables.admission.snapshot import HeldColumn, HeldTable, written
+from discreet.tables.kinds import SQL_TYPES
+from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.table import Table
+from discreet.tables.session import Session
+from discreet.tables.sources import Field, OpenSource
+from discreet.tables.sources.in_place import Place
+from discreet.tables.sql_text import name, parquet, string
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from discreet.tables.sources.footers import Footer
+
+_COPY = "admit it as a copy: leave in_place out"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A table that is to stay where it lies.
+
+    Args:
+        table: as declared.
+        identifying: its columns that identify, in lower case.
+        required: those without which a row can't say whose it is.
+        progress: is told how many rows were read.
+    """
+
+    table: Table
+    identifying: frozenset[str]
+    required: frozenset[str]
+    progress: Callable[[str, int], None]
+
+    def admitted(
+        self, session: Session, source: OpenSource, places: Sequence[Place], opened: Sequence[Place]
+    ) -> HeldTable:
+        """The table as it is admitted.
+
+        Args:
+            session: that may read the open files, and nothing else.
+            source: the table.
+            places: its files, by the names under which they will be found again.
+            opened: the same, open.
+
+        Raises:
+            SchemaMismatch: a declared column is missing, or stored as another type than its kind's.
+            SourceUnsupported: a value isn't what a snapshot would hold, or a footer says what isn't so.
+        """
+        from discreet.tables.sources.footers import footer_of
+
+        files = [place.path for place in opened]
+        footers = [footer_of(file, self.table.source.location) for file in files]
+        names = self._stored_names(footers)
+        self._check_types(session, files, names)
+        rows = self._check_footers(source, footers, names)
+        self._check_writer(session, files)
+        self._check_values(session, files, names, rows)
+        return HeldTable(
+            columns=tuple(
+                HeldColumn(
+                    name=column.name,
+                    kind=column.kind,
+                    identifies=column.name.casefold() in self.identifying,
+                    time_zone=column.time_zone,
+                )
+                for column in self.table.columns
+            ),
+            rows=rows,
+            digest="",
+            written=written(self.table.source),
+            places=tuple(places),
+        )
+
+    def _stored_names(self, footers: Sequence[Footer]) -> Mapping[str, str]:
+        """What declared columns are called in the files, where their type is the one that snapshots have."""
+        names = {}
+        for column in self.table.columns:
+            for footer in footers:
+                found = {stored.casefold(): stored for stored in footer.kinds}
+                stored = found.get(column.name.casefold())
+                if stored is None or footer.kinds[stored] is not column.kind:
+                    raise _stored_otherwise(self.table, column)
+                names[column.name] = stored
+        return names
+
+    def _check_types(self, session: Session, files: Sequence[str], names: Mapping[str, str]) -> None:
+        """Refuse columns of which the engine makes another type."""
+        listed = ", ".join(map(name, names.values()))
+        found = session.execute(f"DESCRIBE SELECT {listed} FROM {parquet(files)}")  # noqa: S608 — names are quoted
+        for column, (_, kind, *_) in zip(self.table.columns, found, strict=True):
+            if kind != SQL_TYPES[column.kind]:
+                raise _stored_otherwise(self.table, column)
+
+    def _check_footers(self, source: OpenSource, footers: Sequence[Footer], names: Mapping[str, str]) -> int:
+        """Read all rows with the checksums of their pages; refuse texts that aren't UTF-8, and wrong footers."""
+        from discreet.tables.sources.footers import wrong_groups
+
+        known = {each.name.casefold(): each.name for each in source.fields}
+        fields = {known[column.casefold()]: stored for column, stored in names.items()}
+        groups = [group for footer in footers for group in footer.groups]
+        wrong, rows = wrong_groups(groups, self._counted(source, list(fields)), fields)
+        self._refuse("bytes that aren't UTF-8", source.unreadable)
+        self._refuse("row groups of which their footer says what isn't so", Counter(wrong))
+        return rows
+
+    def _counted(self, source: OpenSource, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, while somebody is told how many there were."""
+        rows = 0
+        for batch in source.batches(names):
+            rows += batch.num_rows
+            self.progress(self.table.name, rows)
+            yield batch
+
+    def _check_writer(self, session: Session, files: Sequence[str]) -> None:
+        """Refuse what footers lead to and can't be compared with values, unless DuckDB itself has written it."""
+        query = (
+            "SELECT count(*) FROM {0}({2}) AS chunk JOIN {1}({2}) AS file USING (file_name) "
+            "WHERE NOT starts_with(coalesce(created_by, ''), 'DuckDB ') AND (bloom_filter_offset IS NOT NULL "
+            "OR type = 'BYTE_ARRAY' AND stats_min_value IS NULL AND stats_min IS NOT NULL)"
+        )
+        listed = f"[{', '.join(map(string, files))}]"
+        ((found,),) = session.execute(query.format("parquet_metadata", "parquet_file_metadata", listed))
+        if found:
+            raise SourceUnsupported(
+                f"{self.table.source.location!r} has Bloom filters, or ends of texts in the old form, which can't be "
+                "checked",
+                hint=f"write it without, or {_COPY}",
+            )
+
+    def _check_values(self, session: Session, files: Sequence[str], names: Mapping[str, str], rows: int) -> None:
+        """Refuse values that a snapshot wouldn't hold."""
+        selected = ", ".join(f"{name(stored)} AS s{number}" for number, stored in enumerate(names.values()))
+        counts = ["count(*)"]
+        for number, column in enumerate(self.table.columns):
+            counts.append(f"count(*) FILTER ({self._is_changed(column, f's{number}')})")
+            needed = column.name.casefold() in self.required
+            counts.append(f"count(*) FILTER ({f's{number} IS NULL' if needed else 'false'})")
+        stored = f"SELECT {selected} FROM {parquet(files)}"  # noqa: S608 — names are quoted
+        ((there, *found),) = session.execute(f"SELECT {', '.join(counts)} FROM ({stored})")  # noqa: S608 — our own SQL
+        if there != rows:
+            raise SourceUnsupported(f"the files of {self.table.source.location!r} are damaged", hint="write them anew")
+        declared = [column.name for column in self.table.columns]
+        self._refuse("values that a copy would change or leave out", dict(zip(declared, found[::2], strict=True)))
+        self._refuse("rows that don't say whose they are", dict(zip(declared, found[1::2], strict=True)))
+
+    def _is_changed(self, column: Column, value: str) -> str:
+        """Whether casting changes a value; −0 equals 0, and is another number."""
+        import pyarrow as pa
+
+        identifies = column.name.casefold() in self.identifying
+        field = Field(name=column.name, type=pa.null())  # of its kind's own type: nothing is converted
+        made = cast(column, value, field, self.table.source, identifies=identifies)
+        changed = f"{value} IS DISTINCT FROM ({made})"
+        return f"{changed} OR ({value} = 0 AND signbit({value}))" if column.kind is Kind.REAL else changed
+
+    def _refuse(self, what: str, counts: Mapping[str, int]) -> None:
+        """Refuse a table if there are such values."""
+        found = ", ".join(f"{column!r} {count:,}" for column, count in counts.items() if count)
+        if found:
+            raise SourceUnsupported(
+                f"table {self.table.name!r} can't stay in place, for it has {what}: {found}", hint=_COPY
+            )
+
+
+def _stored_otherwise(table: Table, column: Column) -> SchemaMismatch:
+    """The error for a column that isn't stored as its kind is."""
+    return SchemaMismatch(
+        f"{table.source.location!r} doesn't store a column {column.name!r} as {SQL_TYPES[column.kind]}, which a table "
+        "in place needs",
+        hint=f"write it with that type (times in microseconds, without a zone), or {_COPY}",
+    )
