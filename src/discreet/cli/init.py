@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from discreet.tables import Look, Proposal, TableProposal
 
 
-_COUNTED = (".csv", ".parquet")
 _GUESSED = "guessed from the cells of CSV files, of which one can change a kind: correct them, or use --strict"
 
 
@@ -63,7 +62,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
         proposal = propose_together(_looks(files, table, strict=strict), strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
-    _show(proposal, output, files, strict=strict)
+    _show(proposal, output, files, table, strict=strict)
 
 
 def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
@@ -120,7 +119,7 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
         protected.close()
 
 
-def _show(proposal: Proposal, output: Path, files: list[Path], *, strict: bool) -> None:
+def _show(proposal: Proposal, output: Path, files: list[Path], table: str | None, *, strict: bool) -> None:
     """Print what was proposed, where each declaration came from, and what to do next."""
     from rich.table import Table
     from rich.text import Text
@@ -142,8 +141,7 @@ def _show(proposal: Proposal, output: Path, files: list[Path], *, strict: bool) 
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
     if not strict and any(each.table.source.kind == "csv" for each in proposal.tables):
         facts.append(("kinds", _GUESSED))
-    if (risk := _risk(files)) is not None:
-        facts.append(("risk", risk))
+    facts.append(("risk", _risk(files[0], table)))
     facts.append(("next", f"read {output} and mend it, then ask:"))
     body = Table.grid(padding=(0, 2, 0, 0))
     for title, text in facts:
@@ -154,12 +152,10 @@ def _show(proposal: Proposal, output: Path, files: list[Path], *, strict: bool) 
     say(f"\n    {_first_question(proposal)}")
 
 
-def _risk(files: list[Path]) -> str | None:
-    """How to see why rows aren't given away; None where nothing can be counted, as in a database."""
-    readable = [file for file in files if file.suffix.lower() in _COUNTED]
-    if not readable:
-        return None
-    risk = f"`discreet risk {quote(str(readable[0]))}` says whom rows would single out"
+def _risk(file: Path, table: str | None) -> str:
+    """How to see why rows aren't given away."""
+    inside = "" if table is None else f"--table {quote(table)} "
+    risk = f"`discreet risk {inside}{quote(str(file))}` says whom rows would single out"
     return f"{risk}; of noisy answers, ε says what they tell of anybody"
 
 

@@ -42,27 +42,47 @@ _HEAD = 8
 """So many texts are tried before all are: of most kinds, none is."""
 
 
-def narrowest(texts: pa.Array, source: Source, so_far: Kind | None = None) -> tuple[Kind, pa.Array]:
+def narrowest(texts: pa.Array, source: Source, so_far: Kind | None = None) -> tuple[Kind | None, pa.Array]:
     """The narrowest kind that all texts are of, and the values that they mean.
 
-    Whole numbers have at most 18 digits; dates are of the years 1 to 9999. A single text of no kind makes texts of all.
+    Whole numbers have at most 18 digits; dates are of the years 1 to 9999. A single text of no kind makes texts of all,
+    unless it is one of those that are often written for NULL.
 
     Args:
-        texts: the different texts of a column or of a part of it, without NULL, at least one.
+        texts: the different texts of a column or of a part of it, without NULL.
         source: how it is written: the decimal mark, and the order of dates.
         so_far: the kind that other texts of the column are of.
 
     Returns:
-        The kind, text if there is no other; and the values, in the order of the texts. Those of times with a zone are
-        in UTC, as their type says.
+        The kind, text if there is no other, and `so_far` if all texts stand for NULL; and the values, in the order of
+        the texts. Those of times with a zone are in UTC, as their type says.
 
     Examples:
         >>> import pyarrow as pa
-        >>> narrowest(pa.array(["+34", ".5"]), Source.of("t.csv"))[1].to_pylist()
-        [34.0, 0.5]
+        >>> narrowest(pa.array(["+34", ".5", "NA"]), Source.of("t.csv"))[1].to_pylist()
+        [34.0, 0.5, None]
         >>> narrowest(pa.array(["02139", "10001"]), Source.of("t.csv"))[0]
         <Kind.TEXT: 'text'>
     """
+    import pyarrow.compute as pc
+
+    kind, values = _narrowest(texts, source, so_far) if len(texts) else (so_far, texts)
+    if kind is not Kind.TEXT or len(said := without_nulls(texts)) == len(texts):
+        return kind, values
+    kind, values = _narrowest(said, source, so_far) if len(said) else (so_far, said)
+    return kind, texts if kind is Kind.TEXT else values.take(pc.index_in(texts, said))
+
+
+def without_nulls(texts: pa.Array) -> pa.Array:
+    """Texts without those that are often written for NULL."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return texts.filter(pc.invert(pc.is_in(texts, pa.array(USUAL_NULLS, texts.type))))
+
+
+def _narrowest(texts: pa.Array, source: Source, so_far: Kind | None) -> tuple[Kind, pa.Array]:
+    """The narrowest kind that all of one or more texts are of, and the values that they mean."""
     for kind in _WIDENING[so_far]:
         is_likely = so_far is kind or _match(texts.slice(0, _HEAD), kind, source)
         if not is_likely or not _match(texts, kind, source):

@@ -116,7 +116,7 @@ def test_categories_of_polars(chunks: list[list[str | None]], kind: pl.DataType,
         column.append(each)
     assert column.n_chunks() >= sum(map(bool, chunks))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("discreet.anonymity.records.read"), "_PART", part)
+        patch.setattr(import_module("discreet.tables.sources.libraries"), "_PART", part)
         found = read(column.to_frame().lazy())
     check(found.column("x"), [cell for chunk in chunks for cell in chunk])
 
@@ -176,13 +176,11 @@ def test_a_place_behind_the_list_is_not_a_missing_value() -> None:
     """Beside a missing value, which has that place afterwards."""
     for place in (2, 2**40):
         damaged = pa.DictionaryArray.from_arrays(pa.array([0, place, None], pa.int64()), ["a", "b"], safe=False)
-        with pytest.raises(SourceUnsupported, match="damaged"):
+        with pytest.raises(SourceUnsupported, match="can't be read"):
             read({"x": damaged})
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.date32(), pa.date64(), pa.timestamp("us"), pa.time32("s"), pa.decimal128(5, 2), pa.float16()]
-)
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64(), pa.timestamp("us"), pa.decimal128(5, 2), pa.float16()])
 def test_no_rows_and_no_chunks_are_a_column(kind: pa.DataType) -> None:
     """Of any kind, listed or not."""
     for empty in (pa.nulls(0, kind), pa.chunked_array([], kind), pa.chunked_array([], pa.dictionary(pa.int8(), kind))):

@@ -181,7 +181,7 @@ def test_a_query_that_fails_quotes_no_value() -> None:
     with pytest.raises(SourceUnsupported) as failed:
         read(lazy)
     assert "secret" not in str(failed.value)
-    assert failed.value.__suppress_context__
+    assert failed.value.__context__ is None
     with pytest.raises(SourceUnsupported):
         read(lazy.select("height"))
 
@@ -191,14 +191,15 @@ def test_polars_columns_that_are_odd() -> None:
     for kind in (pl.Categorical, pl.Enum(["a", "b"])):
         empty = read(pl.DataFrame({"sex": pl.Series([], dtype=kind)}))
         assert (empty.rows, empty.column("sex").size) == (0, 0)
-    with pytest.raises(SourceUnsupported, match="'big' holds Int128"):
-        read(pl.DataFrame({"big": pl.Series([1 << 100], dtype=pl.Int128)}))
+    assert read(pl.DataFrame({"big": pl.Series([1 << 100], dtype=pl.Int128)})).column("big").labels() == (
+        str(1 << 100),
+    )
 
 
 @pytest.mark.parametrize("wrong", [pd.Series([1]), pd.Index([1]), pl.col("age"), pl.DataFrame(ROWS).group_by("sex")])
 def test_what_is_no_table_is_refused(wrong: object) -> None:
     """Though it comes from a library that has tables."""
-    with pytest.raises(SourceUnsupported, match="can't be read from"):
+    with pytest.raises(SourceUnsupported, match="can't be read as a table"):
         read(wrong)
 
 

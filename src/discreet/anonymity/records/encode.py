@@ -27,13 +27,13 @@ def encode(name: str, column: pa.ChunkedArray | pa.Array) -> Coded:
     must not be told apart. Chunks may have dictionaries of their own. No code is copied here: see `Stored`.
 
     Raises:
-        SourceUnsupported: it holds lists, structures or bytes, or places that its dictionary lacks.
+        SourceUnsupported: it holds places that its dictionary lacks.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    plain = pa.chunked_array([_plain(name, chunk) for chunk in chunks or [pa.nulls(0, column.type)]])
+    plain = pa.chunked_array([_plain(chunk) for chunk in chunks or [pa.nulls(0, column.type)]])
     if not pa.types.is_dictionary(plain.type):
         # all chunks at once, which gives them one dictionary; as texts they might be more than one array can hold
         plain = pc.dictionary_encode(plain, null_encoding="encode")
@@ -47,18 +47,14 @@ def encode(name: str, column: pa.ChunkedArray | pa.Array) -> Coded:
     return Coded(name=name, codes=_codes(pieces), values=distinct, has_missing=missing)
 
 
-def _plain(name: str, array: pa.Array) -> pa.Array:
-    """The column with NaN as missing and without views, which Arrow can't encode; or its dictionary likewise.
-
-    Raises:
-        SourceUnsupported: it holds what is no single value.
-    """
+def _plain(array: pa.Array) -> pa.Array:
+    """The column with NaN as missing and without views, which Arrow can't encode; or its dictionary likewise."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return pa.DictionaryArray.from_arrays(array.indices, _plain(name, array.dictionary), safe=False)
+        return pa.DictionaryArray.from_arrays(array.indices, _plain(array.dictionary), safe=False)
     if pa.types.is_string_view(kind):
         return array.cast(pa.large_string())
     if pa.types.is_float16(kind):
@@ -70,31 +66,8 @@ def _plain(name: str, array: pa.Array) -> pa.Array:
         return array.cast(pa.string())
     if pa.types.is_date64(kind):  # a cast alone would take the noon before 1970 for the day after it
         return pc.floor_temporal(array.cast(pa.timestamp("ms")), unit="day").cast(pa.date32())
-    _check_simple(name, kind)
     short = pa.types.is_decimal(kind) and kind.bit_width < _DECIMAL_BITS
     return array.cast(pa.decimal128(kind.precision, kind.scale)) if short else array
-
-
-def _check_simple(name: str, kind: pa.DataType) -> None:
-    """Refuse what is no single value.
-
-    Raises:
-        SourceUnsupported: it isn't.
-    """
-    import pyarrow as pa
-
-    simple = (
-        pa.types.is_boolean,
-        pa.types.is_integer,
-        pa.types.is_decimal,
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_temporal,
-    )
-    if not any(check(kind) for check in simple) or pa.types.is_interval(kind):
-        raise SourceUnsupported(
-            f"the column {name!r} holds {kind}, not single values", hint="leave it out, or make texts or numbers of it"
-        )
 
 
 def _parts(name: str, column: pa.ChunkedArray) -> tuple[list[tuple[Places, slice]], pa.ChunkedArray]:

@@ -56,8 +56,6 @@ def _kind(column: Coded) -> str:
     kinds = {
         "truth values": types.is_boolean,
         "dates": types.is_date,
-        "times of day": types.is_time,
-        "durations": types.is_duration,
         "texts": lambda held: types.is_string(held) or types.is_large_string(held),
     }
     return next((name for name, is_it in kinds.items() if is_it(kind)), "numbers")

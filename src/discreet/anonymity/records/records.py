@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,35 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """What a source has beside the records that were read of it.
+
+    Args:
+        columns: those that hold what no kind of column is, and weren't asked for by name: their types, by name.
+        values: how many couldn't be read and count as missing, by column.
+        lines: of a text file, how many were left out because no whole record starts there.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, int] = field(default_factory=dict)
+    lines: int = 0
+
+    def words(self) -> tuple[str, ...]:
+        """The same in words; nothing where everything was read.
+
+        Examples:
+            >>> Unread(columns={"photo": "binary"}, lines=2).words()
+            ("the column 'photo' was left out: it holds binary", '2 malformed lines were left out')
+        """
+        were = "s were" if self.lines > 1 else " was"
+        return (
+            *(f"the column {name!r} was left out: it holds {kind}" for name, kind in self.columns.items()),
+            *(f"of {name!r}, {count:,} can't be read, and count as missing" for name, count in self.values.items()),
+            *([f"{self.lines:,} malformed line{were} left out"] if self.lines else ()),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Records:
     """A table whose cells are places in lists of values.
@@ -26,6 +55,7 @@ class Records:
         missing: what a missing value is taken to be.
         units: whose each row is; None if every row is a unit of its own. The columns that say it aren't among
             `columns`: they name units by themselves, so they are neither known to others nor released.
+        unread: what the source has beside them.
 
     Examples:
         >>> from discreet.anonymity import read
@@ -38,6 +68,7 @@ class Records:
     rows: int
     missing: Missing = Missing.OWN_VALUE
     units: Units | None = None
+    unread: Unread = field(default_factory=Unread)
 
     def __post_init__(self) -> None:
         """Keep the columns from being changed through the mapping that was handed in."""
@@ -87,7 +118,7 @@ class Records:
         """These rows only, in this order."""
         taken = {name: column.take(rows) for name, column in self.columns.items()}
         units = None if self.units is None else self.units.take(rows)
-        return Records(columns=taken, rows=len(rows), missing=self.missing, units=units)
+        return replace(self, columns=taken, rows=len(rows), units=units)
 
     def to_arrow(self) -> pa.Table:
         """The table with its values, as Arrow has them."""

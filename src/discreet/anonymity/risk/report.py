@@ -11,7 +11,7 @@ from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.models import Model
 from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Records, Unread
 from discreet.anonymity.risk.advice import advise
 from discreet.anonymity.risk.columns import ColumnRisk, column_risks
 from discreet.anonymity.risk.exposure import Checked, Exposure, checked, exposure_of
@@ -52,6 +52,7 @@ class RiskReport:
         repeated: columns that identify and repeat though no unit is named. Then rows were counted and perhaps not
             people, so that there is no verdict: neither k nor advice is given.
         missing: what a missing value was taken to be.
+        unread: what the source has beside the rows that were read.
         attributes: of each column what it was guessed to be, and why; None if the user said it.
         identifying: columns that name people by themselves; not looked into, as they must go.
         quasi_identifiers: columns that an attacker may know.
@@ -73,6 +74,7 @@ class RiskReport:
     unit: tuple[str, ...]
     repeated: tuple[Repeated, ...]
     missing: Missing
+    unread: Unread
     attributes: Attributes | None
     identifying: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
@@ -112,6 +114,7 @@ class RiskReport:
             "units": self.units,
             "repeated": [each.to_dict() for each in self.repeated],
             "missing": str(self.missing),
+            "unread": list(self.unread.words()),
             "guessed": {each.column: {"kind": str(each.kind), "reason": each.reason} for each in guesses},
             "identifying": list(self.identifying),
             "quasi_identifiers": list(self.quasi_identifiers),
@@ -228,6 +231,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         unit=() if records.units is None else records.units.names,
         repeated=() if unit is not None else repeated(everything, roles.identifying),
         missing=records.missing,
+        unread=records.unread,
         attributes=roles.attributes,
         identifying=roles.identifying,
         quasi_identifiers=roles.quasi_identifiers,

@@ -18,20 +18,6 @@ if TYPE_CHECKING:
     from discreet.anonymity.records import Records
 
 
-def read_table(
-    file: Path, unit: Sequence[str] | None, missing: str, delimiter: str | None, null: Sequence[str] | None
-) -> Records:
-    """Read the table, and whose each row is.
-
-    Raises:
-        SourceError: it can't be read.
-        InvalidArgument: a value is missing, and mustn't; or a row doesn't say whose it is.
-    """
-    from discreet.anonymity.records import read
-
-    return read(file, unit=unit, missing=missing, delimiter=delimiter, null_texts=null)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """What each column is.

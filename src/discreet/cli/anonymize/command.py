@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from discreet.cli.anonymize import options as own
-from discreet.cli.common import columns, options
+from discreet.cli.common import columns, options, rows
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import working
 from discreet.cli.common.sheets import show_json
@@ -34,8 +34,13 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     local_recoding: own.LocalRecoding = False,
     nodes: own.Nodes = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
-    delimiter: columns.Delimiter = None,
-    null: columns.NullTexts = None,
+    table: rows.TableName = None,
+    null: rows.NullTexts = None,
+    delimiter: rows.Delimiter = None,
+    encoding: rows.Encoding = "utf-8",
+    decimal: rows.DecimalMark = ".",
+    dates: rows.Dates = "ymd",
+    skip_malformed: rows.SkipMalformed = False,
     yes: own.Yes = False,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
@@ -44,7 +49,8 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     On a terminal it asks what the columns are, unless that is said. Without `--output` nothing is written: it only says
     what would be. Columns that name people are left out, and so are those of no kind. It is no differential privacy.
     """
-    from discreet.cli.anonymize.choices import Choices, Roles, read_table
+    from discreet.anonymity.records import read
+    from discreet.cli.anonymize.choices import Choices, Roles
     from discreet.cli.anonymize.outcome import made
     from discreet.cli.anonymize.saving import check, save
     from discreet.cli.anonymize.showing import show
@@ -55,20 +61,25 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     )  # fmt: skip
     check([file, *choices.hierarchies.values()], output, report, force=force)
     whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+    how = rows.Written(
+        table=table, missing=null, delimiter=delimiter, encoding=encoding, decimal=decimal, dates=dates,
+        skip_malformed=skip_malformed,
+    )  # fmt: skip
     with working("reading"):
-        table = read_table(file, whose, missing.policy, delimiter, null)
+        records = read(how.source(file), unit=whose, missing=missing.policy)
+    rows.say_unread(records.unread.words())
     said = [columns.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
     options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
-    columns.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*table.names, *(whose or ())])
-    roles = Roles.of(table, *said)
+    columns.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*records.names, *(whose or ())])
+    roles = Roles.of(records, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask
 
-        roles, choices, output = ask(file, table, roles, choices, output, force=force)
-    roles.require_known(table.rows)
-    choices.require_possible(table, roles.sensitive)
+        roles, choices, output = ask(file, records, roles, choices, output, force=force)
+    roles.require_known(records.rows)
+    choices.require_possible(records, roles.sensitive)
     with working("searching"):
-        outcome = made(table, roles, choices, whose)
+        outcome = made(records, roles, choices, whose)
     with working("writing"):
         save(outcome, output, report, name=file.name)
     if format_ is options.TextFormat.JSON:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from discreet.cli.attack import options as own
-from discreet.cli.common import columns, options
+from discreet.cli.common import columns, options, rows
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import console, printable, say, say_folded, working
 from discreet.cli.common.sheets import show_json, show_table
@@ -37,6 +37,13 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     value: own.ValueOption = None,
     unit: columns.UnitOption = None,
     rows_are_people: columns.RowsArePeople = False,
+    table: rows.TableName = None,
+    null: rows.NullTexts = None,
+    delimiter: rows.Delimiter = None,
+    encoding: rows.Encoding = "utf-8",
+    decimal: rows.DecimalMark = ".",
+    dates: rows.Dates = "ymd",
+    skip_malformed: rows.SkipMalformed = False,
     auxiliary: own.Auxiliary = None,
     truth: own.Truth = None,
     who: own.Who = None,
@@ -62,17 +69,24 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     if plot is not None:
         check(plot)
     whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+    how = rows.Written(
+        table=table, missing=null, delimiter=delimiter, encoding=encoding, decimal=decimal, dates=dates,
+        skip_malformed=skip_malformed,
+    )  # fmt: skip
+    source = None if file is None else how.source(file)
     with working("attacking"), heard():
         if auxiliary is None:
             terms = Terms(k=k, epsilon=epsilon, budget=budget, people=people, trials=trials)
-            known = settled(name, file, on=columns.names(on), sensitive=sensitive, value=value, unit=whose)
+            known = settled(name, source, on=columns.names(on), sensitive=sensitive, value=value, unit=whose)
             attacked = targets(known, columns.names(against))
             results = tried(known, attacked, terms)
         else:
             attacked, by, kind = (), columns.names(on), columns.names(against)
             known, results = linked(
-                name, file, auxiliary, by, against=kind, sensitive=sensitive, truth=truth, who=who, unit=whose,
+                name, source, None if file is None else how.source_beside(file, auxiliary), by,
+                against=kind, sensitive=sensitive, truth=truth, who=who, unit=whose,
             )  # fmt: skip
+    rows.say_unread(known.unread)
     if format_ is options.TextFormat.JSON:
         said = {"attack": known.attack, "on": known.on, "sensitive": known.sensitive, "guessed": bool(known.guessed)}
         show_json({**said, "results": [each.to_dict() for each in results]})

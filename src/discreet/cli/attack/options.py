@@ -7,9 +7,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from discreet.cli.common.columns import FORMATS
+
 Name: TypeAlias = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which attack. None: their names.")]
 File: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="The table: CSV or Parquet. None: a synthetic census.")
+    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {FORMATS}. None: a synthetic census.")
 ]
 Against: TypeAlias = Annotated[
     list[str] | None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli.common.columns import check
@@ -13,6 +12,7 @@ from discreet.errors import InvalidArgument
 if TYPE_CHECKING:
     from discreet.anonymity.records import Records
     from discreet.attacks.result import AttackResult
+    from discreet.tables import Source
 
 _LOG = "sparse"
 """The attack on what people did: a table of a person and an item in each row. There is nothing to guess."""
@@ -50,6 +50,7 @@ class Known:
         guessed: the options in whose place columns were guessed.
         unit: the columns that say whose a row is; none of them where each row is somebody else's; None if nothing is
             said.
+        unread: what of the table's file isn't read, in sentences.
     """
 
     attack: str
@@ -59,11 +60,12 @@ class Known:
     value: str | None = None
     guessed: tuple[str, ...] = ()
     unit: tuple[str, ...] | None = None
+    unread: tuple[str, ...] = ()
 
 
 def settled(  # noqa: PLR0913 — a table, and what of it is what
     name: str,
-    file: Path | None,
+    source: Source | None,
     *,
     on: list[str] | None,
     sensitive: str | None,
@@ -82,7 +84,7 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
 
     chosen = named(name)
     name = chosen.name
-    if file is None:
+    if source is None:
         if unit:
             raise InvalidArgument("people who are made up have one row each", hint="--unit is for a table of one's own")
         if name != _LOG:
@@ -90,14 +92,14 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
         return Known(attack=name, table=None, on=on, sensitive=sensitive, value=value)
     if chosen.value and value is None:
         raise InvalidArgument(f"{name} is about totals of numbers", hint="say of which column: --value COLUMN")
-    table = read(file)
+    table = read(source)
     for option, named_by in (("--on", on), ("--sensitive", sensitive and [sensitive]), ("--value", value and [value])):
         whose = {} if name == _LOG and option == "--on" else {"--unit": unit}  # who did it may be said by both
         check({**whose, option: named_by or None}, table.names)
     if not table.rows:
         raise InvalidArgument("the table has no rows")
     if name == _LOG:
-        return replace(_log(table, on, sensitive, value, unit), unit=unit)
+        return replace(_log(table, on, sensitive, value, unit), unit=unit, unread=table.unread.words())
     table = read(table, unit=unit)
     known, sought = on, sensitive
     if known is None or sought is None:
@@ -110,6 +112,7 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
         value=value,
         guessed=tuple(option for option, said in (("--on", on), ("--sensitive", sensitive)) if said is None),
         unit=unit,
+        unread=table.unread.words(),
     )
 
 
@@ -194,8 +197,8 @@ def tried(known: Known, against: Sequence[str], terms: Terms) -> list[AttackResu
 
 def linked(  # noqa: PLR0913 — two files, and what of them is what
     name: str,
-    file: Path | None,
-    auxiliary: Path,
+    source: Source | None,
+    auxiliary: Source | None,
     on: list[str] | None,
     *,
     against: list[str] | None,
@@ -215,7 +218,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     from discreet.attacks.rows.linking.linkage import linkage
     from discreet.attacks.targets.unit_column import copied
 
-    if name != "linkage" or file is None or not on:
+    if name != "linkage" or source is None or auxiliary is None or not on:
         raise InvalidArgument(
             "--auxiliary is for linkage of a file by columns that both have",
             hint="discreet attack linkage FILE --auxiliary FILE --on COLUMNS; known=released where names differ",
@@ -226,7 +229,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
             hint="without --against; name a file that was anonymised",
         )
     pairs = {known.strip(): (released or known).strip() for known, _, released in (each.partition("=") for each in on)}
-    whole = read(file)
+    whole = read(source)
     key: dict[str, str] | None = None
     if truth is not None:
         known, _, released = truth.partition("=")
@@ -236,4 +239,5 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     table = read(whole, unit=unit)
     found = linkage(table, auxiliary, on=pairs, sensitive=sensitive, truth=key, who=who)
     told = replace(found, unit=unit or (), repeated=() if unit is not None else repeated(table))
-    return Known(attack=name, table=None, on=on, sensitive=sensitive, unit=unit), [told]
+    known_by = Known(attack=name, table=None, on=on, sensitive=sensitive, unit=unit, unread=table.unread.words())
+    return known_by, [told]

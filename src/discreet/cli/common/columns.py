@@ -11,7 +11,8 @@ import typer
 
 from discreet.errors import InvalidArgument, SchemaMismatch
 
-File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV or Parquet.")]
+FORMATS = "CSV, JSON lines, Parquet, Arrow, XLSX, or a database of DuckDB or SQLite"
+File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help=f"The table: {FORMATS}.")]
 Names: TypeAlias = list[str] | None
 
 QuasiIdentifying: TypeAlias = Annotated[
@@ -41,12 +42,6 @@ UnitOption: TypeAlias = Annotated[
 RowsArePeople: TypeAlias = Annotated[
     bool,
     typer.Option("--rows-are-people", help="Every row is somebody else's, though a column that identifies repeats."),
-]
-Delimiter: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="SIGN", help="Between the cells of a CSV file. Found out if left out.")
-]
-NullTexts: TypeAlias = Annotated[
-    Names, typer.Option("--null", metavar="TEXT", help="What a CSV file writes for a missing value. May be repeated.")
 ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import columns, options
+from discreet.cli.common import columns, options, rows
 from discreet.cli.common.amounts import share_of
 from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
@@ -20,6 +20,7 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport
+    from discreet.tables import Source
 
 _PAGES = (".html", ".htm")
 
@@ -40,8 +41,13 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
     ] = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
-    delimiter: columns.Delimiter = None,
-    null: columns.NullTexts = None,
+    table: rows.TableName = None,
+    null: rows.NullTexts = None,
+    delimiter: rows.Delimiter = None,
+    encoding: rows.Encoding = "utf-8",
+    decimal: rows.DecimalMark = ".",
+    dates: rows.Dates = "ymd",
+    skip_malformed: rows.SkipMalformed = False,
     html: Annotated[
         Path | None,
         typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
@@ -55,13 +61,24 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     the custodian's own table, nothing is charged, and nothing leaves the machine. The report itself says things about
     people: it is for the custodian.
     """
+    how = rows.Written(
+        table=table, missing=null, delimiter=delimiter, encoding=encoding, decimal=decimal, dates=dates,
+        skip_malformed=skip_malformed,
+    )  # fmt: skip
     if html is not None:
         read = [file] if population is None else [file, population]
         refuse_to_replace(html, force=force, read=read, endings=_PAGES)
     with working("counting"):
         whose = columns.unit_of(unit, rows_are_people=rows_are_people)
         report = _report(
-            file, quasi_identifying, sensitive, identifying, whose, population, sampled, missing, delimiter, null
+            how.source(file),
+            quasi_identifying,
+            sensitive,
+            identifying,
+            whose,
+            None if population is None else how.source_beside(file, population),
+            sampled,
+            missing,
         )
     if html is not None:
         from discreet.cli.risk.page import page
@@ -76,18 +93,19 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     say()
     if html is not None:
         say(f"Written to {printable(str(html))}\n")
-    _show_next(file, report, columns.names(quasi_identifying), columns.names(sensitive), whose)
+    _show_next(file, how, report, columns.names(quasi_identifying), columns.names(sensitive), whose)
 
 
-def _show_next(
+def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
     file: Path,
+    how: rows.Written,
     report: RiskReport,
     quasi_identifying: list[str] | None,
     sensitive: list[str] | None,
     unit: tuple[str, ...] | None,
 ) -> None:
     """What to do next, each a command that can be pasted, with what was said of the columns."""
-    name = quote(str(file))
+    name = f"{how}{quote(str(file))}"
     whose = "" if unit is None else f"--unit {quote(columns.written(unit))} " if unit else "--rows-are-people "
     known = f"{quote(columns.written(quasi_identifying))} " if quasi_identifying else ""
     sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
@@ -100,23 +118,24 @@ def _show_next(
     for why, command in (
         *attack,
         ("See what safer rows would cost", f"anonymize {whose}{reduced}{name}"),
-        ("Or give no rows away: answer questions, with a guarantee that composes", f"init {name}"),
+        (
+            "Or give no rows away: answer questions, with a guarantee that composes",
+            f"init {rows.Written(table=how.table)}{quote(str(file))}",
+        ),
     ):
         say_folded(f"  {why}:", 4)
         say(f"    discreet {printable(command)}")
 
 
 def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
-    file: Path,
+    source: Source,
     quasi_identifying: list[str] | None,
     sensitive: list[str] | None,
     identifying: list[str] | None,
     unit: tuple[str, ...] | None,
-    population: Path | None,
+    population: Source | None,
     sampled: str | None,
     missing: columns.MissingChoice,
-    delimiter: str | None,
-    null: list[str] | None,
 ) -> RiskReport:
     """Read the table, and assess it.
 
@@ -128,7 +147,7 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
     from discreet.anonymity.risk import assess
 
     fraction = _fraction(sampled)
-    table = read(file, unit=unit, missing=missing.policy, delimiter=delimiter, null_texts=null)
+    table = read(source, unit=unit, missing=missing.policy)
     known, hidden, naming = (columns.names(each) for each in (quasi_identifying, sensitive, identifying))
     said = {"--unit": unit, "--quasi-identifying": known, "--sensitive": hidden, "--identifying": naming}
     columns.check(said, [*table.names, *(unit or ())])

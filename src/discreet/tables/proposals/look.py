@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseconds
-from discreet.tables.guess import USUAL_NULLS, narrowest, values_of
+from discreet.tables.guess import narrowest, values_of, without_nulls
 from discreet.tables.kinds import kind_of
 from discreet.tables.proposals.codebooks import codebook
 from discreet.tables.proposals.facts import knowledge
@@ -177,11 +177,8 @@ class _Untyped:
         """Guess the kind that these texts, and those before, are of."""
         import pyarrow as pa
 
-        kind, values = narrowest(texts, self._source, self._kind) if len(texts) else (self._kind, None)
-        if kind is Kind.TEXT and len(said := _without_nulls(texts)) < len(texts):
-            kind, values = narrowest(said, self._source, self._kind) if len(said) else (self._kind, None)
-        self._kind = kind
-        if values is None or kind in (Kind.BOOLEAN, Kind.TEXT):
+        self._kind, values = narrowest(texts, self._source, self._kind)
+        if self._kind in (None, Kind.BOOLEAN, Kind.TEXT):
             return
         if pa.types.is_timestamp(values.type):
             self._zoned = self._zoned or values.type.tz is not None
@@ -201,7 +198,7 @@ class _Untyped:
             return _seen(kind, _Range(), self._texts.listed(), null=self._texts.null)
         texts, null, values = self._texts.values, self._texts.null, None
         if texts is not None:
-            said = _without_nulls(texts)
+            said = without_nulls(texts)
             null = null or len(said) < len(texts)
             found = values_of(said, kind, self._source)
             values = None if found is None else found.unique().to_pylist()
@@ -251,15 +248,6 @@ def _seen(kind: Kind, ends: _Range, values: list[KeyValue] | None, *, null: bool
         return Seen(lo=ends.lo, hi=ends.hi)
     ordered: list[Any] = sorted(cast("list[Any]", values))  # of one kind
     return Seen(lo=ends.lo, hi=ends.hi, values=(*ordered, *([None] if null else [])))
-
-
-def _without_nulls(texts: pa.Array) -> pa.Array:
-    """The texts that say something."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    said = texts.drop_null()
-    return said.filter(pc.invert(pc.is_in(said, pa.array(USUAL_NULLS, said.type))))
 
 
 def _cut(texts: pa.Array) -> pa.Array:

@@ -128,7 +128,7 @@ def _bare(array: pa.Array) -> pa.Array:
     if pa.types.is_decimal(kind):
         array.validate()
         return array.view(pa.binary(kind.byte_width))
-    return array
+    return array.view(pa.int64()) if pa.types.is_date64(kind) else array  # milliseconds needn't be whole days
 
 
 def uuid_texts(array: pa.Array) -> pa.Array:

@@ -1,49 +1,69 @@
-"""Tables in memory, copied so that nobody can change them while they are read."""
+"""Tables in memory: shared with whoever reads them at once, or copied so that nobody can change them meanwhile."""
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.errors import SourceMissing, SourceUnsupported
-from discreet.tables.sources.arrays import deliver, delivered, is_delivered, slices, sound
-from discreet.tables.sources.cells import as_texts, texts
-from discreet.tables.sources.names import column_names
+from discreet.tables.sources.arrays import deliver, delivered, is_delivered, slices
+from discreet.tables.sources.libraries import MOST_BYTES_IN_MEMORY, FrameColumn, frame_columns
 from discreet.tables.sources.opened import Field, OpenSource
 
-MOST_BYTES_IN_MEMORY = 1 << 33
-"""A table in memory is copied, so it may have no more bytes than this as Arrow data; a larger one belongs in a file."""
-LIBRARIES = ("pandas", "polars", "pyarrow", "ibis")
 
-_Chunks: TypeAlias = list[pa.Array]
-
-
-@dataclass(slots=True)
-class _Column:
-    """A column as it was found.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """A column of a table in memory, in that table's own memory where that is possible.
 
     Args:
-        name: as it is written.
-        chunks: its values; not looked at where the type isn't delivered.
-        kind: their type.
-        untyped: whether they are texts made of cells of any type.
-        wrong: cells that had no text.
-        required: whether a schema says that none is NULL.
+        field: what it holds. A column of Python objects is untyped, unless all of them are texts.
+        values: of a type that is read as the field's, or as categories of it; None if no kind of column holds such.
+        unreadable: values that became NULL.
     """
 
-    name: str
-    chunks: _Chunks
-    kind: pa.DataType
-    untyped: bool = False
-    wrong: int = 0
-    required: bool = False
+    field: Field
+    values: pa.ChunkedArray | None
+    unreadable: int = 0
+
+
+def shared_columns(data: object, names: Sequence[str] | None = None) -> list[Shared]:
+    """The columns of a table in memory, without a copy where its library has them as Arrow does.
+
+    A lazy table is worked out for these columns alone. They have to be used before the table can be changed.
+
+    Args:
+        data: a pandas, Polars or Arrow table, or an Ibis table on DuckDB.
+        names: of columns, without spaces around them; all if left out.
+
+    Raises:
+        SchemaMismatch: there is no such column.
+        SourceUnsupported: it isn't such a table, its library can't work it out, or two columns have one name.
+
+    Examples:
+        >>> [column] = shared_columns(pa.table({"age": [34], "sex": ["F"]}), ["sex"])
+        >>> column.field.name, column.values.to_pylist()
+        ('sex', ['F'])
+    """
+    return [_shared(each) for each in frame_columns(data, "the table", names)]
+
+
+def _shared(column: FrameColumn) -> Shared:
+    """The column as it is handed out."""
+    kind, chunks, wrong = delivered(column.kind), column.chunks, column.wrong
+    untyped = (column.untyped and not column.spoken) or column.kind == pa.null()
+    field = Field(name=column.name, type=kind, untyped=untyped, required=column.required)
+    if not is_delivered(kind):
+        return Shared(field=field, values=None)
+    if isinstance(column.kind, pa.BaseExtensionType) or pa.types.is_run_end_encoded(column.kind):
+        made = [deliver(chunk, kind) for chunk in chunks]
+        chunks, wrong = [array for array, _ in made], sum(bad for _, bad in made)
+        return Shared(field=field, values=pa.chunked_array(chunks, kind), unreadable=wrong)
+    return Shared(field=field, values=pa.chunked_array(chunks, column.kind), unreadable=wrong)
 
 
 class OpenFrame(OpenSource):
@@ -64,22 +84,21 @@ class OpenFrame(OpenSource):
                 f"the source in memory {location!r} needs its table",
                 hint="hand the table over together with its source",
             )
-        columns = _columns(data)
-        names = column_names([each.name for each in columns], location)
+        columns = frame_columns(data, location)
         self._fields = tuple(
             Field(
-                name=name,
+                name=each.name,
                 type=delivered(each.kind),
                 untyped=each.untyped or each.kind == pa.null(),
                 required=each.required,
             )
-            for name, each in zip(names, columns, strict=True)
+            for each in columns
         )
-        self._wrong = Counter({name: each.wrong for name, each in zip(names, columns, strict=True) if each.wrong})
+        self._wrong = Counter({each.name: each.wrong for each in columns if each.wrong})
         self._copies: dict[str, tuple[pa.ChunkedArray, int]] = {}
-        digest = hashlib.sha256(repr(names).encode())
+        digest = hashlib.sha256(repr(tuple(each.name for each in columns)).encode())
         size = 0
-        for name, each in zip(names, columns, strict=True):
+        for each in columns:
             if is_delivered(delivered(each.kind)):
                 size += sum(chunk.nbytes for chunk in each.chunks)
                 if size > MOST_BYTES_IN_MEMORY:
@@ -87,7 +106,7 @@ class OpenFrame(OpenSource):
                         f"the table in memory {location!r} has more than {MOST_BYTES_IN_MEMORY:,} bytes",
                         hint="write it to a Parquet file, and name that",
                     )
-                self._copies[name] = _copied(each, digest)
+                self._copies[each.name] = _copied(each, digest)
         self._identity = digest.hexdigest()
 
     @property
@@ -115,11 +134,11 @@ class OpenFrame(OpenSource):
             yield from slices(batch)
 
 
-def _copied(column: _Column, digest: Any) -> tuple[pa.ChunkedArray, int]:  # noqa: ANN401 — hashlib names no type
+def _copied(column: FrameColumn, digest: Any) -> tuple[pa.ChunkedArray, int]:  # noqa: ANN401 — hashlib names no type
     """The column, written out and read back, so that no memory is shared; digested on the way."""
     into = delivered(column.kind)
     wrong = 0
-    made: _Chunks = []
+    made: list[pa.Array] = []
     for chunk in column.chunks:
         for batch in slices(pa.record_batch([chunk], ["value"])):
             array, bad = deliver(batch.column(0), into)
@@ -131,153 +150,3 @@ def _copied(column: _Column, digest: Any) -> tuple[pa.ChunkedArray, int]:  # noq
             digest.update(buffer)
             made += pa.ipc.open_stream(buffer).read_all().column(0).chunks
     return pa.chunked_array(made, into), wrong
-
-
-def _columns(data: Any) -> list[_Column]:  # noqa: ANN401 — whatever library it comes from
-    """The columns of a table, as Arrow sees them; they may still share memory with it."""
-    import duckdb
-
-    library = type(data).__module__.partition(".")[0]
-    if library not in LIBRARIES:
-        raise _unreadable(data)
-    try:
-        if library == "pandas":
-            return _from_pandas(data)
-        if library == "polars":
-            return _from_polars(data)
-        return _from_arrow(_arrow_table(data, library))
-    except (pa.ArrowException, duckdb.Error, TypeError, ValueError, OverflowError, AttributeError, LookupError):
-        pass  # the cause may quote a cell, so nothing of it is passed on
-    raise _unreadable(data)
-
-
-def _unreadable(data: object) -> SourceUnsupported:
-    """The error for what isn't a table, or can't be worked out."""
-    return SourceUnsupported(
-        f"the {type(data).__name__} can't be read as a table",
-        hint="give a path, a pandas, Polars or Arrow table, or an Ibis table on DuckDB",
-    )
-
-
-def _arrow_table(data: Any, library: str) -> pa.Table:  # noqa: ANN401 — as above
-    """An Arrow table of what PyArrow or Ibis hold."""
-    if library == "ibis":
-        return _from_ibis(data)
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
-    if isinstance(data, pa.RecordBatchReader):
-        return _drained(data)
-    if not isinstance(data, pa.Table):
-        raise TypeError
-    return data
-
-
-def _drained(reader: pa.RecordBatchReader) -> pa.Table:
-    """The rows that are left in a reader."""
-    batches, size = [], 0
-    for batch in reader:
-        batches.append(batch)
-        size += batch.nbytes
-        if size > MOST_BYTES_IN_MEMORY:
-            break  # refused when it is copied
-    return pa.Table.from_batches(batches, reader.schema)
-
-
-def _from_arrow(table: pa.Table) -> list[_Column]:
-    """The columns of an Arrow table, once they are sure to be sound."""
-    return [
-        _Column(
-            spec.name,
-            [sound(chunk) for chunk in column.chunks] if is_delivered(delivered(spec.type)) else [],
-            spec.type,
-            required=not spec.nullable,
-        )
-        for spec, column in zip(table.schema, table.columns, strict=True)
-    ]
-
-
-def _from_ibis(data: Any) -> pa.Table:  # noqa: ANN401 — Ibis hands out no types of its own
-    """The rows of an Ibis table. Other engines than DuckDB would have to be asked in place, not copied from."""
-    from ibis.common.exceptions import IbisError
-
-    try:
-        backend = data.get_backend()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # Ibis calls what DuckDB has given another name since
-            rows = data.to_pyarrow() if backend.name == "duckdb" else None
-    except IbisError:
-        rows = None
-    if rows is None:
-        raise TypeError
-    return rows
-
-
-def _from_pandas(data: Any) -> list[_Column]:  # noqa: ANN401 — pandas needn't be installed
-    """The columns of a pandas table; its index is dropped."""
-    return [_series(str(name), data.iloc[:, place]) for place, name in enumerate(data.columns)]
-
-
-def _series(name: str, column: Any) -> _Column:  # noqa: ANN401 — as above
-    """A column of a pandas table."""
-    import pandas as pd
-
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        inner = _series(name, pd.Series(dtype.categories))
-        if len(inner.chunks) != 1:
-            return inner
-        codes = np.array(column.cat.codes, dtype=np.int32)
-        places = pa.array(codes, mask=codes < 0)
-        inner.chunks = [pa.DictionaryArray.from_arrays(places, inner.chunks[0])]
-        inner.kind = inner.chunks[0].type
-        return inner
-    if dtype != np.dtype(object):
-        try:
-            made = pa.array(column, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            if not pd.api.types.is_string_dtype(dtype):
-                return _Column(name, [], pa.opaque(pa.null(), str(dtype), "pandas"))
-        else:
-            return _Column(name, made.chunks if isinstance(made, pa.ChunkedArray) else [made], made.type)
-    return _objects(name, column)
-
-
-def _objects(name: str, values: Any) -> _Column:  # noqa: ANN401 — anything iterable
-    """A column of Python objects, each read by itself: what one is never changes how another is read."""
-    cells, wrong = as_texts(values)
-    made, mended = texts(cells)
-    return _Column(name, [made], pa.string(), untyped=True, wrong=wrong + mended)
-
-
-def _from_polars(data: Any) -> list[_Column]:  # noqa: ANN401 — Polars needn't be installed
-    """The columns of a Polars table, lazy or not.
-
-    Raises:
-        SourceUnsupported: a lazy one can't be worked out. Polars' own message may quote a value.
-    """
-    import polars as pl
-
-    if isinstance(data, pl.Series):
-        data = data.to_frame()
-    try:
-        data = data.collect() if isinstance(data, pl.LazyFrame) else data
-    except pl.exceptions.PolarsError:
-        data = None
-    if data is None:
-        raise SourceUnsupported("the Polars query fails", hint="collect() says why")
-    return [_polars_series(column) for column in data.get_columns()]
-
-
-def _polars_series(column: Any) -> _Column:  # noqa: ANN401 — Polars needn't be installed
-    """A column of a Polars table. Whole numbers of 128 bits are texts, as Arrow has none."""
-    import polars as pl
-
-    untyped = str(column.dtype) in ("Int128", "UInt128")
-    if untyped:
-        column = column.cast(pl.String)
-    try:
-        made = column.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest()).column(0)
-        is_known = is_delivered(delivered(made.type))
-    except (pa.ArrowException, pl.exceptions.PolarsError):
-        return _Column(column.name, [], pa.opaque(pa.null(), str(column.dtype), "polars"))
-    return _Column(column.name, made.chunks if is_known else [], made.type, untyped)

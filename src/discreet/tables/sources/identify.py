@@ -10,7 +10,8 @@ from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.catalog import is_sqlite, tables_in
 
-_LIBRARIES = ("pandas", "polars", "pyarrow", "ibis")
+LIBRARIES = ("pandas", "polars", "pyarrow", "ibis")
+"""Whose tables in memory are read."""
 _PATTERN = frozenset("*?[")
 
 
@@ -36,7 +37,7 @@ def source_of(data: object, name: str) -> Source:
         return data
     if isinstance(data, (str, os.PathLike)):
         return _of_path(Path(data), name)
-    if type(data).__module__.partition(".")[0] in _LIBRARIES:
+    if type(data).__module__.partition(".")[0] in LIBRARIES:
         return Source(kind="memory", location=name)
     raise SourceUnsupported(
         f"a {type(data).__name__} can't be read as a table",
@@ -69,7 +70,10 @@ def source_at(path: str | Path, table: str | None = None) -> Source:
 
 def _is_of_many(path: Path) -> bool:
     """Whether a path is a folder, or a pattern of files' names."""
-    return path.is_dir() or (not path.exists() and bool(_PATTERN & set(str(path))))
+    try:
+        return path.is_dir() or (not path.exists() and bool(_PATTERN & set(str(path))))
+    except OSError:  # a name that is too long
+        return False
 
 
 def _of_path(path: Path, name: str) -> Source:

@@ -8,6 +8,7 @@ start, a closing one before a delimiter, a line end or the end.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -19,94 +20,112 @@ _Places: TypeAlias = NDArray[np.int64]
 _QUOTE, _CR, _LF = b'"'[0], b"\r"[0], b"\n"[0]
 
 
-def whole_lines(text: bytes, *, multiline: bool, at_end: bool) -> int:
-    r"""How many bytes of a text that starts with a record are, in all likelihood, whole records.
-
-    It is exact where the text is well formed; where it isn't, `is_well_quoted` will say so of what was cut off.
+class Signs:
+    r"""The quotation marks and line ends of a text, each found once.
 
     Args:
-        text: a part of the file.
-        multiline: whether quoted cells may hold line ends.
-        at_end: whether the file ends where it does.
+        text: a part of the file that starts with a record.
 
     Examples:
-        >>> whole_lines(b'1,2\n3,"a\nb', multiline=True, at_end=False)
-        4
-    """
-    if at_end:
-        return len(text)
-    # An LF may follow a CR at the very end, so nothing is cut behind it.
-    stop = len(text) - (text[-1:] == b"\r")
-    if multiline and b'"' in text:
-        codes = np.frombuffer(text, np.uint8, stop)
-        ends = _outside(codes, np.flatnonzero(codes == _QUOTE))
-        return int(ends[-1]) + 1 if len(ends) else 0
-    return max(text.rfind(b"\n", 0, stop), text.rfind(b"\r", 0, stop)) + 1
-
-
-def _line_ends(codes: NDArray[np.uint8]) -> _Places:
-    """The places of all line ends."""
-    return np.flatnonzero((codes == _LF) | (codes == _CR))
-
-
-def _outside(codes: NDArray[np.uint8], quotes: _Places) -> _Places:
-    """The places of line ends that aren't between quotation marks."""
-    ends = _line_ends(codes)
-    outside: _Places = ends[np.searchsorted(quotes, ends) % 2 == 0]
-    return outside
-
-
-def is_well_quoted(text: bytes, delimiter: bytes, *, multiline: bool) -> bool:
-    r"""Whether quotation marks open and close cells, and do nothing else.
-
-    Args:
-        text: whole records, if it is well formed.
-        delimiter: the byte between cells.
-        multiline: whether quoted cells may hold line ends.
-
-    Examples:
-        >>> is_well_quoted(b'1,"6"" tall"\n', b",", multiline=True)
+        >>> Signs(b'1,"6"" tall"\n').are_well_placed(b",", multiline=True)
         True
-        >>> is_well_quoted(b'1,"6" tall"\n', b",", multiline=True)
+        >>> Signs(b'1,"6" tall"\n').are_well_placed(b",", multiline=True)
         False
     """
-    if b'"' not in text:
-        return True
-    codes = np.frombuffer(text, np.uint8)
-    quotes = np.flatnonzero(codes == _QUOTE)
-    if len(quotes) % 2:
-        return False
-    opening, closing = quotes[::2], quotes[1::2]
-    doubled = closing[:-1] + 1 == opening[1:]
-    is_sign = np.zeros(256, bool)
-    is_sign[[delimiter[0], _CR, _LF]] = True
-    before = is_sign[codes[np.maximum(opening - 1, 0)]] | (opening == 0)
-    before[1:] |= doubled
-    if not before.all():
-        return False
-    after = is_sign[codes[np.minimum(closing + 1, len(codes) - 1)]] | (closing == len(codes) - 1)
-    after[:-1] |= doubled
-    return bool(after.all()) and (multiline or len(_outside(codes, quotes)) == len(_line_ends(codes)))
 
+    def __init__(self, text: bytes) -> None:
+        """Find the quotation marks."""
+        self.text = text
+        self._codes = np.frombuffer(text, np.uint8)
+        self._quotes = np.flatnonzero(self._codes == _QUOTE) if b'"' in text else np.zeros(0, np.int64)
 
-def is_short(text: bytes, longest: int) -> bool:
-    r"""Whether no record of a well-quoted text has more bytes than `longest`, and so no cell; it may be too strict.
+    @cached_property
+    def _ends(self) -> _Places:
+        """The places of all line ends."""
+        ends = self._codes == _LF
+        if b"\r" in self.text:
+            ends |= self._codes == _CR
+        return np.flatnonzero(ends)
 
-    Examples:
-        >>> is_short(b"ab\nab\nab\n", 6), is_short(b"abcdefgh\n", 6), is_short(b'"ab\nab\nab"\n', 6)
-        (True, False, False)
-    """
-    if len(text) <= longest:
-        return True
-    if b'"' in text:
-        codes = np.frombuffer(text, np.uint8)
-        ends = _outside(codes, np.flatnonzero(codes == _QUOTE))
-        return bool(np.diff(ends, prepend=-1, append=len(text)).max() <= longest)
-    half = max(longest // 2, 1)
-    return all(
-        text.find(b"\n", start, start + half) >= 0 or text.find(b"\r", start, start + half) >= 0
-        for start in range(0, len(text) - half, half)
-    )
+    @cached_property
+    def _outside(self) -> _Places:
+        """The places of line ends that aren't between quotation marks."""
+        outside: _Places = self._ends[np.searchsorted(self._quotes, self._ends) % 2 == 0]
+        return outside
+
+    def whole_lines(self, *, multiline: bool, at_end: bool) -> Signs:
+        r"""Of as much of the text as is, in all likelihood, whole records.
+
+        It is exact where the text is well formed; where it isn't, `are_well_placed` will say so of what was cut off.
+
+        Args:
+            multiline: whether quoted cells may hold line ends.
+            at_end: whether the file ends where the text does.
+
+        Examples:
+            >>> Signs(b'1,2\n3,"a\nb').whole_lines(multiline=True, at_end=False).text
+            b'1,2\n'
+        """
+        if at_end:
+            return self
+        # An LF may follow a CR at the very end, so nothing is cut behind it.
+        stop = len(self.text) - (self.text[-1:] == b"\r")
+        if multiline and len(self._quotes):
+            ends = self._outside[: np.searchsorted(self._outside, stop)]
+            return self._cut(int(ends[-1]) + 1 if len(ends) else 0)
+        return self._cut(max(self.text.rfind(b"\n", 0, stop), self.text.rfind(b"\r", 0, stop)) + 1)
+
+    def _cut(self, size: int) -> Signs:
+        """Those of the first bytes."""
+        made = object.__new__(Signs)
+        made.text, made._codes = self.text[:size], self._codes[:size]
+        made._quotes = self._quotes[: np.searchsorted(self._quotes, size)]
+        for name in {"_ends", "_outside"} & vars(self).keys():
+            places = vars(self)[name]
+            vars(made)[name] = places[: np.searchsorted(places, size)]
+        return made
+
+    def are_well_placed(self, delimiter: bytes, *, multiline: bool) -> bool:
+        """Whether quotation marks open and close cells, and do nothing else.
+
+        Args:
+            delimiter: the byte between cells.
+            multiline: whether quoted cells may hold line ends.
+        """
+        codes, quotes = self._codes, self._quotes
+        if not len(quotes):
+            return True
+        if len(quotes) % 2:
+            return False
+        opening, closing = quotes[::2], quotes[1::2]
+        doubled = closing[:-1] + 1 == opening[1:]
+        is_sign = np.zeros(256, bool)
+        is_sign[[delimiter[0], _CR, _LF]] = True
+        before = is_sign[codes[np.maximum(opening - 1, 0)]] | (opening == 0)
+        before[1:] |= doubled
+        if not before.all():
+            return False
+        after = is_sign[codes[np.minimum(closing + 1, len(codes) - 1)]] | (closing == len(codes) - 1)
+        after[:-1] |= doubled
+        return bool(after.all()) and (multiline or len(self._outside) == len(self._ends))
+
+    def are_near(self, longest: int) -> bool:
+        r"""Whether no record has more bytes than `longest`, where all are well quoted; it may be too strict.
+
+        Examples:
+            >>> [Signs(text).are_near(6) for text in (b"ab\nab\nab\n", b"abcdefgh\n", b'"ab\nab\nab"\n')]
+            [True, False, False]
+        """
+        text = self.text
+        if len(text) <= longest:
+            return True
+        if len(self._quotes):
+            return bool(np.diff(self._outside, prepend=-1, append=len(text)).max() <= longest)
+        half = max(longest // 2, 1)
+        return all(
+            text.find(b"\n", start, start + half) >= 0 or text.find(b"\r", start, start + half) >= 0
+            for start in range(0, len(text) - half, half)
+        )
 
 
 def count_lines(text: bytes) -> int:

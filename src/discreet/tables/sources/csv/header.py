@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from discreet.errors import SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.csv.checks import is_well_quoted
+from discreet.tables.sources.csv.checks import Signs
 from discreet.tables.sources.names import column_names
 
 _DELIMITERS = ",;\t|"
@@ -78,7 +78,7 @@ def parse_header(line: bytes, source: Source) -> Header:
     if not text.strip(f"{delimiter} "):
         raise SourceUnsupported(f"{where} has no header line", hint="the first line must name the columns")
     cells = None
-    if is_well_quoted(line.rstrip(b"\r\n"), delimiter.encode(), multiline=source.multiline):
+    if Signs(line.rstrip(b"\r\n")).are_well_placed(delimiter.encode(), multiline=source.multiline):
         try:
             cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
         except csv.Error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from discreet.tables.sources.csv.checks import count_lines, is_short, is_utf8, is_well_quoted, whole_lines
+from discreet.tables.sources.csv.checks import Signs, count_lines, is_utf8
 from discreet.tables.sources.csv.grammar import Grammar
 from discreet.tables.sources.opened import Malformed
 
@@ -97,12 +97,13 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
         text.fill(window)
         if not len(text) or (most is not None and malformed.count >= most):
             return
-        piece = text.held[text.start : text.start + window]
         at_end = text.at_end and len(text) <= window
-        piece = piece[: whole_lines(piece, multiline=grammar.multiline, at_end=at_end)]
-        parsed = parse(piece) if piece and _is_sound(piece, grammar) else None
+        signs = Signs(text.held[text.start : text.start + window]).whole_lines(
+            multiline=grammar.multiline, at_end=at_end
+        )
+        parsed = parse(signs.text) if signs.text and _is_sound(signs, grammar) else None
         if parsed is not None:
-            text.use(len(piece))
+            text.use(len(signs.text))
             window = min(2 * window, block)
         else:
             whole = _record_by_record(text, grammar, malformed, small)
@@ -115,12 +116,12 @@ def whole_records(  # noqa: PLR0913 — what to read, how, and where to stop
         yield parsed
 
 
-def _is_sound(piece: bytes, grammar: Grammar) -> bool:
+def _is_sound(signs: Signs, grammar: Grammar) -> bool:
     """Whether records are whole, but for their number of cells. It may say no of some that are, if they are long."""
     return (
-        is_well_quoted(piece, grammar.delimiter, multiline=grammar.multiline)
-        and is_short(piece, min(grammar.longest_cell, grammar.longest_record))
-        and is_utf8(piece)
+        signs.are_well_placed(grammar.delimiter, multiline=grammar.multiline)
+        and signs.are_near(min(grammar.longest_cell, grammar.longest_record))
+        and is_utf8(signs.text)
     )
 
 
