@@ -17,9 +17,9 @@ import pytest
 
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.plan import Level, make_plan
+from discreet.query.released import interval
 from discreet.query.request import Request
 from discreet.query.sql import question
-from discreet.query.uncertainty.confidence import interval
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES

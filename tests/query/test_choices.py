@@ -22,10 +22,9 @@ from discreet.gateway.release import release
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
 from discreet.query.draft import Draft
 from discreet.query.plan import Level, make_plan
-from discreet.query.released import Group, arrange
+from discreet.query.released import Group, arrange, interval
 from discreet.query.request import Request
 from discreet.query.sql import question
-from discreet.query.uncertainty.confidence import interval
 from discreet.stats import upper_bound
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES, VISITS

@@ -14,8 +14,8 @@ import pytest
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.draft import Mechanism, Noise
 from discreet.query.estimators import Estimator, Mean, Spread, Total
+from discreet.query.noise import Mechanism, Noise
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Kind
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.draft import Draft
 from discreet.query.plan import make_plan
-from discreet.query.released import evaluate
+from discreet.query.released import evaluate, interval
 from discreet.query.request import Request
 from discreet.query.sql import question
-from discreet.query.uncertainty.confidence import interval
 from discreet.query.uncertainty.linear import form_of
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES

@@ -16,7 +16,7 @@ from discreet.query.canonical import canonical
 from discreet.query.plan import Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question
-from discreet.query.uncertainty.margins import deviation
+from discreet.query.uncertainty.linear import deviation
 from discreet.tables import Dataset
 from support.asked import TABLES
 

@@ -16,8 +16,8 @@ import pytest
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.draft import Mechanism, Noise
 from discreet.query.estimators import Mean, Total
+from discreet.query.noise import Mechanism, Noise
 from discreet.query.uncertainty.intervals import Joint
 from discreet.query.uncertainty.summed import can_be_summed, dominating_scale, radius
 from discreet.stats import lower_bound, upper_bound

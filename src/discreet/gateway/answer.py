@@ -17,10 +17,9 @@ from discreet.query.consistency import consistent
 from discreet.query.estimators import Noisy
 from discreet.query.literals import day_of, moment_of, ordinal
 from discreet.query.plan import Plan
-from discreet.query.released import Group, Values, arrange, evaluate
+from discreet.query.released import Group, Values, arrange, evaluate, interval
 from discreet.query.tuning.moved import Moved
 from discreet.query.tuning.profile import CutOff
-from discreet.query.uncertainty.confidence import interval
 from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind
 

@@ -11,7 +11,8 @@ from discreet.gateway.answer import Answer
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise
+from discreet.query.draft import Draft
+from discreet.query.noise import Noise
 from discreet.query.plan import Plan
 from discreet.query.released import Group
 from discreet.query.request import Request

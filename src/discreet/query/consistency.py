@@ -10,51 +10,18 @@ Intervals stay those of a group's own measurement. They hold as often as they sa
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
 
-from discreet.errors import Unsupported
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise
+from discreet.query.draft import Draft
+from discreet.query.noise import Noise
 from discreet.query.released import Group
 from discreet.tables import Kind
-
-
-def check_consistent(drafts: Sequence[Draft]) -> None:
-    """Refuse what has no least-squares answer that adds up.
-
-    Raises:
-        Unsupported: sets that aren't nested, groups that aren't public, or numbers that don't add up by their nature.
-    """
-    sizes = [{key.name for key in draft.keys} for draft in drafts]
-    if len(drafts) == 1 or any(not small < large for large, small in itertools.pairwise(sizes)):
-        raise Unsupported(
-            "consistent answers need grouping sets of which each holds the next", hint="GROUP BY ROLLUP (a, b, c)"
-        )
-    for draft in drafts:
-        if draft.has_private_keys:
-            raise Unsupported("groups that a threshold leaves out can't add up", hint="declare keys")
-        if not draft.unit.is_row and draft.limits.rows is None:
-            raise Unsupported(
-                "limits on groups cut off different rows at each level, so levels don't add up",
-                hint="limits=Limits(rows=…)",
-            )
-        if draft.picks:
-            raise Unsupported("quantiles and modes of groups don't add up to those of a whole")
-        unlisted = next((key.name for key in draft.keys if key.expr.type.hidden), None)
-        if unlisted is not None:
-            raise Unsupported(
-                f"rows with other values of {unlisted!r} than its keys are in a total and in none of its groups, so "
-                "groups don't add up to it",
-                hint=f"WHERE {unlisted} IS NOT NULL leaves them out of both; NULL among the keys gives them a group",
-            )
-        if any(isinstance(measure, ir.Units | ir.DistinctValues) for measure in draft.measures):
-            raise Unsupported("different values, or units, may be counted in several groups, so they don't add up")
 
 
 def consistent(drafts: Sequence[Draft], groups: Sequence[Group]) -> list[Group]:

@@ -9,11 +9,10 @@ from fractions import Fraction
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive, probability
-from discreet.privacy import ADD_REMOVE, Limits
+from discreet.privacy import Limits
 from discreet.query import ir
-from discreet.query.draft import Draft
-from discreet.query.request import Auto, Request
-from discreet.query.rules.contributions import declared_limits
+from discreet.query.limits import declared_limits
+from discreet.query.request import Auto
 from discreet.query.sql.options import Options, Strategy
 
 
@@ -74,7 +73,7 @@ def _limits(options: Options, question: ir.Question) -> Limits | None:
         return Limits(rows=options.max_rows_contributed)
     if options.max_groups_contributed is None:
         return None
-    declared = declared_limits(Draft(question=question, request=Request(), adjacency=ADD_REMOVE))
+    declared = declared_limits(question.source)
     if declared.rows is None:
         return Limits(groups=options.max_groups_contributed, rows_per_group=declared.rows_per_group)
     return Limits(rows=declared.rows, groups=options.max_groups_contributed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +16,12 @@ from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.canonical import canonical
-from discreet.query.consistency import check_consistent
-from discreet.query.draft import Draft, Noise
+from discreet.query.draft import Draft
 from discreet.query.levels import levels_of
+from discreet.query.limits import has_one_row
+from discreet.query.noise import Noise
 from discreet.query.request import Request
 from discreet.query.rules import RULES
-from discreet.query.rules.contributions import has_one_row
 from discreet.query.sharing.expected import Expected, expected_errors
 from discreet.query.tuning.moved import bounded_columns, moved_question
 from discreet.query.tuning.profile import SHARE, profiled, profiled_groups
@@ -192,8 +193,40 @@ def make_plan(question: ir.Question, request: Request, dataset: Dataset) -> Plan
     share = offer.shared(len(questions))
     levels = tuple(Level(_drafted(each, share, dataset)) for each in questions)
     if request.consistent:
-        check_consistent([level.draft for level in levels])
+        _check_consistent([level.draft for level in levels])
     return Plan(dataset, question, request, levels, _profiles(question, request, levels[0].draft, dataset))
+
+
+def _check_consistent(drafts: Sequence[Draft]) -> None:
+    """Refuse what has no least-squares answer that adds up.
+
+    Raises:
+        Unsupported: sets that aren't nested, groups that aren't public, or numbers that don't add up by their nature.
+    """
+    sizes = [{key.name for key in draft.keys} for draft in drafts]
+    if len(drafts) == 1 or any(not small < large for large, small in itertools.pairwise(sizes)):
+        raise Unsupported(
+            "consistent answers need grouping sets of which each holds the next", hint="GROUP BY ROLLUP (a, b, c)"
+        )
+    for draft in drafts:
+        if draft.has_private_keys:
+            raise Unsupported("groups that a threshold leaves out can't add up", hint="declare keys")
+        if not draft.unit.is_row and draft.limits.rows is None:
+            raise Unsupported(
+                "limits on groups cut off different rows at each level, so levels don't add up",
+                hint="limits=Limits(rows=…)",
+            )
+        if draft.picks:
+            raise Unsupported("quantiles and modes of groups don't add up to those of a whole")
+        unlisted = next((key.name for key in draft.keys if key.expr.type.hidden), None)
+        if unlisted is not None:
+            raise Unsupported(
+                f"rows with other values of {unlisted!r} than its keys are in a total and in none of its groups, so "
+                "groups don't add up to it",
+                hint=f"WHERE {unlisted} IS NOT NULL leaves them out of both; NULL among the keys gives them a group",
+            )
+        if any(isinstance(measure, ir.Units | ir.DistinctValues) for measure in draft.measures):
+            raise Unsupported("different values, or units, may be counted in several groups, so they don't add up")
 
 
 def _spans(request: Request, dataset: Dataset) -> tuple[Plan, ...]:

@@ -6,19 +6,20 @@ Everything here works on numbers that are public already, in plain Python: post-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, isfinite
 from typing import Any, TypeAlias
 
+from discreet.errors import QueryError
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Noisy
+from discreet.query.estimators import Estimator, Noises, Noisy
 from discreet.query.levels import grouping
-from discreet.query.uncertainty.confidence import interval
-from discreet.query.uncertainty.margins import deviation, margins_of
+from discreet.query.uncertainty.intervals import Interval
+from discreet.query.uncertainty.linear import deviation, form_of
 from discreet.tables import Kind
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
@@ -85,17 +86,6 @@ def evaluate(expr: ir.Expr, values: Values) -> Any:  # noqa: ANN401 — the valu
             raise AssertionError("a row's own value can't be released")
 
 
-def released_names(expr: ir.Expr) -> set[str]:
-    """The names of the released values an expression uses."""
-    match expr:
-        case ir.Released(name=name):
-            return {name}
-        case ir.Call(args=args):
-            return set[str]().union(*map(released_names, args))
-        case _:
-            return set()
-
-
 def _values(draft: Draft, group: Group) -> Values:
     """All released values of a group, by the names outputs use."""
     noises = draft.laws
@@ -108,7 +98,7 @@ def _values(draft: Draft, group: Group) -> Values:
 
 def _margins(draft: Draft, group: Group) -> Values:
     """How far the noise may have carried what was released of a group."""
-    return {margin: _margin(draft, margin, group) for margin in margins_of(draft.question)}
+    return {margin: _margin(draft, margin, group) for margin in ir.margins_of(draft.question)}
 
 
 def _margin(draft: Draft, margin: ir.Margin, group: Group) -> float | None:
@@ -149,3 +139,76 @@ def _order_key(order: ir.Order) -> Callable[[tuple[Group, Values]], tuple[bool, 
         return (comes_last != order.descending, 0 if value is None else value)
 
     return key
+
+
+def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> Interval | None:
+    """An interval for an output of one group, or None where there is no noise or no bound.
+
+    An aggregate by itself has the interval of its estimator; a linear combination of counts and sums, or a ratio of
+    two, has that of the joint law of their noises. In any other expression, each part that is one of these gets its
+    share of the error (Bonferroni) and the intervals go through the functions' range rules: it holds at least as often
+    as said, mostly more often.
+
+    Args:
+        draft: what the rules decided.
+        expr: over released values.
+        noisy: one group's released integers.
+        confidence: in (0, 1).
+    """
+    if any(True for _ in ir.margins(expr)):
+        return None
+    estimators = dict(draft.estimators)
+    noises = draft.laws
+    parts = dict.fromkeys(_parts(expr, estimators))
+    if not parts:
+        return None
+    share = 1 - (1 - confidence) / len(parts)
+    found = {part: _of_part(part, estimators, noises, noisy, share) for part in parts}
+    if expr in found:
+        return found[expr]
+    try:
+        spread = _retyped(expr, found).type
+    except QueryError:  # a range rule that finds no bound, such as a division by what may be 0
+        return None
+    if not spread.kind.is_number or spread.lo is None or spread.hi is None:
+        return None
+    return Interval(float(spread.lo), float(spread.hi))
+
+
+def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[ir.Expr]:
+    """The largest parts of an expression whose intervals are known, from left to right."""
+    form = form_of(expr, estimators)
+    if form is not None:
+        yield from () if form.is_constant else (expr,)
+    elif isinstance(expr, ir.Released) and expr.name in estimators:
+        yield expr
+    elif isinstance(expr, ir.Call):
+        for arg in expr.args:
+            yield from _parts(arg, estimators)
+
+
+def _of_part(
+    part: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises, noisy: Noisy, confidence: float
+) -> Interval | None:
+    """The interval of an aggregate, or of a form."""
+    if isinstance(part, ir.Released):
+        return estimators[part.name].interval(noisy, noises, confidence)
+    form = form_of(part, estimators)
+    if form is None:
+        raise AssertionError("a part is an aggregate or a form")
+    return form.interval(noisy, noises, confidence)
+
+
+def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:
+    """The expression with the ranges of its parts narrowed to their intervals, inferred anew."""
+    if expr in found:
+        known = found[expr]
+        if known is None or not (isfinite(known.lo) and isfinite(known.hi)):
+            return expr
+        return ir.Released(str(expr), replace(expr.type, lo=Fraction(known.lo), hi=Fraction(known.hi)))
+    match expr:
+        case ir.Call(function=function, args=args):
+            narrowed = tuple(_retyped(arg, found) for arg in args)
+            return ir.Call(function, narrowed, function.infer(narrowed))
+        case _:
+            return expr

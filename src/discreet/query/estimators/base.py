@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from discreet.privacy import KeyValue
+from discreet.query.noise import Noise
 from discreet.query.uncertainty.intervals import Interval
-
-if TYPE_CHECKING:
-    from discreet.query.draft import Noise
 
 Noisy: TypeAlias = Mapping[str, int | tuple[int, ...]]
 """What was released of one group, by name: a noisy integer for each measure, the number of a bin (or several) for each
 choice."""
 
-Noises: TypeAlias = Mapping[str, "Noise"]
+Noises: TypeAlias = Mapping[str, Noise]
 
 Value: TypeAlias = KeyValue | float | list[KeyValue]
 """What an estimate can be."""

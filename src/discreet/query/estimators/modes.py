@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from discreet.privacy import KeyValue
 from discreet.query.estimators.base import Noises, Noisy
-
-if TYPE_CHECKING:
-    from discreet.query.draft import Pick
+from discreet.query.noise import Pick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

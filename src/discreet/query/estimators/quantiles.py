@@ -8,17 +8,14 @@ from fractions import Fraction
 from itertools import accumulate
 from math import hypot, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 from discreet.mechanisms import Gaussian
 from discreet.query.cells import Cells
 from discreet.query.estimators.base import Noises, Noisy, integer
+from discreet.query.grids import Grid
+from discreet.query.noise import Noise, Pick
 from discreet.query.uncertainty import many_laplaces
 from discreet.query.uncertainty.intervals import Interval
-
-if TYPE_CHECKING:
-    from discreet.query.draft import Noise, Pick
-    from discreet.query.grids import Grid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,10 @@ from discreet.query.ir.expressions import (
     Side,
     Type,
     columns_in,
+    margins,
+    released_names,
 )
-from discreet.query.ir.questions import Aggregate, Order, Output, Question, Statistic
+from discreet.query.ir.questions import Aggregate, Order, Output, Question, Statistic, margins_of
 from discreet.query.ir.relations import (
     Distinct,
     Join,
@@ -82,8 +84,11 @@ __all__ = [
     "Windowed",
     "columns_in",
     "columns_of",
+    "margins",
+    "margins_of",
     "nodes",
     "owner_of",
+    "released_names",
     "scans",
     "sources",
 ]

@@ -171,3 +171,23 @@ def columns_in(expr: Expr) -> Iterator[Column]:
     elif isinstance(expr, Call):
         for arg in expr.args:
             yield from columns_in(arg)
+
+
+def margins(expr: Expr) -> Iterator[Margin]:
+    """The margins in an expression, from left to right, with repetitions."""
+    if isinstance(expr, Margin):
+        yield expr
+    elif isinstance(expr, Call):
+        for arg in expr.args:
+            yield from margins(arg)
+
+
+def released_names(expr: Expr) -> set[str]:
+    """The names of the released values an expression uses."""
+    match expr:
+        case Released(name=name):
+            return {name}
+        case Call(args=args):
+            return set[str]().union(*map(released_names, args))
+        case _:
+            return set()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from discreet.query.ir.expressions import Expr
+from discreet.query.ir.expressions import Expr, Margin, margins
 from discreet.query.ir.relations import Relation
 
 
@@ -108,3 +108,10 @@ class Question:
     offset: int = 0
     sets: tuple[tuple[str, ...], ...] = ()
     rolled: tuple[str, ...] = ()
+
+
+def margins_of(question: Question) -> tuple[Margin, ...]:
+    """The margins that an answer needs, each once."""
+    shown = [output.expr for output in question.outputs] + [order.expr for order in question.order]
+    used = shown if question.having is None else [*shown, question.having]
+    return tuple(dict.fromkeys(margin for expr in used for margin in margins(expr)))

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise, Selection
+from discreet.query.draft import Draft
 from discreet.query.estimators import Estimator, Frequent, Mean, Noisy, Ranked
+from discreet.query.noise import Noise, Selection
 from discreet.query.plan import Level, Plan
 from discreet.query.released import Group, in_order
 from discreet.query.request import CONFIDENCE

@@ -24,10 +24,10 @@ from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.conditions import conjuncts
 from discreet.query.draft import Draft
+from discreet.query.limits import has_one_row
 from discreet.query.released import Group
 from discreet.query.reuse.regrouping import Regrouping, regrouped
 from discreet.query.reuse.sameness import filters, merged
-from discreet.query.rules.contributions import has_one_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@ from typing import Self
 from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise, Pick, Selection
+from discreet.query.draft import Draft
 from discreet.query.estimators import Noisy
+from discreet.query.noise import Noise, Pick, Selection
 from discreet.query.request import CONFIDENCE
 from discreet.query.reuse.regrouping import Regrouping
 from discreet.query.reuse.serving import Released, meaning

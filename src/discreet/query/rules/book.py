@@ -8,9 +8,10 @@ from math import ceil, floor, prod
 from discreet.errors import InvalidArgument, UnboundedColumn
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.draft import Draft, Pick
+from discreet.query.draft import Draft
 from discreet.query.functions import literal
 from discreet.query.grids import Grid, grid_of
+from discreet.query.noise import Pick
 from discreet.tables import Kind
 
 _REAL_BITS = 32

@@ -20,7 +20,6 @@ apart from rows where they have one row in all: one that has more counts in part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -28,6 +27,7 @@ from discreet.errors import Unsupported
 from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.draft import Draft
+from discreet.query.limits import declared_limits, has_one_row
 
 
 def contributions(draft: Draft) -> Draft:
@@ -45,7 +45,7 @@ def contributions(draft: Draft) -> Draft:
                 "each row is a unit of its own here, so there is nothing to limit", hint="leave limits out"
             )
         return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
-    declared = declared_limits(draft)
+    declared = _limits(draft)
     if not draft.keys:
         return replace(draft, limits=Limits(rows=_in_all(draft, declared)))
     if _keeps_groups(draft, declared):
@@ -58,68 +58,14 @@ def contributions(draft: Draft) -> Draft:
     return replace(draft, limits=Limits(rows=rows, groups=groups))
 
 
-def declared_limits(draft: Draft) -> Limits:
+def _limits(draft: Draft) -> Limits:
     """The analyst's own limits; else those that follow from what the tables declare.
 
-    Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose. Where a
-    unit has one row at the most, because its rows were summarized, that is the limit. `UNION ALL` adds up what a unit
-    has in its parts. A join has the greatest of the limits of its private tables, which is enough where it goes along
-    a link; it isn't where a unit's rows meet many of its own, or of a public table: limits hold for what comes of it.
+    Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose.
     """
+    own = draft.request.limits
     source = draft.question.source
-    if has_one_row(source):
-        return Limits(rows=1)
-    return draft.request.limits if isinstance(draft.request.limits, Limits) else _limits_of(source, {})
-
-
-def _limits_of(relation: ir.Relation, known: dict[int, Limits]) -> Limits:
-    """How many rows a unit has in a private relation, by what its tables declare; each relation is looked at once."""
-    if id(relation) not in known:
-        match relation:
-            case ir.Scan(table=table):
-                found = table.limits
-            case ir.PerUnit(single=True):
-                found = Limits(rows=1)
-            case ir.Union(parts=parts):
-                found = _together([_limits_of(part, known) for part in parts], sum)
-            case ir.Join(left=left, kind=ir.JoinKind.SEMI | ir.JoinKind.ANTI):
-                found = _limits_of(left, known)
-            case ir.Join(left=left, right=right):
-                private = [side for side in (left, right) if ir.owner_of(side) is not None]
-                found = _together([_limits_of(side, known) for side in private], max)
-            case _:
-                found = _limits_of(relation.source, known)
-        known[id(relation)] = found
-    return known[id(relation)]
-
-
-def _together(found: Sequence[Limits], of: Callable[[Iterable[int]], int]) -> Limits:
-    """The sum of limits, or the greatest of them."""
-    if of is max and all(limits.rows is None for limits in found):
-        return Limits(
-            groups=of(limits.groups or 1 for limits in found),
-            rows_per_group=of(limits.rows_per_group or 1 for limits in found),
-        )
-    rows = of(limits.rows or (limits.groups or 1) * (limits.rows_per_group or 1) for limits in found)
-    groups = of(limits.groups or limits.rows or 1 for limits in found)
-    return Limits(rows=rows, groups=groups if groups < rows else None)
-
-
-def has_one_row(relation: ir.Relation) -> bool:
-    """Whether no unit can have more than one row in a relation."""
-    match relation:
-        case ir.PerUnit(single=single):
-            return single
-        case ir.Where(source=source) | ir.Project(source=source) | ir.Window(source=source):
-            return has_one_row(source)
-        case ir.Distinct(source=source):
-            return has_one_row(source)
-        case ir.Join(left=left, kind=ir.JoinKind.SEMI | ir.JoinKind.ANTI):
-            return has_one_row(left)
-        case ir.Join(left=left, right=right):
-            return has_one_row(left) and has_one_row(right) and None not in {ir.owner_of(left), ir.owner_of(right)}
-        case _:
-            return False
+    return own if isinstance(own, Limits) and not has_one_row(source) else declared_limits(source)
 
 
 def _keeps_groups(draft: Draft, declared: Limits) -> bool:

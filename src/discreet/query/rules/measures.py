@@ -12,7 +12,6 @@ from discreet.query.draft import Draft
 from discreet.query.estimators import Association, Estimator, Frequent, Mean, Ranked, Spread, Total
 from discreet.query.estimators.products import Sums
 from discreet.query.functions import call, literal
-from discreet.query.released import released_names
 from discreet.query.rules.book import Book, range_of
 from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind
@@ -63,7 +62,7 @@ def _check_lists(question: ir.Question) -> None:
         *(order.expr for order in question.order),
         *([] if question.having is None else [question.having]),
     ]
-    if any(lists & released_names(expr) for expr in computed):
+    if any(lists & ir.released_names(expr) for expr in computed):
         raise Unsupported(
             "nothing can be computed from a list of the most frequent values",
             hint="MODE(x) gives the most frequent one",

@@ -12,8 +12,9 @@ from fractions import Fraction
 
 from discreet.errors import Unsupported
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise
+from discreet.query.draft import Draft
 from discreet.query.estimators import Estimator
+from discreet.query.noise import Noise
 from discreet.query.sharing.shares import Prices, check_columns
 from discreet.query.sharing.slopes import Slopes, is_announced, slopes_of
 from discreet.query.sharing.split import split

@@ -9,8 +9,8 @@ from fractions import Fraction
 from discreet.accounting import charge_of
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise
-from discreet.query.released import released_names
+from discreet.query.draft import Draft
+from discreet.query.noise import Noise
 from discreet.query.request import CONFIDENCE
 from discreet.query.sharing.accuracy import targets
 from discreet.query.sharing.slopes import is_announced, slopes_of
@@ -65,7 +65,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
     missed = _missed(draft, noises)
     errors = []
     for output in draft.question.outputs:
-        names = sorted(released_names(output.expr) & estimators.keys())
+        names = sorted(ir.released_names(output.expr) & estimators.keys())
         if not names:
             continue
         parts = {part for name in names for part in estimators[name].parts}

@@ -14,8 +14,9 @@ from math import log
 from statistics import NormalDist
 
 from discreet.errors import UnknownColumn, Unsupported
-from discreet.query.draft import Draft, Noise
-from discreet.query.released import released_names
+from discreet.query import ir
+from discreet.query.draft import Draft
+from discreet.query.noise import Noise
 from discreet.query.request import CONFIDENCE
 from discreet.query.sharing.slopes import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.sharing.split import split
@@ -86,7 +87,7 @@ def check_columns(draft: Draft, names: Iterable[str], what: str) -> None:
             raise UnknownColumn(
                 f"{what} names {name!r}, which isn't a column of the answer", hint=f"it has {', '.join(outputs)}"
             )
-        if not released_names(outputs[name].expr) & dict(draft.estimators).keys():
+        if not ir.released_names(outputs[name].expr) & dict(draft.estimators).keys():
             raise Unsupported(f"{what} names {name!r}, which has no noise")
 
 
@@ -97,7 +98,7 @@ def _weights(draft: Draft) -> dict[str, float]:
     weights: dict[str, float] = {}
     for output in draft.question.outputs:
         weight = float(given.get(output.name, given.get("*", 1)))
-        for name in released_names(output.expr):
+        for name in ir.released_names(output.expr):
             weights[name] = max(weight, weights.get(name, weight))
     return weights
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.sql.moments import Bind
-from discreet.query.uncertainty.margins import margins
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def margin(node: exp.Expression, bind: Bind) -> ir.Margin:
         takes = "a column of the answer" + ("" if most == 1 else ", and perhaps a confidence")
         raise TypeMismatch(f"{node.name.upper()} takes {takes}", hint=f"{node.name.upper()}(n)")
     of = bind(args[0])
-    if any(True for _ in margins(of)):
+    if any(True for _ in ir.margins(of)):
         raise Unsupported("an interval's end has no interval itself", hint="name a column that is measured")
     if not of.type.kind.is_number:
         raise TypeMismatch(f"{node.name.upper()} takes a number, not {of.type.kind}")

@@ -11,14 +11,12 @@ from discreet.query import ir
 from discreet.query.functions import call
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, one_sided
-from discreet.query.sql.reader import Common, Reader
+from discreet.query.sql.reader import Common, Reader, Source
 from discreet.query.sql.scopes import Item, Scope
 from discreet.query.sql.statistics import is_grouped
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-    from discreet.query.sql.sources import Source
 
 Read: TypeAlias = "Callable[[Reader, exp.Select, Common, Scope], Source]"
 """Reads the FROM and WHERE of a SELECT that may look at columns of the one around it."""

@@ -11,7 +11,7 @@ from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.sql.names import Names
 from discreet.query.sql.places import place_of
-from discreet.query.sql.scopes import UNIT, Facts
+from discreet.query.sql.scopes import UNIT, Facts, Scope
 from discreet.tables import Table
 
 if TYPE_CHECKING:
@@ -30,6 +30,21 @@ class Derived:
 
     relation: ir.Relation
     columns: tuple[tuple[str, ir.Column], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The rows of one SELECT, filtered, with the scope for what is computed of them.
+
+    Args:
+        relation: the rows.
+        scope: of their columns.
+        correlated: conditions on columns of the SELECT around it, left to the join with that.
+    """
+
+    relation: ir.Relation
+    scope: Scope
+    correlated: tuple[ir.Expr, ...] = ()
 
 
 class Derive(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from discreet.errors import TypeMismatch, UnknownTable, Unsupported
@@ -16,27 +15,12 @@ from discreet.query.sql.joins import Rows, gathered, one_sided
 from discreet.query.sql.names import check_alias, meant
 from discreet.query.sql.nesting import Nesting, looks_inside, parts_of_and
 from discreet.query.sql.places import place_of
-from discreet.query.sql.reader import Common, Derived, Reader, Shared, note_columns, placed, renamed
+from discreet.query.sql.reader import Common, Derived, Reader, Shared, Source, note_columns, placed, renamed
 from discreet.query.sql.scopes import Item, Scope
 from discreet.tables import Kind, Table, owner_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The rows of one SELECT, filtered, with the scope for what is computed of them.
-
-    Args:
-        relation: the rows.
-        scope: of their columns.
-        correlated: conditions on columns of the SELECT around it, left to the join with that.
-    """
-
-    relation: ir.Relation
-    scope: Scope
-    correlated: tuple[ir.Expr, ...] = ()
 
 
 def source_of(reader: Reader, select: exp.Select, common: Common, outer: Scope | None = None) -> Source:

@@ -15,9 +15,9 @@ from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.sql.binder import AnswerBinder, RowBinder
 from discreet.query.sql.names import Names, check_alias
-from discreet.query.sql.reader import Common, Derived, Reader, Shared, placed
+from discreet.query.sql.reader import Common, Derived, Reader, Shared, Source, placed
 from discreet.query.sql.scopes import UNIT, Scope
-from discreet.query.sql.sources import Source, condition, source_of
+from discreet.query.sql.sources import condition, source_of
 from discreet.query.sql.statistics import holds_aggregate
 from discreet.query.sql.summaries import Summaries
 from discreet.query.sql.unions import united

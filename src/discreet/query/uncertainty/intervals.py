@@ -11,14 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import erfc, hypot, log, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from discreet.mechanisms import Gaussian
+from discreet.query.noise import Noise
 from discreet.query.uncertainty import laplace_sums, many_laplaces
 from discreet.query.uncertainty.summed import dominating_scale
-
-if TYPE_CHECKING:
-    from discreet.query.draft import Noise
 
 _FINE = 1e-6
 """To which part of an interval's half width its ends are found; they are put on the outside."""

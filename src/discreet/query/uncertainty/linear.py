@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import exp, expm1, sqrt
 
+from discreet.mechanisms import Gaussian
 from discreet.query import ir
 from discreet.query.estimators import Estimator, Mean, Noises, Noisy, Total
 from discreet.query.estimators.base import scaled
+from discreet.query.noise import Noise
 from discreet.query.uncertainty.intervals import Interval, Joint
 from discreet.query.uncertainty.ratios import ratio_interval
 
@@ -203,3 +206,33 @@ def _quotient(one: Form, other: Form) -> Form | None:
         constant = other.above.constant
         return None if constant == 0 else one.affine(1 / constant)
     return Form(one.above, other.above) if one.below == other.below else None
+
+
+def deviation(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises) -> float | None:
+    """The standard deviation of the noise in a count, a sum or a linear combination of them; None for anything else.
+
+    The noises of a plan's measures are independent, so their variances add up.
+
+    Args:
+        expr: over released values.
+        estimators: by aggregate name.
+        noises: by measure.
+    """
+    form = form_of(expr, estimators)
+    if form is None or form.is_constant or not form.is_linear:
+        return None
+    return sqrt(sum((float(factor) * _deviation(noises[name])) ** 2 for name, factor in form.above.factors.items()))
+
+
+def _deviation(noise: Noise) -> float:
+    """The standard deviation of one measure's noise, in the units of its values.
+
+    Discrete Laplace noise of scale b has variance 2 p/(1 − p)² with p = exp(−1/b) (Inusah & Kozubowski 2006). That of a
+    discrete Gaussian is at most sigma², and less by a factor that no float64 can tell once sigma is above 2
+    (Canonne, Kamath & Steinke 2020, Corollary 9).
+    """
+    mechanism = noise.mechanism
+    if isinstance(mechanism, Gaussian):
+        return float(noise.step * mechanism.sigma) * sqrt(noise.number)
+    rate = 1 / float(mechanism.scale)
+    return float(noise.step) * sqrt(2 * noise.number * exp(-rate)) / -expm1(-rate)

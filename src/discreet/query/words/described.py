@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from discreet.mechanisms import Gaussian, Quantile
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise, Selection
+from discreet.query.draft import Draft
+from discreet.query.noise import Noise, Selection
 from discreet.query.request import CONFIDENCE
 from discreet.query.words.wording import wording
 

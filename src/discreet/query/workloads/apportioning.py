@@ -15,9 +15,9 @@ from typing import TypeVar
 from discreet.accounting import charge_of, rho_for
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
+from discreet.query import ir
 from discreet.query.draft import Draft
 from discreet.query.plan import Plan, make_plan
-from discreet.query.released import released_names
 from discreet.query.request import CONFIDENCE, Request
 from discreet.query.sharing.slopes import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.workloads.bundles import Bundle
@@ -129,7 +129,7 @@ def _errors(draft: Draft) -> Iterator[float]:
     ranks = {selection.pick.name: selection.reach(CONFIDENCE) / ROWS for selection in draft.selections}
     for output in draft.question.outputs:
         weight = float(weights.get(output.name, weights.get("*", 1)))
-        for name in released_names(output.expr) & estimators.keys():
+        for name in ir.released_names(output.expr) & estimators.keys():
             estimator = estimators[name]
             slopes = slopes_of_aggregate(estimator, laws)
             if slopes is not None:
