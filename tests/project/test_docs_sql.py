@@ -10,7 +10,7 @@ import sqlglot
 
 import discreet as dp
 from discreet.query import ir
-from discreet.query.functions import FUNCTIONS
+from discreet.query.ir import FUNCTIONS
 from discreet.query.sql.forms import FORMS
 from discreet.query.sql.spellings import SPELLINGS
 from support.pages import blocks

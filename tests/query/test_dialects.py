@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import QueryError, Unsupported
-from discreet.query.canonical import canonical
+from discreet.query.ir import canonical
 from discreet.query.sql import question
 from support.asked import FOLDER, TABLES, pairs
 

@@ -13,7 +13,7 @@ from sqlglot import Dialects
 
 from discreet.errors import QueryError
 from discreet.query import ir
-from discreet.query.canonical import canonical
+from discreet.query.ir import canonical
 from discreet.query.sql import explained, options, question
 from discreet.tables import Kind
 from support.asked import FOLDER, TABLES, pairs

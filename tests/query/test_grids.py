@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.query import ir
 from discreet.query.cells import Cells, most_cells
 from discreet.query.grids import MOST_BINS, Grid, grid_of
-from discreet.query.literals import ordinal
+from discreet.query.ir import ordinal
 from discreet.tables import Kind
 from support.relations import evaluate
 

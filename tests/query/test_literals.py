@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import QueryError, TypeMismatch, Unsupported
-from discreet.query.literals import day_of, from_python, literal, moment, null, numeral, ordinal, python_value
+from discreet.query.ir import day_of, literal, moment, null, numeral, ordinal, python_value
+from discreet.query.ir.literals import from_python
 from discreet.tables import Kind
 
 

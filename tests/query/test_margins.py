@@ -12,7 +12,7 @@ import pytest
 from discreet.errors import QueryError
 from discreet.privacy import Budget
 from discreet.query import ir
-from discreet.query.canonical import canonical
+from discreet.query.ir import canonical
 from discreet.query.plan import Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import QueryError
 from discreet.query import ir
-from discreet.query.functions import FUNCTIONS, call, literal
+from discreet.query.ir import FUNCTIONS, call, literal
 from support.poison import POOLS, Poisoned
 from support.totality import CONSTANTS, PATTERNS, SHAPES, check, names_of
 

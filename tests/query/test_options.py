@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, TypeMismatch, Unsupported
 from discreet.privacy import Limits
-from discreet.query.canonical import canonical
+from discreet.query.ir import canonical
 from discreet.query.offers import Offer
 from discreet.query.sql import options, question
 from discreet.query.sql.options import Strategy

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.errors import QueryError
 from discreet.query import ir
-from discreet.query.functions import FUNCTIONS, call, literal
+from discreet.query.ir import FUNCTIONS, call, literal
 from support.poison import POOLS, TYPES, Poisoned, compiled
 from support.totality import SHAPES, check, names_of
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.query import ranges
-from discreet.query.ranges import Interval
+from discreet.query.ir import ranges
+from discreet.query.ir.ranges import Interval
 
 fractions = st.fractions(-50, 50, max_denominator=12)
 floats = st.floats(-1e100, 1e100)

@@ -15,7 +15,7 @@ from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.query import ir
 from discreet.query.consistency import consistent
 from discreet.query.estimators import Noisy
-from discreet.query.literals import day_of, moment_of, ordinal
+from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.plan import Plan
 from discreet.query.released import Group, Values, arrange, evaluate, interval
 from discreet.query.tuning.moved import Moved

@@ -13,9 +13,7 @@ from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
 from discreet.query import ir
-from discreet.query.functions import call, cast, literal
-from discreet.query.literals import day_of, moment_of
-from discreet.query.ranges import EXACT
+from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
 from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from discreet.query import ir
-from discreet.query.images import listed
+from discreet.query.ir import listed
 
 _Known: TypeAlias = Mapping[tuple[str, str], ir.Expr]
 """What a column of a projection is below all of them."""

@@ -11,7 +11,7 @@ from discreet.exact import Rationalizable
 from discreet.exact.rational import positive, probability
 from discreet.privacy import Limits
 from discreet.query import ir
-from discreet.query.limits import declared_limits
+from discreet.query.ir import declared_limits
 from discreet.query.request import Auto
 from discreet.query.sql.options import Options, Strategy
 

@@ -15,10 +15,8 @@ from discreet.errors import Unsupported
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
-from discreet.query.canonical import canonical
 from discreet.query.draft import Draft
-from discreet.query.levels import levels_of
-from discreet.query.limits import has_one_row
+from discreet.query.ir import canonical, grouping_sets_of, has_one_row
 from discreet.query.noise import Noise
 from discreet.query.request import Request
 from discreet.query.rules import RULES
@@ -189,7 +187,7 @@ def make_plan(question: ir.Question, request: Request, dataset: Dataset) -> Plan
         rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset)
         return replace(rest, request=request, profiles=(*_spans(request, dataset), *rest.profiles))
     offer = request.left(SHARE) if request.takes_profile else request
-    questions = levels_of(question)
+    questions = grouping_sets_of(question)
     share = offer.shared(len(questions))
     levels = tuple(Level(_drafted(each, share, dataset)) for each in questions)
     if request.consistent:

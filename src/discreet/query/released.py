@@ -17,7 +17,7 @@ from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
 from discreet.query.estimators import Estimator, Noises, Noisy
-from discreet.query.levels import grouping
+from discreet.query.ir import grouping
 from discreet.query.uncertainty.intervals import Interval
 from discreet.query.uncertainty.linear import deviation, form_of
 from discreet.tables import Kind

@@ -14,7 +14,7 @@ from discreet.errors import InvalidArgument, QueryError, UnboundedColumn, Unsupp
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query import ir
-from discreet.query.ranges import magnitude
+from discreet.query.ir import magnitude
 from discreet.tables import Column, Kind, Source, Table
 
 _SOME = Bounds(-(2**40), 2**40)

@@ -13,7 +13,7 @@ from math import prod
 
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.literals import Value, python_value
+from discreet.query.ir import Value, python_value
 
 MOST_STEPS = 100_000
 """How many function values may be worked out for one old answer: some tenths of a second."""

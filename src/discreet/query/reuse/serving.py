@@ -22,9 +22,8 @@ from math import prod
 
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.conditions import conjuncts
 from discreet.query.draft import Draft
-from discreet.query.limits import has_one_row
+from discreet.query.ir import conjuncts, has_one_row
 from discreet.query.released import Group
 from discreet.query.reuse.regrouping import Regrouping, regrouped
 from discreet.query.reuse.sameness import filters, merged

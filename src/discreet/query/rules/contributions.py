@@ -27,7 +27,7 @@ from discreet.errors import Unsupported
 from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.limits import declared_limits, has_one_row
+from discreet.query.ir import declared_limits, has_one_row
 
 
 def contributions(draft: Draft) -> Draft:

@@ -11,7 +11,7 @@ from discreet.query import ir
 from discreet.query.draft import Draft
 from discreet.query.estimators import Association, Estimator, Frequent, Mean, Ranked, Spread, Total
 from discreet.query.estimators.products import Sums
-from discreet.query.functions import call, literal
+from discreet.query.ir import call, literal
 from discreet.query.rules.book import Book, range_of
 from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind

@@ -8,7 +8,7 @@ from math import prod
 from discreet.errors import DeltaRequired, TooManyGroups
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.images import public_values
+from discreet.query.ir import public_values
 
 MOST_GROUPS = 1_000_000
 """Public groups times aggregates that are answered: each group is, with or without rows, and all are held in memory."""

@@ -5,7 +5,18 @@ knows: cause, place, fix.
 """
 
 from discreet.query.sql.explained import explained
-from discreet.query.sql.parse import options
+from discreet.query.sql.names import meant
+from discreet.query.sql.options import Options, Strategy
+from discreet.query.sql.parse import FAULTS, options, parse
 from discreet.query.sql.reading import question
 
-__all__ = ["explained", "options", "question"]
+__all__ = [
+    "FAULTS",
+    "Options",
+    "Strategy",
+    "explained",
+    "meant",
+    "options",
+    "parse",
+    "question",
+]

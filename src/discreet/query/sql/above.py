@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import TypeMismatch, UnknownColumn, UnknownTable, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call
+from discreet.query.ir import call
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.clauses import count_of, order_of
 from discreet.query.sql.margins import is_margin, margin

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.functions import call, cast, literal
-from discreet.query.functions.arguments import unbounded
-from discreet.query.images import listed
-from discreet.query.literals import is_null
+from discreet.query.ir import call, cast, is_null, listed, literal, unbounded
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.forms import Form, form_of
 from discreet.query.sql.names import Names

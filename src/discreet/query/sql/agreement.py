@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import QueryError, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.images import public_values
+from discreet.query.ir import public_values
 from discreet.query.sql.options import Options, Strategy
 from discreet.query.sql.scopes import Scope, is_unit
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from discreet.errors import QueryError, TypeMismatch, UngroupedColumn, Unsupported
 from discreet.query import ir
-from discreet.query.levels import grouping
+from discreet.query.ir import grouping
 from discreet.query.sql.margins import is_margin, margin
 from discreet.query.sql.places import place_of
 from discreet.query.sql.refusals import refusal, unknown_part

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call, literal
+from discreet.query.ir import call, literal
 from discreet.query.sql.moments import Bind
 from discreet.query.sql.named import PER_GROUP, PER_ROW, PRIVATE
 from discreet.query.sql.statistics import is_aggregate

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call, cast, literal
-from discreet.query.functions.arguments import numbers
-from discreet.query.functions.rounding import MOST_DIGITS, is_exact
-from discreet.query.literals import moment
-from discreet.query.ranges import within
+from discreet.query.ir import MOST_DIGITS, call, cast, is_exact, literal, moment, numbers, within
 from discreet.query.sql.manners import Rounding
 from discreet.query.sql.moments import Bind
 from discreet.tables import Kind

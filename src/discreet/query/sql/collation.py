@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from discreet.errors import Unsupported
 from discreet.query import ir
-from discreet.query.images import listed
+from discreet.query.ir import listed
 from discreet.query.sql.manners import manners_of
 from discreet.tables import Kind
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import Unsupported
 from discreet.query import ir
-from discreet.query.levels import MOST_LEVELS
+from discreet.query.ir import MOST_GROUPING_SETS
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -113,10 +113,10 @@ def _check(sets: int) -> None:
     """Refuse too many grouping sets.
 
     Raises:
-        Unsupported: more than `MOST_LEVELS`.
+        Unsupported: more than `MOST_GROUPING_SETS`.
     """
-    if sets > MOST_LEVELS:
+    if sets > MOST_GROUPING_SETS:
         raise Unsupported(
             f"{sets} grouping sets would leave each next to nothing of the budget",
-            hint=f"at most {MOST_LEVELS}; ask for fewer keys",
+            hint=f"at most {MOST_GROUPING_SETS}; ask for fewer keys",
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from discreet.errors import Unsupported
 from discreet.query import ir
-from discreet.query.conditions import conjunction
+from discreet.query.ir import conjunction
 from discreet.query.sql.scopes import Facts, Item
 
 

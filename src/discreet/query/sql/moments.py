@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call, literal
-from discreet.query.literals import moment
+from discreet.query.ir import call, literal, moment
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

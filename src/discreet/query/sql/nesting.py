@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call
+from discreet.query.ir import call
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, one_sided
 from discreet.query.sql.reader import Common, Reader, Source

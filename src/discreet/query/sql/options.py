@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import QueryError, SqlSyntax, TypeMismatch, Unsupported
-from discreet.query.literals import numeral
+from discreet.query.ir import numeral
 from discreet.query.sql.names import meant
 from discreet.query.sql.places import Place, place_at
 

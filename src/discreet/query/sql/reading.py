@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, cast
 from discreet.errors import QueryError, TypeMismatch, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.images import listed, public_values
 from discreet.query.inlining import inlined
-from discreet.query.literals import literal
+from discreet.query.ir import listed, literal, public_values
 from discreet.query.pruning import pruned
 from discreet.query.sql.above import layers, over
 from discreet.query.sql.aggregates import Aggregates

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call, literal
+from discreet.query.ir import call, literal
 from discreet.query.sql.moments import Bind, dated
 from discreet.tables import Kind
 

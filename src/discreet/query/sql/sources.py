@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from discreet.errors import TypeMismatch, UnknownTable, Unsupported
 from discreet.query import ir
-from discreet.query.columns import column_type
-from discreet.query.conditions import conjunction, conjuncts, narrowed
-from discreet.query.functions import call
+from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, gathered, one_sided
 from discreet.query.sql.names import check_alias, meant

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.functions import call, cast, literal
-from discreet.query.functions.arguments import numbers
-from discreet.query.functions.rounding import is_exact
-from discreet.query.literals import is_null, null, numeral
+from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
 from discreet.query.sql.bounding import bounded
 from discreet.query.sql.casting import casted, to_whole, truncated_to_whole
 from discreet.query.sql.margins import is_margin

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import TypeMismatch, UnboundedColumn
 from discreet.query import ir
-from discreet.query.functions import cast
-from discreet.query.literals import is_null
-from discreet.query.ranges import outward
+from discreet.query.ir import cast, is_null, outward
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.names import Names
 from discreet.query.sql.refusals import refusal, unknown_part

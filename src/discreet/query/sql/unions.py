@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.functions.arguments import alike
-from discreet.query.ranges import hull
+from discreet.query.ir import alike, hull
 from discreet.query.sql.names import Names
 from discreet.query.sql.reader import Derived, Reader
 

@@ -14,8 +14,7 @@ from math import sqrt
 
 from discreet.privacy import Bounds
 from discreet.query import ir
-from discreet.query.columns import column_type
-from discreet.query.functions import call, literal
+from discreet.query.ir import call, column_type, literal
 from discreet.query.tuning.spans import WIDEST, classes, units
 from discreet.tables import Column, Table, owner_of
 

@@ -14,7 +14,7 @@ from math import sqrt
 
 from discreet.privacy import Limits
 from discreet.query import ir
-from discreet.query.functions import call, literal
+from discreet.query.ir import call, literal
 from discreet.tables import Kind
 
 SHARE = Fraction(1, 10)

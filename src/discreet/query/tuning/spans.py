@@ -15,8 +15,7 @@ from math import ceil, floor
 from discreet.errors import InvalidArgument, UnknownColumn
 from discreet.privacy import Bounds
 from discreet.query import ir
-from discreet.query.columns import column_type
-from discreet.query.functions import call, literal
+from discreet.query.ir import call, column_type, literal
 from discreet.tables import Column, Kind, Table, owner_of
 
 _HALVES = tuple(Fraction(half) * Fraction(2) ** power for power in range(-11, 40) for half in (2, 3))

@@ -30,7 +30,7 @@ def wording(expr: ir.Expr) -> str:
 
     Examples:
         >>> from discreet.tables import Kind
-        >>> from discreet.query.functions import call, literal
+        >>> from discreet.query.ir import call, literal
         >>> age = ir.Released("age", ir.Type(Kind.INTEGER, nullable=True))
         >>> wording(call("multiply", call("subtract", age, literal(55)), literal(2)))
         '(age − 55) × 2'

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.query import ir
-from discreet.query.levels import MARK
+from discreet.query.ir import MARK
 from discreet.query.reuse.sameness import merged
 
 _OWN = "\x00"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from discreet.query.ir.expressions import Expr, Margin, margins
-from discreet.query.ir.relations import Relation
+from discreet.query.ir.tree.expressions import Expr, Margin, margins
+from discreet.query.ir.tree.relations import Relation
 
 
 class Statistic(StrEnum):

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.query.ir.expressions import Column, Expr, Type
+from discreet.query.ir.tree.expressions import Column, Expr, Type
 from discreet.tables import Owner, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The rows of a table, each value let in through the door of its column.
+    """The rows of a table, each value brought within the bounds or keys of its column.
 
     Rows of a private table whose unit can't be found (an id or period that is NULL or out of bounds, a link that
     leads nowhere) are left out. A row that a link leads to several owners counts once for each of them.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from discreet.privacy import KeyValue, Limits
-from discreet.query.ir.expressions import Expr
-from discreet.query.ir.relations import Relation, Scan, owner_of, scans
+from discreet.query.ir.tree.expressions import Expr
+from discreet.query.ir.tree.relations import Relation, Scan, owner_of, scans
 from discreet.tables import Owner, Table
 
 
@@ -142,7 +142,7 @@ Measure: TypeAlias = Sum | Units | DistinctValues | Histogram
 class Exact:
     """What the engine computes: per group, exact integers to which each unit's contribution is limited.
 
-    The sequence is: scan (door) → where → key → drop rows whose key isn't public → limit each unit → add up.
+    The sequence is: scan (values clamped) → where → key → drop rows whose key isn't public → limit each unit → add up.
 
     Limits on `groups` with `rows_per_group` leave a unit's rows in some of its groups, whatever is measured of them.
     Limits on `rows` with `groups` bound `Units` by groups, and every other measure by rows alone. Where some key's

@@ -1,7 +1,11 @@
-"""Arithmetic: exact in 64 bits where the ranges allow it, in float64 otherwise; never an overflow, never a NaN."""
+"""Arithmetic and rounding: exact in 64 bits where the ranges allow it, in float64 otherwise.
+
+There is never an overflow, and never a NaN. Numbers are rounded to whole ones where these fit, and to decimal digits.
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,12 +13,22 @@ from math import fmod, sqrt
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query import ir, ranges
-from discreet.query.functions.arguments import Args, demand_bounds, number_type, numbers, reals, span_of, taking
-from discreet.query.functions.casts import CASTS
-from discreet.query.functions.nulls import strict
-from discreet.query.functions.physical import typed
-from discreet.query.ranges import EXACT, INT64, Interval, within
+from discreet.query.ir import ranges, tree
+from discreet.query.ir.functions.application import strict, typed
+from discreet.query.ir.functions.arguments import (
+    Args,
+    constant,
+    demand_bounds,
+    number_type,
+    numbers,
+    of_kind,
+    reals,
+    span_of,
+    taking,
+    unbounded,
+)
+from discreet.query.ir.functions.casts import CASTS
+from discreet.query.ir.ranges import EXACT, INT64, Interval, within
 from discreet.tables import Kind
 
 Number = int | float
@@ -28,7 +42,7 @@ def _kind(args: Args) -> Kind:
 
 def _operator(
     name: str, label: str, span: Span, evaluate: Callable[..., Any], compute: Callable[..., Any] | None = None
-) -> ir.Function:
+) -> tree.Function:
     """An operator whose result is real if an argument is, or if it could leave 64 bits.
 
     Args:
@@ -51,28 +65,28 @@ def _operator(
         demand_bounds(label, checked)
         return checked if _kind(checked) is Kind.REAL or within(span_over(checked), INT64) else reals(checked)
 
-    def infer(args: Args) -> ir.Type:
+    def infer(args: Args) -> tree.Type:
         return number_type(_kind(args), span_over(args), args)
 
     def compile_(*values: Any) -> Any:  # noqa: ANN401 — Ibis values
         return (compute or evaluate)(*map(typed, values))
 
-    return ir.Function(name, infer, compile_, strict(evaluate), prepare)
+    return tree.Function(name, infer, compile_, strict(evaluate), prepare)
 
 
-def _held(arg: ir.Expr) -> Interval:
+def _held(arg: tree.Expr) -> Interval:
     """The range of a whole number, which has 64 bits at the most."""
     lo, hi = span_of(arg)
     return INT64[0] if lo is None else lo, INT64[1] if hi is None else hi
 
 
-def _is_whole(arg: ir.Expr) -> bool:
+def _is_whole(arg: tree.Expr) -> bool:
     """Whether a real holds whole numbers only."""
-    if isinstance(arg, ir.Literal):
+    if isinstance(arg, tree.Literal):
         return isinstance(arg.value, (int, Fraction)) and Fraction(arg.value).denominator == 1
     if arg.type.kind is Kind.INTEGER:
         return True
-    return isinstance(arg, ir.Call) and arg.function == CASTS[Kind.REAL] and arg.args[0].type.kind is Kind.INTEGER
+    return isinstance(arg, tree.Call) and arg.function == CASTS[Kind.REAL] and arg.args[0].type.kind is Kind.INTEGER
 
 
 def _prepare_divide(args: Args) -> Args:
@@ -82,13 +96,13 @@ def _prepare_divide(args: Args) -> Args:
     return checked
 
 
-def _infer_divide(args: Args) -> ir.Type:
+def _infer_divide(args: Args) -> tree.Type:
     """The range of the quotient; unknown, and infinite at worst, if the divisor can come close to 0."""
     span = ranges.divide(span_of(args[0]), span_of(args[1]), whole=_is_whole(args[1]))
     return number_type(Kind.REAL, span, args, nullable=_may_be_zero(args[1]))
 
 
-def _may_be_zero(arg: ir.Expr) -> bool:
+def _may_be_zero(arg: tree.Expr) -> bool:
     """Whether 0 is in the argument's range."""
     return ranges.least_size(span_of(arg)) == 0
 
@@ -117,14 +131,14 @@ def _prepare_remainder(args: Args) -> Args:
     )
 
 
-def _infer_quotient(args: Args) -> ir.Type:
+def _infer_quotient(args: Args) -> tree.Type:
     """The range of the quotient, cut off towards zero."""
     lo, hi = ranges.divide(span_of(args[0]), span_of(args[1]), whole=True)
     span = None if lo is None else Fraction(int(lo)), None if hi is None else Fraction(int(hi))
     return number_type(Kind.INTEGER, span, args, nullable=_may_be_zero(args[1]))
 
 
-def _infer_remainder(args: Args) -> ir.Type:
+def _infer_remainder(args: Args) -> tree.Type:
     """The remainder has the sign of the dividend and is smaller than the divisor in size."""
     dividend, divisor = span_of(args[0]), span_of(args[1])
     most, limit = ranges.magnitude(dividend), ranges.magnitude(divisor)
@@ -137,7 +151,7 @@ def _infer_remainder(args: Args) -> ir.Type:
     return number_type(_kind(args), (lo, hi), args, nullable=_may_be_zero(args[1]))
 
 
-def _infer_sqrt(args: Args) -> ir.Type:
+def _infer_sqrt(args: Args) -> tree.Type:
     """The root never decreases, and float64 rounds it to nearest."""
     lo, hi = (None if end is None else Fraction(sqrt(end) if end > 0 else 0) for end in span_of(args[0]))
     negative = args[0].type.lo is None or args[0].type.lo < 0
@@ -190,17 +204,17 @@ ARITHMETIC = (
     _operator("add", "+", ranges.add, operator.add),
     _operator("subtract", "-", ranges.subtract, operator.sub),
     _operator("multiply", "*", ranges.multiply, operator.mul),
-    ir.Function(
+    tree.Function(
         "divide",
         _infer_divide,
         _compile_divide,
         strict(lambda left, right: left / right if right else None),
         _prepare_divide,
     ),
-    ir.Function("quotient", _infer_quotient, _compile_quotient, strict(_quotient), _whole_pair("//"), copies=2),
-    ir.Function("remainder", _infer_remainder, _compile_remainder, strict(_remainder), _prepare_remainder),
+    tree.Function("quotient", _infer_quotient, _compile_quotient, strict(_quotient), _whole_pair("//"), copies=2),
+    tree.Function("remainder", _infer_remainder, _compile_remainder, strict(_remainder), _prepare_remainder),
     _operator("abs", "ABS", ranges.absolute, abs, lambda value: value.abs()),
-    ir.Function(
+    tree.Function(
         "sqrt",
         _infer_sqrt,
         _compile_sqrt,
@@ -208,4 +222,122 @@ ARITHMETIC = (
         lambda args: reals(taking("SQRT", Kind.INTEGER, Kind.REAL)(args)),
         copies=2,
     ),
+)
+
+
+MOST_DIGITS = 15
+"""A float64 has no more decimal digits than that."""
+
+_FAR = 1e308
+"""A float64 beyond it may overflow when it is scaled back, of which engines make different things: it is left alone."""
+_EXACT = (Fraction(-EXACT), Fraction(EXACT))
+
+
+def is_exact(expr: tree.Expr) -> bool:
+    """Whether the expression's values are so small that float64 holds all whole numbers among them."""
+    return within(span_of(expr), _EXACT)
+
+
+def half_away(value: float) -> float:
+    """The nearest whole number; halves go away from zero, as in C and SQL.
+
+    Examples:
+        >>> half_away(2.5), half_away(-0.5), half_away(0.49999999999999994)
+        (3.0, -1.0, 0.0)
+    """
+    whole = float(math.trunc(value))
+    return whole + math.copysign(1.0, value) if abs(value - whole) >= 0.5 else whole  # noqa: PLR2004 — a half
+
+
+def _to_digits(value: float | None, digits: int) -> float | None:
+    """Scale, round, scale back: in that order, and each step in float64, as engines do it."""
+    if value is None or not abs(value) <= _FAR:
+        return value
+    power = 10.0 ** abs(digits)
+    if digits < 0:
+        return half_away(value / power) * power
+    scaled = value * power
+    return half_away(scaled) / power if math.isfinite(scaled) else value
+
+
+def _whole(name: str, label: str, compute: Callable[[Any], Any]) -> tree.Function:
+    """A rounding of small reals to whole numbers."""
+
+    def infer(args: Args) -> tree.Type:
+        lo, hi = span_of(args[0])
+        if lo is None or hi is None or not is_exact(args[0]):
+            raise unbounded(args[0], f"{label} could overflow on one of its rows")
+        return number_type(Kind.INTEGER, (Fraction(compute(lo)), Fraction(compute(hi))), args)
+
+    return tree.Function(
+        name,
+        infer,
+        lambda value: getattr(typed(value), name)().cast("int64"),
+        lambda value: None if value is None else int(compute(value)),
+        lambda args: reals(of_kind(label, args, Kind.REAL, Kind.INTEGER)),
+    )
+
+
+def _real(name: str, label: str, compute: Callable[[Any], int]) -> tree.Function:
+    """A rounding of reals of any size, which stay real: beyond 2⁵³ they are whole numbers already."""
+
+    def infer(args: Args) -> tree.Type:
+        lo, hi = span_of(args[0])
+        span = None if lo is None else Fraction(compute(lo)), None if hi is None else Fraction(compute(hi))
+        return number_type(Kind.REAL, span, args)
+
+    def compile_(value: Any) -> Any:  # noqa: ANN401 — Ibis values
+        import ibis
+
+        value = typed(value)
+        small = ibis.cases((value.abs() <= EXACT, value))
+        return getattr(small, name.removesuffix("_real"))().cast("float64").coalesce(value)
+
+    def evaluate(value: float | None) -> float | None:
+        return float(compute(value)) if value is not None and math.isfinite(value) else value
+
+    return tree.Function(
+        name, infer, compile_, evaluate, lambda args: reals(of_kind(label, args, Kind.REAL, Kind.INTEGER)), copies=3
+    )
+
+
+def _round_half_away(value: Fraction | float) -> int:
+    """`half_away` for rationals too."""
+    if isinstance(value, float):
+        return int(half_away(value))
+    return math.floor(value + Fraction(1, 2)) if value >= 0 else math.ceil(value - Fraction(1, 2))
+
+
+def _prepare_round(args: Args) -> Args:
+    """A real, and a constant number of digits."""
+    return *reals(of_kind("ROUND", args[:1], Kind.REAL, Kind.INTEGER)), args[1]
+
+
+def _infer_round(args: Args) -> tree.Type:
+    """Each step never decreases, so the rounded ends hold all rounded values; `outward` forgives an engine an ulp."""
+    digits = constant("the number of digits", args[1], -MOST_DIGITS, MOST_DIGITS)
+    if digits == 0:
+        raise Unsupported("no digits are ROUND's default: leave the 0 out")
+    lo, hi = span_of(args[0])
+    slack = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
+    span = None if lo is None else lo - slack, None if hi is None else hi + slack
+    return number_type(Kind.REAL, span, args[:1])
+
+
+def _compile_round(value: Any, digits: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """Never with no digits, which Ibis would cast to an integer."""
+    import ibis
+
+    value = typed(value)
+    return ibis.cases((value.abs() <= _FAR, value.round(digits)), else_=value)
+
+
+ROUNDING = (
+    _whole("floor", "FLOOR", math.floor),
+    _whole("ceil", "CEIL", math.ceil),
+    _whole("round", "ROUND", _round_half_away),
+    _real("floor_real", "FLOOR", math.floor),
+    _real("ceil_real", "CEIL", math.ceil),
+    _real("round_real", "ROUND", _round_half_away),
+    tree.Function("round_digits", _infer_round, _compile_round, _to_digits, _prepare_round, copies=3),
 )

@@ -1,25 +1,27 @@
-"""Times: parts of dates and timestamps, the periods they lie in, and the days between them.
+"""Times: parts of dates and timestamps, the periods they lie in, the days between them, and later or earlier ones.
 
 Periods of a day or longer begin on a date, so `DATE_TRUNC` to one of them gives a date, whose list of values is
-public wherever the column has bounds. Outside of the years 1 to 9999 everything here is NULL.
+public wherever the column has bounds. A date moved by whole days or months is a date, as in BigQuery, MySQL and Spark;
+engines that make a timestamp of it mean the midnight with which it begins. Outside of the years 1 to 9999 everything
+here is NULL.
 """
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
 
 from discreet.errors import TypeMismatch
-from discreet.query import ir
-from discreet.query.functions.arguments import Args, counted, nothing, of_kind, span_of, taking
-from discreet.query.functions.casts import cast, in_calendar
-from discreet.query.functions.nulls import strict
-from discreet.query.functions.physical import typed
-from discreet.query.literals import day_of, is_null, ordinal
-from discreet.query.ranges import subtract
+from discreet.query.ir import tree
+from discreet.query.ir.functions.application import strict, typed
+from discreet.query.ir.functions.arguments import Args, constant, counted, nothing, of_kind, span_of, taking
+from discreet.query.ir.functions.casts import cast, in_calendar
+from discreet.query.ir.literals import day_of, is_null, ordinal
+from discreet.query.ir.ranges import subtract
 from discreet.tables import Kind
 
 MOST_PERIODS = 10_000
@@ -29,12 +31,12 @@ _FIRST, _LAST = (ordinal(day) for day in (date.min, date.max))
 _DAY = 24 * 60 * 60 * 10**6
 
 
-def _lost(arg: ir.Expr) -> bool:
+def _lost(arg: tree.Expr) -> bool:
     """Whether a value can be outside of the calendar, and so become NULL."""
     return not arg.type.is_bounded
 
 
-def _days(arg: ir.Expr) -> tuple[Fraction, Fraction]:
+def _days(arg: tree.Expr) -> tuple[Fraction, Fraction]:
     """The range of the days on which the argument lies; all of the calendar if it has no bounds."""
     lo, hi = span_of(arg)
     if lo is None or hi is None:
@@ -49,12 +51,12 @@ def _moments(label: str, args: Args, *kinds: Kind) -> Args:
     return of_kind(label, args, *kinds)
 
 
-def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute: Callable[[Any], Any]) -> ir.Function:
+def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute: Callable[[Any], Any]) -> tree.Function:
     """One part of a date or timestamp, as a whole number; `read` in Python, `compute` in Ibis."""
     clock = name in {"hour", "minute", "second"}
     kinds = (Kind.TIMESTAMP,) if clock else (Kind.DATE, Kind.TIMESTAMP)
 
-    def infer(args: Args) -> ir.Type:
+    def infer(args: Args) -> tree.Type:
         ends = (least, most)
         if name == "year" and not _lost(args[0]):
             lo, hi = _days(args[0])
@@ -62,7 +64,7 @@ def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute:
         found = counted(*ends, args)
         return replace(found, nullable=found.nullable or _lost(args[0]))
 
-    return ir.Function(
+    return tree.Function(
         name,
         infer,
         lambda value: typed(compute(in_calendar(value))).cast("int64"),
@@ -107,22 +109,22 @@ def _start(unit: str, number: int) -> date:
             return date.fromordinal(number)
 
 
-def _truncation(unit: str) -> ir.Function:
+def _truncation(unit: str) -> tree.Function:
     """The first day of the period: a date."""
     name = f"trunc_{unit}"
 
-    def infer(args: Args) -> ir.Type:
+    def infer(args: Args) -> tree.Type:
         first, last = (_number(unit, day_of(int(end))) for end in _days(args[0]))
         listed = not _lost(args[0]) and last - first < MOST_PERIODS
         values = tuple(_start(unit, number) for number in range(first, last + 1)) if listed else None
         values = () if is_null(args[0]) else values
         ends = ordinal(_start(unit, first)), ordinal(_start(unit, last))
-        return ir.Type(Kind.DATE, *ends, nullable=args[0].type.nullable or _lost(args[0]), values=values)
+        return tree.Type(Kind.DATE, *ends, nullable=args[0].type.nullable or _lost(args[0]), values=values)
 
     def evaluate(moment: date) -> date:
         return _start(unit, _number(unit, moment))
 
-    return ir.Function(
+    return tree.Function(
         name,
         infer,
         # To a timestamp and back, because engines disagree on what truncating a date gives.
@@ -133,13 +135,13 @@ def _truncation(unit: str) -> ir.Function:
     )
 
 
-def _clock_truncation(unit: str) -> ir.Function:
+def _clock_truncation(unit: str) -> tree.Function:
     """The beginning of the hour, minute or second: a timestamp."""
     length = {"hour": 3600, "minute": 60, "second": 1}[unit] * 10**6
 
-    def infer(args: Args) -> ir.Type:
+    def infer(args: Args) -> tree.Type:
         lo, hi = (None if end is None else end // length * length for end in span_of(args[0]))
-        return ir.Type(
+        return tree.Type(
             Kind.TIMESTAMP,
             None if lo is None else Fraction(lo),
             None if hi is None else Fraction(hi),
@@ -150,7 +152,7 @@ def _clock_truncation(unit: str) -> ir.Function:
     def evaluate(moment: datetime) -> datetime:
         return moment - timedelta(microseconds=int(ordinal(moment) % length))
 
-    return ir.Function(
+    return tree.Function(
         f"trunc_{unit}",
         infer,
         lambda value: in_calendar(value).truncate("m" if unit == "minute" else unit[0]),
@@ -165,10 +167,10 @@ def _prepare_days(args: Args) -> Args:
     return tuple(cast(arg, Kind.DATE) for arg in of_kind("DATE_DIFF", args, Kind.DATE, Kind.TIMESTAMP))
 
 
-def _infer_days(args: Args) -> ir.Type:
+def _infer_days(args: Args) -> tree.Type:
     """The days from the first date to the second."""
     lo, hi = subtract(_days(args[1]), _days(args[0]))
-    return ir.Type(Kind.INTEGER, lo, hi, any(arg.type.nullable or _lost(arg) for arg in args), nothing(args))
+    return tree.Type(Kind.INTEGER, lo, hi, any(arg.type.nullable or _lost(arg) for arg in args), nothing(args))
 
 
 def _compile_days(start: Any, end: Any) -> Any:  # noqa: ANN401 — Ibis values
@@ -193,7 +195,7 @@ TIMES = (
     _part("second", 0, 59, lambda moment: moment.second, lambda value: value.second()),
     *map(_truncation, ("year", "quarter", "month", "week", "day")),
     *map(_clock_truncation, ("hour", "minute", "second")),
-    ir.Function(
+    tree.Function(
         "days_between",
         _infer_days,
         _compile_days,
@@ -201,4 +203,86 @@ TIMES = (
         _prepare_days,
         copies=2,
     ),
+)
+
+
+MOST_DAYS = 3_660_000
+"""No two dates of the calendar are further apart, and no engine's dates end before that."""
+
+_MOST = {"days": MOST_DAYS, "months": 120_000, "seconds": 86_400 * MOST_DAYS}
+_EARLIEST, _LATEST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 — timestamps have no zone
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — the same
+
+
+def months_later(moment: date, months: int) -> date | None:
+    """The same day so many months later, or the last of the month if it has no such day.
+
+    Examples:
+        >>> months_later(date(2024, 1, 31), 1), months_later(date(2024, 3, 31), -13)
+        (datetime.date(2024, 2, 29), datetime.date(2023, 2, 28))
+    """
+    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
+    if not 1 <= year <= _LATEST.year:
+        return None
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+
+
+def _shift(unit: str, evaluate: Callable[[Any, int], date | None]) -> tree.Function:
+    """The moment so many units later; the number of them is a constant."""
+
+    def number_in(args: Args) -> int:
+        return constant(f"the number of {unit}", args[1], -_MOST[unit], _MOST[unit])
+
+    def prepare(args: Args) -> Args:
+        number_in(args)
+        (moment,) = of_kind("a date plus an interval", args[:1], Kind.DATE, Kind.TIMESTAMP)
+        return (cast(moment, Kind.TIMESTAMP) if unit == "seconds" else moment), args[1]
+
+    def infer(args: Args) -> tree.Type:
+        kind, (lo, hi) = args[0].type.kind, span_of(args[0])
+        if lo is None or hi is None:
+            return tree.Type(kind, nullable=True, values=nothing(args))
+        least, most = _ends(lo, hi, kind, by_month=unit == "months")
+        ends = evaluate(least, number_in(args)), evaluate(most, number_in(args))
+        limits = (_EARLIEST, _LATEST) if kind is Kind.TIMESTAMP else (_EARLIEST.date(), _LATEST.date())
+        # Later moments stay later, so the ends shifted hold all; what leaves the calendar is NULL.
+        first, last = (limit if end is None else end for end, limit in zip(ends, limits, strict=True))
+        nullable = args[0].type.nullable or None in ends
+        return tree.Type(kind, ordinal(first), ordinal(last), nullable=nullable, values=nothing(args))
+
+    def compile_(value: Any, number: Any) -> Any:  # noqa: ANN401 — Ibis values
+        # By way of a timestamp, because engines disagree on what a date plus an interval is.
+        moved = in_calendar(value).cast("timestamp") + number.as_interval("s" if unit == "seconds" else unit[0].upper())
+        return in_calendar(moved).cast("date") if value.type().is_date() else in_calendar(moved)
+
+    return tree.Function(f"add_{unit}", infer, compile_, strict(evaluate), prepare, copies=4)
+
+
+def _ends(lo: Fraction, hi: Fraction, kind: Kind, *, by_month: bool) -> tuple[date, date]:
+    """The ends of a range as dates or timestamps; by months, of whole days: the 31st at 1 h meets the 30th at 2 h."""
+    if kind is Kind.DATE:
+        return day_of(int(lo)), day_of(int(hi))
+    first, last = (_EPOCH + timedelta(microseconds=int(end)) for end in (lo, hi))
+    if by_month:
+        return datetime.combine(first, time.min), datetime.combine(last, time.max)
+    return first, last
+
+
+def _later(**unit: int) -> Callable[[Any, int], date | None]:
+    """The evaluation of a shift by a fixed length of time."""
+
+    def evaluate(moment: Any, number: int) -> date | None:  # noqa: ANN401 — a date or a datetime
+        try:
+            later: date = moment + number * timedelta(**unit)
+        except OverflowError:
+            return None
+        return later
+
+    return evaluate
+
+
+SHIFTS = (
+    _shift("days", _later(days=1)),
+    _shift("months", months_later),
+    _shift("seconds", _later(seconds=1)),
 )

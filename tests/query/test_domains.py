@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.privacy import Bounds, KeyValue, Unit
-from discreet.query.images import MOST_VALUES
+from discreet.query.ir.domains import MOST_VALUES
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
 from support.asked import TABLES

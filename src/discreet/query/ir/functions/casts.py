@@ -10,11 +10,10 @@ from math import isfinite
 from typing import Any
 
 from discreet.errors import TypeMismatch
-from discreet.query import ir
-from discreet.query.functions.apply import apply
-from discreet.query.functions.physical import typed
-from discreet.query.literals import Value, is_null, midnight, moment, null
-from discreet.query.ranges import INT64, UNKNOWN, Interval, outward, within
+from discreet.query.ir import tree
+from discreet.query.ir.functions.application import apply, typed
+from discreet.query.ir.literals import Value, is_null, midnight, moment, null
+from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward, within
 from discreet.tables import Kind
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -33,7 +32,7 @@ _TAKES = {
 }
 
 
-def cast(expr: ir.Expr, kind: Kind) -> ir.Expr:
+def cast(expr: tree.Expr, kind: Kind) -> tree.Expr:
     """The expression as another kind; itself if it is of that kind already.
 
     Raises:
@@ -46,10 +45,10 @@ def cast(expr: ir.Expr, kind: Kind) -> ir.Expr:
     return apply(CASTS[kind], (expr,))
 
 
-def _prepare(kind: Kind) -> Callable[[tuple[ir.Expr, ...]], tuple[ir.Expr, ...]]:
+def _prepare(kind: Kind) -> Callable[[tuple[tree.Expr, ...]], tuple[tree.Expr, ...]]:
     """What the cast to a kind takes."""
 
-    def prepare(args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    def prepare(args: tuple[tree.Expr, ...]) -> tuple[tree.Expr, ...]:
         (source,) = args
         if source.type.kind not in _TAKES[kind]:
             raise TypeMismatch(
@@ -61,7 +60,7 @@ def _prepare(kind: Kind) -> Callable[[tuple[ir.Expr, ...]], tuple[ir.Expr, ...]]
     return prepare
 
 
-def _span(source: ir.Type, kind: Kind) -> Interval:
+def _span(source: tree.Type, kind: Kind) -> Interval:
     """The range of a value after the cast."""
     lo, hi = source.lo, source.hi
     match source.kind, kind:
@@ -83,7 +82,7 @@ def _span(source: ir.Type, kind: Kind) -> Interval:
 def _infer(kind: Kind) -> Any:  # noqa: ANN401 — a range rule
     """The range rule of the cast to a kind."""
 
-    def infer(args: tuple[ir.Expr, ...]) -> ir.Type:
+    def infer(args: tuple[tree.Expr, ...]) -> tree.Type:
         source = args[0].type
         lo, hi = _span(source, kind)
         if kind is Kind.INTEGER and lo is not None and hi is not None:
@@ -98,7 +97,7 @@ def _infer(kind: Kind) -> Any:  # noqa: ANN401 — a range rule
             Kind.DATE: source.is_bounded and source.kind is Kind.TIMESTAMP,
             Kind.TIMESTAMP: source.is_bounded and source.kind is Kind.DATE,
         }[kind]
-        return ir.Type(kind, lo, hi, nullable=source.nullable or not sure)
+        return tree.Type(kind, lo, hi, nullable=source.nullable or not sure)
 
     return infer
 
@@ -232,10 +231,10 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
     return agrees
 
 
-def _function(kind: Kind, compile_: Any, evaluate: Any) -> ir.Function:  # noqa: ANN401 — as ir.Function has them
+def _function(kind: Kind, compile_: Any, evaluate: Any) -> tree.Function:  # noqa: ANN401 — as tree.Function has them
     """The cast to a kind, which has its name."""
     copies = 2 if kind.is_time or kind in {Kind.REAL, Kind.TEXT} else 1
-    return ir.Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies)
+    return tree.Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies)
 
 
 CASTS = {

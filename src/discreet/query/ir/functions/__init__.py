@@ -1,7 +1,7 @@
 """The table of allowed functions: the whole language. What isn't listed here is refused at plan time.
 
-Each function is total: its compilation raises on no row, whatever the row holds. SQL's other spellings (BETWEEN,
-NULLIF, SIGN, …) are made of these in `spellings.py`.
+Each function is total: its compilation raises on no row, whatever the row holds. SQL's other forms (BETWEEN, NULLIF,
+SIGN, …) are made of these in `sql.scalar_syntax`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from discreet.query import ir
-from discreet.query.functions.apply import apply
-from discreet.query.functions.arithmetic import ARITHMETIC
-from discreet.query.functions.casts import CASTS
-from discreet.query.functions.choice import CHOICE
-from discreet.query.functions.logic import LOGIC
-from discreet.query.functions.rounding import ROUNDING
-from discreet.query.functions.shifts import SHIFTS
-from discreet.query.functions.text import TEXT
-from discreet.query.functions.times import TIMES
+from discreet.query.ir import tree
+from discreet.query.ir.functions.application import apply
+from discreet.query.ir.functions.arithmetic import ARITHMETIC, ROUNDING
+from discreet.query.ir.functions.casts import CASTS
+from discreet.query.ir.functions.conditionals import CHOICE, LOGIC
+from discreet.query.ir.functions.text import TEXT
+from discreet.query.ir.functions.times import SHIFTS, TIMES
 
-FUNCTIONS: Mapping[str, ir.Function] = MappingProxyType(
+FUNCTIONS: Mapping[str, tree.Function] = MappingProxyType(
     {
         function.name: function
         for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), *TEXT, *TIMES, *SHIFTS)
@@ -28,7 +25,7 @@ FUNCTIONS: Mapping[str, ir.Function] = MappingProxyType(
 )
 
 
-def call(name: str, *args: ir.Expr) -> ir.Expr:
+def call(name: str, *args: tree.Expr) -> tree.Expr:
     """A function of `FUNCTIONS` applied to expressions: its arguments brought together, typed, constants folded.
 
     Raises:
@@ -37,7 +34,7 @@ def call(name: str, *args: ir.Expr) -> ir.Expr:
         Unsupported: the result could be too large, or an argument must be a constant and isn't.
 
     Examples:
-        >>> from discreet.query.literals import literal
+        >>> from discreet.query.ir.literals import literal
         >>> print(call("add", literal(40), literal(2)))
         integer:42
     """

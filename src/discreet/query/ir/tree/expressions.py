@@ -79,7 +79,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The value of a column, as the door lets it in: of its kind, within its bounds, one of its keys."""
+    """The value of a column, as a scan gives it: of its kind, within its bounds, one of its keys."""
 
     table: str
     name: str
