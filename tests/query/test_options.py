@@ -11,8 +11,7 @@ from discreet.errors import InvalidArgument, QueryError, SqlSyntax, TypeMismatch
 from discreet.privacy import Limits
 from discreet.query.ir import canonical
 from discreet.query.offers import Offer
-from discreet.query.sql import options, question
-from discreet.query.sql.options import Strategy
+from discreet.query.sql import Strategy, options, question
 from support.asked import TABLES
 
 DIALECTS = ["duckdb", "postgres", "bigquery", "spark", "snowflake", "tsql", "mysql", "presto", "oracle", "sqlite"]

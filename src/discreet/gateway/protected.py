@@ -66,7 +66,7 @@ class Protected:
 
         What is made of them is planned and asked like SQL: `protected.ask(protected.tables["orders"].count(), …)`.
         """
-        from discreet.query.frame import frame_of
+        from discreet.query.sql import frame_of
 
         return MappingProxyType({table.name: frame_of(table) for table in self.dataset.tables})
 
@@ -142,9 +142,8 @@ class Protected:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range.
         """
-        from discreet.query.frame import written
         from discreet.query.offers import Offer
-        from discreet.query.sql import options
+        from discreet.query.sql import options, written
 
         if isinstance(question, list):
             request = Request.of(
@@ -331,8 +330,7 @@ class Protected:
 
     def _workload(self, questions: Sequence[tuple[str, str]], request: Request) -> Workload:
         """Questions, each with its dialect, planned together."""
-        from discreet.query.sql import options
-        from discreet.query.sql.options import Options
+        from discreet.query.sql import Options, options
 
         if any(options(text, dialect) != Options() for text, dialect in questions):
             raise InvalidArgument(

@@ -13,7 +13,7 @@ from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.ir import declared_limits
 from discreet.query.request import Auto
-from discreet.query.sql.options import Options, Strategy
+from discreet.query.sql import Options, Strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ def _names(expression: str) -> frozenset[str]:
     """The columns that an expression mentions."""
     from sqlglot import exp
 
-    from discreet.query.sql.parse import parse
+    from discreet.query.sql import parse
 
     statement = parse(f"SELECT {expression} AS value FROM {_TABLE}", "duckdb")  # noqa: S608 — nothing runs it
     return frozenset(column.name for column in statement.select.find_all(exp.Column))

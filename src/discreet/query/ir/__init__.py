@@ -9,7 +9,7 @@ which values an expression can have.
 Engines know this room and nothing else of `query`; nothing here can reach a row.
 """
 
-from discreet.query.ir.canonical import MARK, MOST_GROUPING_SETS, canonical, grouping, grouping_sets_of
+from discreet.query.ir.canonical_text import MARK, MOST_GROUPING_SETS, canonical, grouping, grouping_sets_of
 from discreet.query.ir.conditions import conjunction, conjuncts, narrowed
 from discreet.query.ir.domains import column_type, listed, public_values
 from discreet.query.ir.functions import FUNCTIONS, call

@@ -1,4 +1,4 @@
-"""Forms: what an aggregate's syntax asks for, whichever of its spellings was used.
+"""Aggregate syntax: what an aggregate in SQL asks for, however it is written.
 
 MEDIAN(x), QUANTILE_CONT(x, 0.5), PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) and APPROX_QUANTILES(x, 2)[OFFSET(1)]
 are one thing said in four ways; here they become one.
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = exp.Expression
 
+
 MOST_LISTED = 1_000
 """How many of the most frequent values may be asked for at once."""
 
@@ -31,7 +32,7 @@ _ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class AggregateCall:
     """What an aggregate's syntax asks for, not yet bound.
 
     Args:
@@ -53,19 +54,19 @@ class Form:
     distinct: bool = False
 
 
-def form_of(node: Node) -> Form:
+def aggregate_call(node: Node) -> AggregateCall:
     """What an aggregate's node asks for.
 
     Raises:
         QueryError: it isn't offered, or a part of it isn't understood.
     """
-    form = FORMS.get(type(node).__name__)
-    if form is None:
+    read = AGGREGATE_SYNTAX.get(type(node).__name__)
+    if read is None:
         raise refusal(node)
-    return form(node)
+    return read(node)
 
 
-def is_form(node: Node) -> bool:
+def is_aggregate_call(node: Node) -> bool:
     """Whether a node is an aggregate that is offered in some form."""
     name = type(node).__name__
     if name == "Anonymous":
@@ -73,14 +74,14 @@ def is_form(node: Node) -> bool:
     if name == "Bracket":
         return type(node.this).__name__ == "ApproxQuantiles"
     if name in {"Filter", "WithinGroup"}:
-        return is_form(node.this)
-    return name in FORMS
+        return is_aggregate_call(node.this)
+    return name in AGGREGATE_SYNTAX
 
 
-def _of_one(statistic: ir.Statistic) -> Callable[[Node], Form]:
+def _of_one(statistic: ir.Statistic) -> Callable[[Node], AggregateCall]:
     """An aggregate of one argument."""
 
-    def form(node: Node) -> Form:
+    def call(node: Node) -> AggregateCall:
         _check_parts(node, "this")
         of = node.args.get("this")
         if type(of).__name__ == "Distinct":
@@ -88,75 +89,75 @@ def _of_one(statistic: ir.Statistic) -> Callable[[Node], Form]:
                 f"{str(statistic).upper()}(DISTINCT …) isn't offered: equal values of different units would count once",
                 hint=f"{str(statistic).upper()} takes all rows; COUNT(DISTINCT x) counts values",
             )
-        return Form(statistic=statistic, of=of)
+        return AggregateCall(statistic=statistic, of=of)
 
-    return form
+    return call
 
 
-def _count(node: Node) -> Form:
+def _count(node: Node) -> AggregateCall:
     """COUNT(*), COUNT(x) and COUNT(DISTINCT x)."""
     _check_parts(node, "this", "big_int")
     of = node.args.get("this")
     kind = type(of).__name__
     if of is None or (kind == "Star" and not any(of.args.values())):
-        return Form(statistic=ir.Statistic.COUNT, of=None)
+        return AggregateCall(statistic=ir.Statistic.COUNT, of=None)
     if kind != "Distinct":
-        return Form(statistic=ir.Statistic.COUNT, of=of)
+        return AggregateCall(statistic=ir.Statistic.COUNT, of=of)
     if len(of.expressions) != 1 or of.args.get("on") or type(of.expressions[0]).__name__ == "Tuple":
         raise Unsupported(
             "COUNT(DISTINCT …) takes one value",
             hint="join several into one text: COUNT(DISTINCT a || '/' || b)",
         )
-    return Form(statistic=ir.Statistic.COUNT, of=of.expressions[0], distinct=True)
+    return AggregateCall(statistic=ir.Statistic.COUNT, of=of.expressions[0], distinct=True)
 
 
-def _of_two(statistic: ir.Statistic) -> Callable[[Node], Form]:
+def _of_two(statistic: ir.Statistic) -> Callable[[Node], AggregateCall]:
     """An aggregate of two arguments."""
 
-    def form(node: Node) -> Form:
+    def call(node: Node) -> AggregateCall:
         _check_parts(node, "this", "expression", *_switches(node, "null_on_zero_variance"))
-        return Form(statistic=statistic, of=node.args.get("this"), other=node.args.get("expression"))
+        return AggregateCall(statistic=statistic, of=node.args.get("this"), other=node.args.get("expression"))
 
-    return form
+    return call
 
 
-def _count_if(node: Node) -> Form:
+def _count_if(node: Node) -> AggregateCall:
     """COUNT_IF(condition): the rows for which it is true."""
     _check_parts(node, "this", "big_int", "zero_on_all_null")
-    return Form(statistic=ir.Statistic.COUNT, of=None, conditions=(node.this,))
+    return AggregateCall(statistic=ir.Statistic.COUNT, of=None, conditions=(node.this,))
 
 
-def _approximately_distinct(node: Node) -> Form:
+def _approximately_distinct(node: Node) -> AggregateCall:
     """APPROX_COUNT_DISTINCT(x): no less exact here than COUNT(DISTINCT x)."""
     _check_parts(node, "this")
-    return Form(statistic=ir.Statistic.COUNT, of=node.this, distinct=True)
+    return AggregateCall(statistic=ir.Statistic.COUNT, of=node.this, distinct=True)
 
 
-def _extreme(fraction: int) -> Callable[[Node], Form]:
+def _extreme(fraction: int) -> Callable[[Node], AggregateCall]:
     """MIN and MAX; DISTINCT changes nothing in them."""
 
-    def form(node: Node) -> Form:
+    def call(node: Node) -> AggregateCall:
         if node.args.get("count") or node.expressions:
             raise TypeMismatch("MIN and MAX take one argument", hint="a list of extremes isn't offered")
         _check_parts(node, "this")
         of = node.this
         if type(of).__name__ == "Distinct" and len(of.expressions) == 1 and not of.args.get("on"):
             of = of.expressions[0]
-        return Form(statistic=ir.Statistic.QUANTILE, of=of, fraction=Fraction(fraction))
+        return AggregateCall(statistic=ir.Statistic.QUANTILE, of=of, fraction=Fraction(fraction))
 
-    return form
+    return call
 
 
-def _median(node: Node) -> Form:
+def _median(node: Node) -> AggregateCall:
     """MEDIAN(x)."""
     _check_parts(node, "this")
-    return Form(statistic=ir.Statistic.QUANTILE, of=node.this, fraction=Fraction(1, 2))
+    return AggregateCall(statistic=ir.Statistic.QUANTILE, of=node.this, fraction=Fraction(1, 2))
 
 
-def _quantile(part: str) -> Callable[[Node], Form]:
+def _quantile(part: str) -> Callable[[Node], AggregateCall]:
     """QUANTILE_CONT(x, q) and its like; `part` is what the parser calls the second argument."""
 
-    def form(node: Node) -> Form:
+    def call(node: Node) -> AggregateCall:
         _check_parts(node, "this", part)
         fraction = node.args.get(part)
         if fraction is None and type(node).__name__.startswith("Percentile"):
@@ -164,12 +165,12 @@ def _quantile(part: str) -> Callable[[Node], Form]:
                 "this takes its values from ORDER BY",
                 hint="PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), or QUANTILE_CONT(x, 0.5)",
             )
-        return Form(statistic=ir.Statistic.QUANTILE, of=node.this, fraction=_fraction(fraction))
+        return AggregateCall(statistic=ir.Statistic.QUANTILE, of=node.this, fraction=_fraction(fraction))
 
-    return form
+    return call
 
 
-def _within_group(node: Node) -> Form:
+def _within_group(node: Node) -> AggregateCall:
     """PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), and MODE()."""
     _check_parts(node, "this", "expression")
     inner, order = node.this, node.expression
@@ -179,17 +180,19 @@ def _within_group(node: Node) -> Form:
     match type(inner).__name__:
         case "Mode":
             _check_parts(inner)
-            return Form(statistic=ir.Statistic.MODE, of=term.this)
+            return AggregateCall(statistic=ir.Statistic.MODE, of=term.this)
         case "PercentileCont" | "PercentileDisc":
             _check_parts(inner, "this")
             fraction = _fraction(inner.args.get("this"))
             down = bool(term.args.get("desc"))
-            return Form(statistic=ir.Statistic.QUANTILE, of=term.this, fraction=_ONE - fraction if down else fraction)
+            return AggregateCall(
+                statistic=ir.Statistic.QUANTILE, of=term.this, fraction=_ONE - fraction if down else fraction
+            )
         case _:
             raise refusal(node)
 
 
-def _one_of_quantiles(node: Node) -> Form:
+def _one_of_quantiles(node: Node) -> AggregateCall:
     """APPROX_QUANTILES(x, n)[OFFSET(k)]: the k-th of n equal steps."""
     _check_parts(node, "this", "expressions", "offset", "safe")
     quantiles = node.this
@@ -205,10 +208,10 @@ def _one_of_quantiles(node: Node) -> Form:
     step = _whole(number, 0, MOST_LISTED + 1, "OFFSET") - offset
     if not 0 <= step <= steps:
         raise Unsupported(f"OFFSET goes from 0 to {steps} here")
-    return Form(statistic=ir.Statistic.QUANTILE, of=quantiles.this, fraction=Fraction(step, steps))
+    return AggregateCall(statistic=ir.Statistic.QUANTILE, of=quantiles.this, fraction=Fraction(step, steps))
 
 
-def _quantiles(_node: Node) -> Form:
+def _quantiles(_node: Node) -> AggregateCall:
     """APPROX_QUANTILES without an index: a list, of which every item would cost its share."""
     raise Unsupported(
         "APPROX_QUANTILES gives a list, and each of its items has a cost",
@@ -216,34 +219,34 @@ def _quantiles(_node: Node) -> Form:
     )
 
 
-def _mode(node: Node) -> Form:
+def _mode(node: Node) -> AggregateCall:
     """MODE(x)."""
     _check_parts(node, "this", *_switches(node, "deterministic"))
     if node.args.get("this") is None:
         raise TypeMismatch("MODE takes an argument")
-    return Form(statistic=ir.Statistic.MODE, of=node.this)
+    return AggregateCall(statistic=ir.Statistic.MODE, of=node.this)
 
 
-def _most_frequent(node: Node) -> Form:
+def _most_frequent(node: Node) -> AggregateCall:
     """APPROX_TOP_COUNT(x, k) and APPROX_TOP_K(x, k)."""
     _check_parts(node, "this", "expression")
     number = node.args.get("expression")
     most = 1 if number is None else _whole(number, 1, MOST_LISTED, "the number of values")
-    return Form(statistic=ir.Statistic.MODE, of=node.this, most=most)
+    return AggregateCall(statistic=ir.Statistic.MODE, of=node.this, most=most)
 
 
-def _filtered(node: Node) -> Form:
+def _filtered(node: Node) -> AggregateCall:
     """An aggregate of the rows that FILTER (WHERE …) keeps."""
     _check_parts(node, "this", "expression")
-    if not is_form(node.this):
+    if not is_aggregate_call(node.this):
         raise refusal(node.this)
-    form, where = form_of(node.this), node.expression
+    wanted, where = aggregate_call(node.this), node.expression
     if type(where).__name__ != "Where":
         raise refusal(node)
-    return replace(form, conditions=(*form.conditions, where.this))
+    return replace(wanted, conditions=(*wanted.conditions, where.this))
 
 
-def _anonymous(node: Node) -> Form:
+def _anonymous(node: Node) -> AggregateCall:
     """Aggregates that the parser of some dialect has no class for."""
     name, args = node.name.casefold(), node.expressions
     if name not in _ANONYMOUS:
@@ -254,11 +257,13 @@ def _anonymous(node: Node) -> Form:
     match statistic:
         case ir.Statistic.QUANTILE:
             fraction = Fraction(1, 2) if takes == 1 else _fraction(args[1])
-            return Form(statistic=statistic, of=args[0], fraction=fraction)
+            return AggregateCall(statistic=statistic, of=args[0], fraction=fraction)
         case ir.Statistic.MODE:
-            return Form(statistic=statistic, of=args[0], most=_whole(args[1], 1, MOST_LISTED, "the number of values"))
+            return AggregateCall(
+                statistic=statistic, of=args[0], most=_whole(args[1], 1, MOST_LISTED, "the number of values")
+            )
         case _:
-            return Form(statistic=statistic, of=args[0])
+            return AggregateCall(statistic=statistic, of=args[0])
 
 
 def _switches(node: Node, *names: str) -> list[str]:
@@ -301,7 +306,7 @@ _ANONYMOUS: Mapping[str, tuple[ir.Statistic, int]] = {
 }
 """The statistic, and the number of arguments."""
 
-FORMS: Mapping[str, Callable[[Any], Form]] = {
+AGGREGATE_SYNTAX: Mapping[str, Callable[[Any], AggregateCall]] = {
     "Anonymous": _anonymous,
     "Count": _count,
     "CountIf": _count_if,

@@ -1,4 +1,4 @@
-"""Casting: how SQL's syntax names types, and how dialects round on the way to them."""
+"""Cast syntax: how SQL names types, and how dialects round on the way to them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import MOST_DIGITS, call, cast, is_exact, literal, moment, numbers, within
-from discreet.query.sql.manners import Rounding
-from discreet.query.sql.moments import Bind
+from discreet.query.sql.dialect_semantics import Rounding
+from discreet.query.sql.time_syntax import Bind
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"), Kind.INTEGER),

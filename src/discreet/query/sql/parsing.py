@@ -1,7 +1,7 @@
 """Parsing: from text to one SELECT, or a typed refusal; whatever the text, in time proportional to its length.
 
-What no dialect's parser knows is taken out of the tokens first (`options`, `named`), and what dialects mean
-differently is put into common words afterwards (`dialects`).
+What no dialect's parser knows is taken out of the tokens first (`options`, `named_arguments`), EXPLAIN before that; and
+what dialects mean differently is put into common words afterwards (`dialects`).
 
 sqlglot does the parsing. It takes hostile text here, so its time is metered (some joins and types make it try
 2ⁿ ways), its depth is limited before it begins, and any failure of its own is a syntax error of the question.
@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
-from discreet.query.sql.named import rewrite, without_marks
-from discreet.query.sql.options import Options, take_options
-from discreet.query.sql.places import place_at, place_of
+from discreet.query.sql.named_arguments import rewrite, without_marks
+from discreet.query.sql.names import place_at, place_of
+from discreet.query.sql.options_clause import Options, take_options
 
 if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import Token
+
 
 MOST_CHARACTERS = 100_000
 MOST_TOKENS = 10_000
@@ -281,3 +282,44 @@ def _select(text: str, tree: exp.Expression) -> exp.Select:
     if isinstance(tree, exp.Query):
         raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", place=place)
     raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", place=place)
+
+
+_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
+_EXPLAIN = re.compile(rf"{_BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
+_DP = re.compile(rf"{_BLANK}*+\({_BLANK}*+DP{_BLANK}*+\)", re.IGNORECASE)
+_OTHER = re.compile(
+    rf"{_BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
+    re.IGNORECASE,
+)
+_ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
+
+
+def explained(text: str) -> str | None:
+    """The question that an EXPLAIN is about, with blanks in its place, so that all places stay right; None without one.
+
+    Raises:
+        Unsupported: EXPLAIN ANALYZE, or another kind of it.
+
+    Examples:
+        >>> explained("EXPLAIN (DP) SELECT 1")
+        '             SELECT 1'
+        >>> explained("SELECT 1") is None
+        True
+    """
+    found = _EXPLAIN.match(text)
+    if found is None:
+        return None
+    end = found.end()
+    dp = _DP.match(text, end)
+    end = dp.end() if dp else end
+    other = _OTHER.match(text, end)
+    if other is not None:
+        place = place_at(text, other.start(1))
+        if _ANALYSE.match(text, end):
+            raise Unsupported(
+                "EXPLAIN ANALYZE would run the question, and tell what only the data can tell",
+                hint="EXPLAIN says what the answer would cost and how accurate it would be",
+                place=place,
+            )
+        raise Unsupported("EXPLAIN takes (DP) or nothing", hint="EXPLAIN SELECT …", place=place)
+    return re.sub(r"[^\n]", " ", text[:end]) + text[end:]

@@ -1,4 +1,4 @@
-"""Above: SELECTs that only work on what another one releases, which makes them post-processing.
+"""Post-processing in SQL: SELECTs that work only on what another one releases.
 
 `SELECT sex, n / 2 FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex) WHERE n > 100 ORDER BY n` is one question:
 its WHERE is a HAVING. Ibis writes all its questions like that.
@@ -15,16 +15,15 @@ from discreet.query import ir
 from discreet.query.ir import call
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.clauses import count_of, order_of
-from discreet.query.sql.margins import is_margin, margin
-from discreet.query.sql.names import Names, check_alias, meant
-from discreet.query.sql.parse import spelled
-from discreet.query.sql.places import place_of
+from discreet.query.sql.from_clause import condition
+from discreet.query.sql.names import Names, check_alias, meant, place_of
+from discreet.query.sql.parsing import spelled
 from discreet.query.sql.scopes import Facts, Scope
-from discreet.query.sql.sources import condition
-from discreet.query.sql.statistics import holds_aggregate
+from discreet.query.sql.statistics import holds_aggregate, is_margin, margin
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
 
 MOST_DEPTH = 100
 """How deep an expression may be after all SELECTs: the numbers released are worked through by recursion."""

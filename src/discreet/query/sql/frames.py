@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from discreet.errors import InvalidArgument, Unsupported
-from discreet.query.sql.parse import FAULTS
+from discreet.query.sql.parsing import FAULTS
 from discreet.tables import Kind, Table
 
 DIALECT = "duckdb"

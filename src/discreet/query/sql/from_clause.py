@@ -1,4 +1,4 @@
-"""Sources: what FROM, JOIN and WHERE say about rows, as a relation."""
+"""What FROM, JOIN and WHERE say about rows, as a relation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from discreet.errors import TypeMismatch, UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.joins import Rows, gathered, one_sided
-from discreet.query.sql.names import check_alias, meant
-from discreet.query.sql.nesting import Nesting, looks_inside, parts_of_and
-from discreet.query.sql.places import place_of
-from discreet.query.sql.reader import Common, Derived, Reader, Shared, Source, note_columns, placed, renamed
-from discreet.query.sql.scopes import Item, Scope
+from discreet.query.sql.joins import Nesting, Rows, gathered, looks_inside, one_sided, parts_of_and
+from discreet.query.sql.names import check_alias, meant, place_of
+from discreet.query.sql.scopes import (
+    Common,
+    Derived,
+    Item,
+    Reader,
+    Scope,
+    Shared,
+    Source,
+    note_columns,
+    placed,
+    renamed,
+)
 from discreet.tables import Kind, Table, owner_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Spellings: how SQL's syntax says the functions of `FUNCTIONS`.
+"""Scalar syntax: how SQL says the functions of `ir.FUNCTIONS`.
 
 One entry per kind of syntax node, by the name of sqlglot's class: which of the node's parts are understood, and what
 they mean. A node without an entry is refused, and so is one with a part that its entry doesn't name: what isn't
@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
-from discreet.query.sql.bounding import bounded
-from discreet.query.sql.casting import casted, to_whole, truncated_to_whole
-from discreet.query.sql.margins import is_margin
-from discreet.query.sql.moments import Bind, date_diff, part, truncated
-from discreet.query.sql.named import PRIVATE
+from discreet.query.sql.cast_syntax import casted, to_whole, truncated_to_whole
+from discreet.query.sql.named_arguments import PRIVATE, bounded
 from discreet.query.sql.refusals import refusal
-from discreet.query.sql.shifting import LATER, later, minus, plus
+from discreet.query.sql.statistics import is_margin
+from discreet.query.sql.time_syntax import LATER, Bind, date_diff, later, minus, part, plus, truncated
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     Node: TypeAlias = exp.Expression
+
 
 Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
 
@@ -35,7 +34,7 @@ MOST_POWER = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class ScalarSyntax:
     """What one kind of syntax node means.
 
     Args:
@@ -47,7 +46,7 @@ class Spelling:
     parts: frozenset[str]
 
 
-def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[str, ...] = ()) -> Spelling:
+def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[str, ...] = ()) -> ScalarSyntax:
     """The function of that name, of the node's parts in this order; lists are laid out.
 
     Args:
@@ -63,7 +62,7 @@ def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[s
             raise TypeMismatch(f"{name.upper()} lacks an argument here")
         return call(name, *args)
 
-    return Spelling(build, frozenset((*parts, *ignored)))
+    return ScalarSyntax(build, frozenset((*parts, *ignored)))
 
 
 def _parts(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
@@ -76,12 +75,12 @@ def _parts(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
             yield part
 
 
-def _special(build: Build, *parts: str) -> Spelling:
+def _special(build: Build, *parts: str) -> ScalarSyntax:
     """A node that needs more than one function, or more than its parts."""
-    return Spelling(build, frozenset(parts))
+    return ScalarSyntax(build, frozenset(parts))
 
 
-def _chain(name: str, class_name: str) -> Spelling:
+def _chain(name: str, class_name: str) -> ScalarSyntax:
     """AND, OR and ||: a long chain is a deep tree, so it is walked down without recursion."""
 
     def build(node: Node, bind: Bind) -> ir.Expr:
@@ -91,7 +90,7 @@ def _chain(name: str, class_name: str) -> Spelling:
             node = node.args["this"]
         return call(name, bind(node), *(bind(part) for part in reversed(right)))
 
-    return Spelling(build, frozenset(("this", "expression", "safe")))
+    return ScalarSyntax(build, frozenset(("this", "expression", "safe")))
 
 
 def _literal(node: Node, _bind: Bind) -> ir.Expr:
@@ -156,7 +155,7 @@ def _is(node: Node, bind: Bind) -> ir.Expr:
             raise Unsupported("IS takes NULL, TRUE, FALSE or DISTINCT FROM", hint="compare with =")
 
 
-def _like(name: str) -> Spelling:
+def _like(name: str) -> ScalarSyntax:
     """LIKE and its negation."""
 
     def build(node: Node, bind: Bind) -> ir.Expr:
@@ -214,7 +213,7 @@ def _nullif(node: Node, bind: Bind) -> ir.Expr:
     return call("if", call("eq", value, bind(node.expression)), literal(None), value)
 
 
-def _extreme(name: str) -> Spelling:
+def _extreme(name: str) -> ScalarSyntax:
     """LEAST or GREATEST; in dialects where one NULL makes the result NULL, it does."""
 
     def build(node: Node, bind: Bind) -> ir.Expr:
@@ -284,7 +283,7 @@ _UNARY = {
     "DayOfYear": "day_of_year", "Hour": "hour", "Minute": "minute", "Second": "second",
 }  # fmt: skip
 
-SPELLINGS: Mapping[str, Spelling] = {
+SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     **{node: _function(name, "this", "expression") for node, name in _BINARY.items()},
     **{node: _function(name, "this") for node, name in _UNARY.items()},
     "And": _chain("and", "And"),

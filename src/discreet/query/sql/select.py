@@ -1,6 +1,6 @@
-"""Reading a question: one SELECT over private rows, as what it means.
+"""One SELECT over private rows: what it means as a question.
 
-What stands inside of it is read by others: rows by `sources`, subqueries by `subqueries`, expressions by `binder`.
+What stands inside of it is read by others: rows by `from_clause`, subqueries by `subqueries`, expressions by `binder`.
 """
 
 from __future__ import annotations
@@ -13,27 +13,25 @@ from typing import TYPE_CHECKING, cast
 from discreet.errors import QueryError, TypeMismatch, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.inlining import inlined
 from discreet.query.ir import listed, literal, public_values
-from discreet.query.pruning import pruned
-from discreet.query.sql.above import layers, over
 from discreet.query.sql.aggregates import Aggregates
-from discreet.query.sql.agreement import check_strategy, check_unit_column
 from discreet.query.sql.binder import AnswerBinder, RowBinder, Weights, weight
-from discreet.query.sql.clauses import count_of, order_of, position_of
-from discreet.query.sql.collation import check_meaning
-from discreet.query.sql.grouping import Grouping, grouping_of
-from discreet.query.sql.names import Names, check_alias
-from discreet.query.sql.parse import parse, spelled
-from discreet.query.sql.places import place_of
-from discreet.query.sql.reader import Common, Derived, Reader, placed
-from discreet.query.sql.sources import condition, source_of
+from discreet.query.sql.clauses import Grouping, count_of, grouping_of, order_of, position_of
+from discreet.query.sql.dialect_semantics import check_meaning
+from discreet.query.sql.from_clause import condition, source_of
+from discreet.query.sql.names import Names, check_alias, place_of
+from discreet.query.sql.options_clause import check_strategy, check_unit_column
+from discreet.query.sql.parsing import parse, spelled
+from discreet.query.sql.post_processing import layers, over
+from discreet.query.sql.projections import inlined, pruned
+from discreet.query.sql.scopes import Common, Derived, Reader, placed
 from discreet.query.sql.statistics import holds_aggregate
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
 
 MOST_TOTAL = 10_000
 """How many function calls all expressions over rows may compile to."""
