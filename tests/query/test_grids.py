@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.query import ir
-from discreet.query.cells import Cells, most_cells
-from discreet.query.grids import MOST_BINS, Grid, grid_of
+from discreet.query.estimates import Cells, Grid, grid_of, most_cells
+from discreet.query.estimates.grids import MOST_BINS
 from discreet.query.ir import ordinal
 from discreet.tables import Kind
 from support.relations import evaluate

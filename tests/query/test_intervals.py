@@ -14,8 +14,7 @@ import pytest
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.estimators import Estimator, Mean, Spread, Total
-from discreet.query.noise import Mechanism, Noise
+from discreet.query.estimates import Estimator, Mean, Mechanism, Noise, Spread, Total
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Kind
 

@@ -1,4 +1,4 @@
-"""Forms: arithmetic on released numbers is read as the linear combination or the ratio that it is."""
+"""Arithmetic on released numbers is read as the linear combination or the ratio that it is."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.draft import Draft
+from discreet.query.estimates import ratio_of
 from discreet.query.plan import make_plan
 from discreet.query.released import evaluate, interval
 from discreet.query.request import Request
 from discreet.query.sql import question
-from discreet.query.uncertainty.linear import form_of
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES
 
@@ -67,13 +67,13 @@ def test_a_form_has_the_value_of_its_expression(sql: str, is_linear: bool, numbe
     noisy = {name: round(number / noise.step) for number, (name, noise) in zip(numbers, noises.items(), strict=False)}
     estimators = dict(made.estimators)
     expr = made.question.outputs[0].expr
-    form = form_of(expr, estimators)
-    assert form is not None
-    assert form.is_linear == is_linear
+    ratio = ratio_of(expr, estimators)
+    assert ratio is not None
+    assert ratio.is_linear == is_linear
     values = {name: estimator.estimate(noisy, noises) for name, estimator in estimators.items()}
-    found = form.above.at(noisy, noises) / form.below.at(noisy, noises)
+    found = ratio.numerator.at(noisy, noises) / ratio.denominator.at(noisy, noises)
     if "AVG" in sql:  # estimates of averages are kept within their bounds, forms aren't
-        mean = form.ends
+        mean = ratio.ends
         assert mean is not None
         found = min(max(found, float(mean[0])), float(mean[1]))
     assert found == pytest.approx(float(evaluate(expr, values)), rel=1e-6, abs=1e-3)
@@ -83,15 +83,15 @@ def test_a_form_has_the_value_of_its_expression(sql: str, is_linear: bool, numbe
 def test_what_is_no_form_is_left_alone(sql: str) -> None:
     """Products of noisy numbers, quotients over different ones, functions."""
     made = draft(sql)
-    assert form_of(made.question.outputs[0].expr, dict(made.estimators)) is None
+    assert ratio_of(made.question.outputs[0].expr, dict(made.estimators)) is None
 
 
 def test_terms_that_cancel_hold_no_noise() -> None:
     """COUNT(*) − COUNT(*) is 0, and has no interval."""
     made = draft("COUNT(*) - COUNT(*)")
-    form = form_of(made.question.outputs[0].expr, dict(made.estimators))
-    assert form is not None
-    assert form.is_constant
+    ratio = ratio_of(made.question.outputs[0].expr, dict(made.estimators))
+    assert ratio is not None
+    assert ratio.is_constant
     assert interval(made, made.question.outputs[0].expr, {"m0": 7}, 0.95) is None
 
 

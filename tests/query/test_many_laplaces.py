@@ -8,8 +8,9 @@ from math import exp, log
 import pytest
 
 from discreet.noise import discrete_laplace
-from discreet.query.uncertainty import laplace_sums
-from discreet.query.uncertainty.many_laplaces import radius, tail
+from discreet.query.estimates import laplace_sums
+from discreet.query.estimates.laplace_sums import repeated_radius as radius
+from discreet.query.estimates.laplace_sums import repeated_tail as tail
 from discreet.stats import lower_bound, upper_bound
 
 SURE = 1 - Fraction(1, 10**10)

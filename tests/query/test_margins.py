@@ -12,11 +12,11 @@ import pytest
 from discreet.errors import QueryError
 from discreet.privacy import Budget
 from discreet.query import ir
+from discreet.query.estimates import deviation
 from discreet.query.ir import canonical
 from discreet.query.plan import Plan, make_plan
 from discreet.query.request import Request
 from discreet.query.sql import question
-from discreet.query.uncertainty.linear import deviation
 from discreet.tables import Dataset
 from support.asked import TABLES
 

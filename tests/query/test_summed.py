@@ -16,10 +16,8 @@ import pytest
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query import ir
-from discreet.query.estimators import Mean, Total
-from discreet.query.noise import Mechanism, Noise
-from discreet.query.uncertainty.intervals import Joint
-from discreet.query.uncertainty.summed import can_be_summed, dominating_scale, radius
+from discreet.query.estimates import Joint, Mean, Mechanism, Noise, Total, can_be_summed
+from discreet.query.estimates.noise import dominating_scale, noise_radius
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Kind
 
@@ -64,7 +62,7 @@ def test_laplace_sums_reach_as_far_as_said_and_hardly_less(scale: Fraction, numb
     """The radius is never below the exact one; above it by 3 % and a step, where the scale is 2 steps or more."""
     mechanism = Laplace(scale, Sensitivity.scalar(1))
     for confidence in (0.5, 0.9, 0.95, 0.999):
-        found = radius(mechanism, number, confidence)
+        found = noise_radius(mechanism, number, confidence)
         exact = exact_radius(laplace_law(scale), number, confidence)
         assert found >= exact
         if scale >= 2:
@@ -77,13 +75,13 @@ def test_gaussian_sums_are_gaussian(sigma: Fraction, number: int) -> None:
     """The radius is the exact one."""
     mechanism = Gaussian(sigma, Sensitivity.scalar(1))
     for confidence in (0.5, 0.95, 0.999):
-        assert radius(mechanism, number, confidence) == exact_radius(gaussian_law(sigma), number, confidence)
+        assert noise_radius(mechanism, number, confidence) == exact_radius(gaussian_law(sigma), number, confidence)
 
 
 def test_a_radius_that_is_too_small_is_noticed() -> None:
     """The comparison above tells nine tenths of a radius from all of it."""
     exact = exact_radius(laplace_law(Fraction(10)), 7, 0.95)
-    assert 0.9 * radius(Laplace(Fraction(10), Sensitivity.scalar(1)), 7, 0.95) < exact
+    assert 0.9 * noise_radius(Laplace(Fraction(10), Sensitivity.scalar(1)), 7, 0.95) < exact
 
 
 def test_narrow_gaussians_are_not_added_up() -> None:

@@ -16,8 +16,7 @@ from typing import Any
 from discreet.engine import Engine, entries
 from discreet.mechanisms.choosing.contribution import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
-from discreet.query.cells import Cells
-from discreet.query.noise import Selection
+from discreet.query.estimates import Cells, Selection
 from discreet.query.plan import Level, Plan
 from support.engines import engine_as_if_admitted
 

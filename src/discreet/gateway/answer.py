@@ -14,13 +14,12 @@ from discreet.exact.rational import confidence as read_confidence
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.query import ir
 from discreet.query.consistency import consistent
-from discreet.query.estimators import Noisy
+from discreet.query.estimates import Interval, Noisy
 from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.plan import Plan
 from discreet.query.released import Group, Values, arrange, evaluate, interval
 from discreet.query.tuning.moved import Moved
 from discreet.query.tuning.profile import CutOff
-from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

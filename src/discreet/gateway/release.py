@@ -9,9 +9,7 @@ from types import MappingProxyType
 from discreet.engine import ExactResult
 from discreet.mechanisms import Mode
 from discreet.privacy import KeyValue
-from discreet.query.cells import Cells
-from discreet.query.estimators import Noisy
-from discreet.query.noise import Selection
+from discreet.query.estimates import Cells, Noisy, Selection
 from discreet.query.plan import Level
 from discreet.query.released import Group, in_order
 

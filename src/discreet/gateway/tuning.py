@@ -12,7 +12,7 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.noise import Noise
+from discreet.query.estimates import Noise
 from discreet.query.plan import Plan
 from discreet.query.released import Group
 from discreet.query.request import Request

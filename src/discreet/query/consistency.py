@@ -19,7 +19,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.noise import Noise
+from discreet.query.estimates import Noise
 from discreet.query.released import Group
 from discreet.tables import Kind
 

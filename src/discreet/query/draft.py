@@ -10,8 +10,7 @@ from discreet.mechanisms import Threshold
 from discreet.mechanisms.choosing.contribution import Contribution
 from discreet.privacy import Adjacency, Limits, Sensitivity, Unit
 from discreet.query import ir
-from discreet.query.estimators import Estimator
-from discreet.query.noise import Noise, Pick, Selection
+from discreet.query.estimates import Estimator, Noise, Pick, Selection
 from discreet.query.request import Request
 
 _ONE_ROW = Limits(rows=1)

@@ -16,8 +16,8 @@ from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.draft import Draft
+from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of, has_one_row
-from discreet.query.noise import Noise
 from discreet.query.request import Request
 from discreet.query.rules import RULES
 from discreet.query.sharing.expected import Expected, expected_errors

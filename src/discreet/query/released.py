@@ -16,10 +16,8 @@ from discreet.errors import QueryError
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Estimator, Noises, Noisy
+from discreet.query.estimates import Estimator, Interval, Noises, Noisy, deviation, ratio_of
 from discreet.query.ir import grouping
-from discreet.query.uncertainty.intervals import Interval
-from discreet.query.uncertainty.linear import deviation, form_of
 from discreet.tables import Kind
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
@@ -177,9 +175,9 @@ def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> In
 
 def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[ir.Expr]:
     """The largest parts of an expression whose intervals are known, from left to right."""
-    form = form_of(expr, estimators)
-    if form is not None:
-        yield from () if form.is_constant else (expr,)
+    ratio = ratio_of(expr, estimators)
+    if ratio is not None:
+        yield from () if ratio.is_constant else (expr,)
     elif isinstance(expr, ir.Released) and expr.name in estimators:
         yield expr
     elif isinstance(expr, ir.Call):
@@ -190,13 +188,13 @@ def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[ir.Ex
 def _of_part(
     part: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises, noisy: Noisy, confidence: float
 ) -> Interval | None:
-    """The interval of an aggregate, or of a form."""
+    """The interval of an aggregate, or of a ratio."""
     if isinstance(part, ir.Released):
         return estimators[part.name].interval(noisy, noises, confidence)
-    form = form_of(part, estimators)
-    if form is None:
-        raise AssertionError("a part is an aggregate or a form")
-    return form.interval(noisy, noises, confidence)
+    ratio = ratio_of(part, estimators)
+    if ratio is None:
+        raise AssertionError("a part is an aggregate or a ratio")
+    return ratio.interval(noisy, noises, confidence)
 
 
 def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:

@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Estimator, Frequent, Mean, Noisy, Ranked
-from discreet.query.noise import Noise, Selection
+from discreet.query.estimates import Estimator, Frequent, Mean, Noise, Noisy, Ranked, Selection, slopes_of_aggregate
 from discreet.query.plan import Level, Plan
 from discreet.query.released import Group, in_order
 from discreet.query.request import CONFIDENCE
 from discreet.query.reuse.serving import Released, is_unlimited, serving
 from discreet.query.reuse.supply import Choice, Source, Stock, Total, about
-from discreet.query.sharing.slopes import slopes_of_aggregate
 
 _ROUNDED = 1 + 1e-9
 """Errors that are equal but for the rounding of floats count as equal."""

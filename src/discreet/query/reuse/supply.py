@@ -12,12 +12,10 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Noisy
-from discreet.query.noise import Noise, Pick, Selection
+from discreet.query.estimates import Noise, Noisy, Pick, Selection, can_be_summed
 from discreet.query.request import CONFIDENCE
 from discreet.query.reuse.regrouping import Regrouping
 from discreet.query.reuse.serving import Released, meaning
-from discreet.query.uncertainty.summed import can_be_summed
 
 _ROUNDED = 1 + 1e-9
 """Errors that are equal but for the rounding of floats count as equal."""

@@ -9,9 +9,8 @@ from discreet.errors import InvalidArgument, UnboundedColumn
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.grids import Grid, grid_of
+from discreet.query.estimates import Grid, Pick, grid_of
 from discreet.query.ir import literal
-from discreet.query.noise import Pick
 from discreet.tables import Kind
 
 _REAL_BITS = 32

@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile
 from discreet.query import ir
-from discreet.query.cells import most_cells
 from discreet.query.draft import Draft
-from discreet.query.noise import Mechanism, Pick, Selection
+from discreet.query.estimates import Mechanism, Pick, Selection, most_cells
 from discreet.query.rules.sensitivities import sensitivity_of_cells
 
 AROUND = Fraction(1, 2)

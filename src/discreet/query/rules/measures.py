@@ -9,11 +9,9 @@ from math import floor, prod
 from discreet.errors import TooManyGroups, Unsupported
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Association, Estimator, Frequent, Mean, Ranked, Spread, Total
-from discreet.query.estimators.products import Sums
+from discreet.query.estimates import Association, Estimator, Frequent, Interval, Mean, Ranked, Spread, Sums, Total
 from discreet.query.ir import call, literal
 from discreet.query.rules.book import Book, range_of
-from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind
 
 _SMALLEST = Fraction(1, 2**400)

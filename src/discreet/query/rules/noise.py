@@ -10,7 +10,7 @@ from discreet.errors import AccuracyUnreachable
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import Sensitivity
 from discreet.query.draft import Draft
-from discreet.query.noise import Mechanism, Noise
+from discreet.query.estimates import Mechanism, Noise
 from discreet.query.request import CONFIDENCE
 from discreet.query.rules.choosing import selection_of
 from discreet.query.sharing.accuracy import MOST, Target, least_offer, shares_for, targets

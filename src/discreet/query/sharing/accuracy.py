@@ -13,12 +13,9 @@ from fractions import Fraction
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.estimators import Estimator
-from discreet.query.noise import Noise
+from discreet.query.estimates import Estimator, Noise, Slopes, is_announced, ratio_of, slopes_of
 from discreet.query.sharing.shares import Prices, check_columns
-from discreet.query.sharing.slopes import Slopes, is_announced, slopes_of
 from discreet.query.sharing.split import split
-from discreet.query.uncertainty.linear import form_of
 
 _LEAST, MOST = Fraction(1, 2**14), Fraction(2**10)
 """The offers that are looked at: grids are made for the least, and nobody should call the most private."""
@@ -128,8 +125,8 @@ def _short(offer: Fraction) -> Fraction:
 
 def _least_size(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Fraction:
     """The least size of an output's value: 0 unless bounds say more."""
-    form = form_of(expr, estimators)
-    lo, hi = (form.ends if form is not None else None) or (Fraction(0), Fraction(0))
+    ratio = ratio_of(expr, estimators)
+    lo, hi = (ratio.ends if ratio is not None else None) or (Fraction(0), Fraction(0))
     return max(lo, -hi, Fraction(0))
 
 

@@ -10,10 +10,9 @@ from discreet.accounting import charge_of
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.noise import Noise
+from discreet.query.estimates import Noise, is_announced, slopes_of
 from discreet.query.request import CONFIDENCE
 from discreet.query.sharing.accuracy import targets
-from discreet.query.sharing.slopes import is_announced, slopes_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,9 @@ from statistics import NormalDist
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.noise import Noise
+from discreet.query.estimates import ROWS, Joint, Noise, magnitude, slopes_of_aggregate
 from discreet.query.request import CONFIDENCE
-from discreet.query.sharing.slopes import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.sharing.split import split
-from discreet.query.uncertainty.intervals import Joint
 
 _NEAR = 1e-3
 """How far in rows a choice is taken to be off at least: one from a single value is never off, and needs a share too."""

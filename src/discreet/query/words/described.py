@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from discreet.mechanisms import Gaussian, Quantile
 from discreet.query import ir
 from discreet.query.draft import Draft
-from discreet.query.noise import Noise, Selection
+from discreet.query.estimates import Noise, Selection
 from discreet.query.request import CONFIDENCE
 from discreet.query.words.wording import wording
 

@@ -17,9 +17,9 @@ from discreet.errors import UnknownColumn, Unsupported
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
 from discreet.query import ir
 from discreet.query.draft import Draft
+from discreet.query.estimates import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.plan import Plan, make_plan
 from discreet.query.request import CONFIDENCE, Request
-from discreet.query.sharing.slopes import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.workloads.bundles import Bundle
 from discreet.tables import Dataset
 

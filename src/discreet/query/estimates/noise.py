@@ -1,4 +1,4 @@
-"""Summed noise: how far the noises of several groups reach, added up.
+"""The noise of each number that is released, the mechanism of each choice, and how far sums of noises reach.
 
 *Laplace.* Let Y be discrete Laplace noise with p = e^(−h), h = 1/scale, V uniform on [−1/2, 1/2], and X continuous
 Laplace noise with the rate h′ = 2·tanh(h/2), which is at most h. Then |Y + V| is stochastically at most |X|:
@@ -20,14 +20,110 @@ where |w|² ≥ 1/2: for σ ≥ 4 by less than 10⁻⁶⁰ of it. So the sum is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isqrt, tanh
+from typing import TypeAlias
 
 from discreet.exact.rational import Rationalizable, probability
-from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
 from discreet.mechanisms.scale import GREATEST
-from discreet.query.uncertainty import many_laplaces
+from discreet.privacy import Event, Sensitivity
+from discreet.query import ir
+from discreet.query.estimates import laplace_sums
+
+Mechanism: TypeAlias = Laplace | Gaussian
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A measure with the mechanism that releases it.
+
+    Args:
+        measure: what the engine adds up, in steps of a grid.
+        mechanism: calibrated in the same steps.
+        number: how many independent noises of the mechanism it holds: more than one only where released groups were
+            added up afterwards.
+    """
+
+    measure: ir.Measure
+    mechanism: Mechanism
+    number: int = 1
+
+    @property
+    def step(self) -> Fraction:
+        """The size of one step of the grid."""
+        return Fraction(2) ** (self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram) else 0)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """How far one unit moves the measure, in steps."""
+        return self.mechanism.sensitivity
+
+    def radius(self, confidence: Rationalizable) -> Fraction:
+        """Within which distance of 0 it lies with this confidence, in the units of the measure's values.
+
+        Args:
+            confidence: in (0, 1).
+        """
+        return self.step * noise_radius(self.mechanism, self.number, confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """What is to be chosen from a histogram: a quantile, or the fullest bins.
+
+    Args:
+        name: what the choice is released under; unique among those of measures too.
+        histogram: the name of the measure.
+        fraction: of a quantile; None for the fullest bins.
+        most: how many bins are chosen, if it isn't a quantile.
+    """
+
+    name: str
+    histogram: str
+    fraction: Fraction | None = None
+    most: int = 1
+
+    @property
+    def around(self) -> str:
+        """What the rows around a quantile are released under."""
+        return f"{self.name} around"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A pick with the mechanism that makes it.
+
+    Args:
+        pick: what is chosen.
+        measure: what it is chosen from.
+        mechanism: that chooses, calibrated in steps of the histogram's counts.
+        counting: for a quantile: the noise of the rows around the chosen bin, which tell how good it is.
+    """
+
+    pick: Pick
+    measure: ir.Histogram
+    mechanism: Quantile | Mode
+    counting: Mechanism | None = None
+
+    @property
+    def step(self) -> Fraction:
+        """How many rows one step of the counts is."""
+        return Fraction(2) ** self.measure.grid
+
+    def reach(self, confidence: Fraction) -> float:
+        """By how many rows the choice is off, at most, with this confidence."""
+        radius = self.mechanism.rank_radius if isinstance(self.mechanism, Quantile) else self.mechanism.radius
+        return float(self.step * radius(confidence))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What is done to the data, for accounting."""
+        chosen: Event = self.mechanism.event
+        return (chosen,) if self.counting is None else (chosen, self.counting.event)
+
 
 LEAST_SIGMA = 4
 """Narrower Gaussians aren't added up here: their sums are no Gaussians."""
@@ -56,7 +152,7 @@ def dominating_scale(scale: Fraction) -> float:
     return 1 / (2 * tanh(1 / (2 * float(scale))))
 
 
-def radius(mechanism: Laplace | Gaussian, number: int, confidence: Rationalizable) -> int:
+def noise_radius(mechanism: Laplace | Gaussian, number: int, confidence: Rationalizable) -> int:
     """An r with Pr[|sum of so many independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
 
     Args:
@@ -67,7 +163,7 @@ def radius(mechanism: Laplace | Gaussian, number: int, confidence: Rationalizabl
     Examples:
         >>> from discreet.privacy import Sensitivity
         >>> one = Laplace(Fraction(10), Sensitivity.scalar(1))
-        >>> [radius(one, number, 0.95) for number in (1, 2, 100)]
+        >>> [noise_radius(one, number, 0.95) for number in (1, 2, 100)]
         [30, 41, 278]
     """
     exact = probability(confidence, "confidence")
@@ -81,7 +177,7 @@ def radius(mechanism: Laplace | Gaussian, number: int, confidence: Rationalizabl
 @lru_cache(maxsize=1024)
 def _laplace_radius(scale: Fraction, number: int, outside: float) -> int:
     """The same for Laplace noise."""
-    reach = many_laplaces.radius((dominating_scale(scale),), (number,), outside) * _ROUNDED
+    reach = laplace_sums.repeated_radius((dominating_scale(scale),), (number,), outside) * _ROUNDED
     return max(ceil(reach - 0.5), 0)
 
 

@@ -1,4 +1,4 @@
-"""Forms: results of arithmetic on released numbers, read as a linear combination of noisy measures, or a ratio of two.
+"""Linear combinations of noisy measures, and ratios of two, as arithmetic on released numbers makes them.
 
 `100.0 * SUM(a) / COUNT(*)`, `COUNT(*) - COUNT(x)` and `2 * AVG(x) + 1` are such; for them the joint law of the noise is
 known, and so is an interval that wastes nothing.
@@ -13,11 +13,9 @@ from math import exp, expm1, sqrt
 
 from discreet.mechanisms import Gaussian
 from discreet.query import ir
-from discreet.query.estimators import Estimator, Mean, Noises, Noisy, Total
-from discreet.query.estimators.base import scaled
-from discreet.query.noise import Noise
-from discreet.query.uncertainty.intervals import Interval, Joint
-from discreet.query.uncertainty.ratios import ratio_interval
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Total, scaled
+from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
+from discreet.query.estimates.noise import Noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,34 +51,34 @@ _ONE = Linear(constant=Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LinearRatio:
     """A ratio of two linear combinations.
 
     Args:
-        above: the numerator.
-        below: the denominator; 1 where there is none.
+        numerator: what is divided.
+        denominator: what it is divided by; 1 where there is none.
         ends: the least and the greatest value that it can have, where bounds tell.
     """
 
-    above: Linear
-    below: Linear = _ONE
+    numerator: Linear
+    denominator: Linear = _ONE
     ends: tuple[Fraction, Fraction] | None = None
 
     @property
     def is_constant(self) -> bool:
         """Whether it holds no noise."""
-        return not self.above.factors and not self.below.factors
+        return not self.numerator.factors and not self.denominator.factors
 
     @property
     def is_linear(self) -> bool:
         """Whether nothing noisy is divided by."""
-        return self.below == _ONE
+        return self.denominator == _ONE
 
-    def affine(self, factor: Fraction, constant: Fraction = Fraction(0)) -> Form:
+    def affine(self, factor: Fraction, constant: Fraction = Fraction(0)) -> LinearRatio:
         """This times a factor, plus a constant."""
         ends = None if self.ends is None else sorted(factor * end + constant for end in self.ends)
-        above = self.above.times(factor).plus(self.below.times(constant))
-        return Form(above, self.below, None if ends is None else (ends[0], ends[1]))
+        numerator = self.numerator.times(factor).plus(self.denominator.times(constant))
+        return LinearRatio(numerator, self.denominator, None if ends is None else (ends[0], ends[1]))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval | None:
         """An interval for the exact value: from the noise's own quantiles, or by Fieller's construction.
@@ -90,31 +88,33 @@ class Form:
             noises: the mechanisms.
             confidence: in (0, 1).
         """
-        names = tuple(dict.fromkeys((*self.above.factors, *self.below.factors)))
+        names = tuple(dict.fromkeys((*self.numerator.factors, *self.denominator.factors)))
         if self.is_linear:
-            middle, half = self.above.at(noisy, noises), self.radius(noises, confidence)
+            middle, half = self.numerator.at(noisy, noises), self.radius(noises, confidence)
             return Interval(middle - half, middle + half)
-        uppers, lowers = ([float(linear.factors.get(name, 0)) for name in names] for linear in (self.above, self.below))
+        uppers, lowers = (
+            [float(linear.factors.get(name, 0)) for name in names] for linear in (self.numerator, self.denominator)
+        )
         return ratio_interval(
             Joint.of([noises[name] for name in names]),
-            (self.above.at(noisy, noises), uppers),
-            (self.below.at(noisy, noises), lowers),
+            (self.numerator.at(noisy, noises), uppers),
+            (self.denominator.at(noisy, noises), lowers),
             confidence,
             lo=None if self.ends is None else float(self.ends[0]),
             hi=None if self.ends is None else float(self.ends[1]),
         )
 
     def radius(self, noises: Noises, confidence: float) -> float:
-        """Half the width of the interval of a linear form."""
-        if len(self.above.factors) == 1:
-            ((name, factor),) = self.above.factors.items()
+        """Half the width of the interval where nothing noisy is divided by."""
+        if len(self.numerator.factors) == 1:
+            ((name, factor),) = self.numerator.factors.items()
             return abs(float(factor)) * float(noises[name].radius(confidence))
-        joint = Joint.of([noises[name] for name in self.above.factors])
-        return joint.radius([float(factor) for factor in self.above.factors.values()], confidence)
+        joint = Joint.of([noises[name] for name in self.numerator.factors])
+        return joint.radius([float(factor) for factor in self.numerator.factors.values()], confidence)
 
 
-def form_of(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Form | None:
-    """The expression as a form; None if it isn't one.
+def ratio_of(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> LinearRatio | None:
+    """The expression as a ratio of linear combinations; None if it isn't one.
 
     Args:
         expr: over released values.
@@ -122,11 +122,11 @@ def form_of(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Form | None:
     """
     match expr:
         case ir.Released(name=name):
-            return form_of_aggregate(estimators.get(name))
+            return ratio_of_aggregate(estimators.get(name))
         case ir.Literal(value=int() | Fraction() as value) if not isinstance(value, bool):
-            return Form(Linear(constant=Fraction(value)))
+            return LinearRatio(Linear(constant=Fraction(value)))
         case ir.Call(function=ir.Function(name="real"), args=(arg,)):
-            return form_of(arg, estimators)
+            return ratio_of(arg, estimators)
         case ir.Call(
             function=ir.Function(name="if"),
             args=(
@@ -135,23 +135,23 @@ def form_of(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Form | None:
                 other,
             ),
         ) if _bare(one) == _bare(other):  # NULLIF(x, 0)
-            return form_of(other, estimators)
+            return ratio_of(other, estimators)
         case ir.Call(function=function, args=args):
-            parts = [form_of(arg, estimators) for arg in args]
+            parts = [ratio_of(arg, estimators) for arg in args]
             known = [part for part in parts if part is not None]
             return _combined(function.name, known) if len(known) == len(parts) else None
         case _:
             return None
 
 
-def form_of_aggregate(estimator: Estimator | None) -> Form | None:
-    """An aggregate as a form; None if it isn't one."""
+def ratio_of_aggregate(estimator: Estimator | None) -> LinearRatio | None:
+    """An aggregate as a ratio of linear combinations; None if it isn't one."""
     match estimator:
         case Total(measure=measure):
-            return Form(Linear({measure: Fraction(1)}))
+            return LinearRatio(Linear({measure: Fraction(1)}))
         case Mean(total=total, count=count, centre=centre, lo=lo, hi=hi):
-            above = Linear({total: Fraction(1)}).plus(Linear({count: centre}))
-            return Form(above, Linear({count: Fraction(1)}), (lo, hi))
+            numerator = Linear({total: Fraction(1)}).plus(Linear({count: centre}))
+            return LinearRatio(numerator, Linear({count: Fraction(1)}), (lo, hi))
         case _:
             return None
 
@@ -165,8 +165,8 @@ def _bare(expr: ir.Expr) -> ir.Expr:
             return expr
 
 
-def _combined(name: str, parts: list[Form]) -> Form | None:
-    """A function of forms, if it is a form."""
+def _combined(name: str, parts: list[LinearRatio]) -> LinearRatio | None:
+    """A function of such ratios, if it is one itself."""
     match name, parts:
         case "negate", [one]:
             return one.affine(Fraction(-1))
@@ -182,30 +182,34 @@ def _combined(name: str, parts: list[Form]) -> Form | None:
             return None
 
 
-def _sum(one: Form, other: Form) -> Form | None:
+def _sum(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
     """The sum, if both are over the same denominator, or one is a constant."""
     if other.is_constant:
-        return one.affine(Fraction(1), other.above.constant)
+        return one.affine(Fraction(1), other.numerator.constant)
     if one.is_constant:
         return _sum(other, one)
-    return Form(one.above.plus(other.above), one.below) if one.below == other.below else None
+    return (
+        LinearRatio(one.numerator.plus(other.numerator), one.denominator)
+        if one.denominator == other.denominator
+        else None
+    )
 
 
-def _product(one: Form, other: Form) -> Form | None:
+def _product(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
     """The product with a constant, or with the denominator."""
     if other.is_constant:
-        return one.affine(other.above.constant)
-    if other.is_linear and other.above == one.below:
-        return Form(one.above)
+        return one.affine(other.numerator.constant)
+    if other.is_linear and other.numerator == one.denominator:
+        return LinearRatio(one.numerator)
     return None
 
 
-def _quotient(one: Form, other: Form) -> Form | None:
+def _quotient(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
     """The quotient, if both are over the same denominator, or the divisor is a constant."""
     if other.is_constant:
-        constant = other.above.constant
+        constant = other.numerator.constant
         return None if constant == 0 else one.affine(1 / constant)
-    return Form(one.above, other.above) if one.below == other.below else None
+    return LinearRatio(one.numerator, other.numerator) if one.denominator == other.denominator else None
 
 
 def deviation(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises) -> float | None:
@@ -218,10 +222,12 @@ def deviation(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises
         estimators: by aggregate name.
         noises: by measure.
     """
-    form = form_of(expr, estimators)
-    if form is None or form.is_constant or not form.is_linear:
+    ratio = ratio_of(expr, estimators)
+    if ratio is None or ratio.is_constant or not ratio.is_linear:
         return None
-    return sqrt(sum((float(factor) * _deviation(noises[name])) ** 2 for name, factor in form.above.factors.items()))
+    return sqrt(
+        sum((float(factor) * _deviation(noises[name])) ** 2 for name, factor in ratio.numerator.factors.items())
+    )
 
 
 def _deviation(noise: Noise) -> float:

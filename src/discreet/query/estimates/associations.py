@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import sqrt
 
 from discreet.query import ir
-from discreet.query.estimators.base import Noises, Noisy, clip
-from discreet.query.estimators.products import Box, Products, Sums, distance, greatest_factors
-from discreet.query.uncertainty.intervals import Interval, explained
+from discreet.query.estimates.estimators import Noises, Noisy, clip
+from discreet.query.estimates.intervals import Interval, explained
+from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors
 
 _FOR_OTHERS = 1 / 20
 """Which part of the error goes into keeping what isn't asked for, means and a ratio of spreads, to intervals."""

@@ -1,8 +1,14 @@
-"""Intervals: how far noise, alone or in a combination, may carry an answer.
+"""Intervals: how far noise, alone, in a combination or in a ratio, may carry an answer.
 
 An interval is made by asking, of every value that the exact answer could have, whether the noise could explain what
 was released if it were that one: with probability above 1 − confidence, nothing farther out is seen. Those that pass
 are the interval, and the exact answer is among them with the stated confidence.
+
+*Ratios.* Let A and B be a noisy numerator and denominator, X and Y their noises. At the exact ratio t, A − tB is
+exactly X − tY, which has a known law; so the set of all t for which |A − tB| isn't too large for |X − tY| holds the
+exact ratio with the stated confidence, whatever the exact numbers are. The same measure may stand in both.
+
+Source: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio.
 """
 
 from __future__ import annotations
@@ -14,9 +20,8 @@ from statistics import NormalDist
 from typing import Self
 
 from discreet.mechanisms import Gaussian
-from discreet.query.noise import Noise
-from discreet.query.uncertainty import laplace_sums, many_laplaces
-from discreet.query.uncertainty.summed import dominating_scale
+from discreet.query.estimates import laplace_sums
+from discreet.query.estimates.noise import Noise, dominating_scale
 
 _FINE = 1e-6
 """To which part of an interval's half width its ends are found; they are put on the outside."""
@@ -94,14 +99,14 @@ class Joint:
         if self._is_plain:
             return self._slack(factors) + laplace_sums.radius(sizes, 1 - confidence)
         scales, numbers = self._summed(sizes)
-        return self._slack(factors) + (many_laplaces.radius(scales, numbers, 1 - confidence) if scales else 0.0)
+        return self._slack(factors) + (laplace_sums.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
 
     def _laplace_tail(self, sizes: Sequence[float], distance: float) -> float:
         """The probability that a sum of Laplace noises lies at least so far from 0, or slightly more."""
         if self._is_plain:
             return laplace_sums.tail(sizes, distance)
         scales, numbers = self._summed(sizes)
-        return many_laplaces.tail(scales, numbers, distance) if scales else float(distance <= 0)
+        return laplace_sums.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
 
     @property
     def _is_plain(self) -> bool:
@@ -208,3 +213,45 @@ def _edge(doubt: Callable[[float], float], inside: tuple[float, float], outside:
             far, under = middle, value
             over, last = (over / 2 if last < 0 else over), -1
     return far
+
+
+def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is known
+    joint: Joint,
+    above: tuple[float, Sequence[float]],
+    below: tuple[float, Sequence[float]],
+    confidence: float,
+    *,
+    lo: float | None = None,
+    hi: float | None = None,
+) -> Interval | None:
+    """An interval that holds the ratio of two exact numbers with at least this confidence.
+
+    The chance is exact but for the noise's discreteness; the interval is the hull of Fieller's set within the range.
+
+    Args:
+        joint: the noises.
+        above: the noisy numerator, and the factor of each noise in it.
+        below: the noisy denominator, and the factor of each noise in it.
+        confidence: in (0, 1).
+        lo: least value the ratio can have; None if there is none.
+        hi: greatest value the ratio can have; None if there is none.
+
+    Returns:
+        The interval; None if the denominator may be 0, as far as the noise tells, and the range has no ends.
+    """
+    (top, uppers), (bottom, lowers) = above, below
+    outside = 1 - confidence
+
+    def chance(ratio: float) -> float:
+        factors = [upper - ratio * lower for upper, lower in zip(uppers, lowers, strict=True)]
+        return joint.beyond(factors, abs(top - ratio * bottom))
+
+    may_be_zero = any(lowers) and joint.beyond(lowers, abs(bottom)) >= outside
+    if bottom == 0 or (may_be_zero and (lo is None or hi is None)):
+        return None if lo is None or hi is None else Interval(lo, hi)
+    middle = top / bottom
+    middle = middle if lo is None else max(middle, lo)
+    middle = middle if hi is None else min(middle, hi)
+    if may_be_zero and lo is not None and hi is not None and chance(middle) < outside:
+        return Interval(lo, hi)
+    return explained(chance, outside, middle, lo, hi)

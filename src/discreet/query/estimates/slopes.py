@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from discreet.query import ir
-from discreet.query.estimators import Association, Estimator, Mean, Noises, Spread, Total
-from discreet.query.uncertainty.intervals import Joint
-from discreet.query.uncertainty.linear import Form, form_of, form_of_aggregate
+from discreet.query.estimates.associations import Association
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Spread, Total
+from discreet.query.estimates.intervals import Joint
+from discreet.query.estimates.linear import LinearRatio, ratio_of, ratio_of_aggregate
 
 ROWS = 1_000
 """The size of the reference group: errors of averages are announced for it, and shrink as the group grows."""
@@ -60,8 +61,8 @@ def slopes_of(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises
     """
     if isinstance(expr, ir.Released) and expr.name in estimators:
         return slopes_of_aggregate(estimators[expr.name], noises)
-    form = form_of(expr, estimators)
-    return None if form is None or form.is_constant else _of_form(form, noises)
+    ratio = ratio_of(expr, estimators)
+    return None if ratio is None or ratio.is_constant else _of_ratio(ratio, noises)
 
 
 def slopes_of_aggregate(estimator: Estimator, noises: Noises) -> Slopes | None:
@@ -70,8 +71,8 @@ def slopes_of_aggregate(estimator: Estimator, noises: Noises) -> Slopes | None:
         return None
     if isinstance(estimator, Association):
         return Slopes(estimator.slopes(ROWS), rows=ROWS)
-    form = form_of_aggregate(estimator)
-    return _of_estimator(estimator, noises) if form is None else _of_form(form, noises)
+    ratio = ratio_of_aggregate(estimator)
+    return _of_estimator(estimator, noises) if ratio is None else _of_ratio(ratio, noises)
 
 
 def is_announced(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> bool:
@@ -105,19 +106,20 @@ def magnitude(estimator: Estimator, noises: Noises) -> float:
             return abs(float(value)) or 1.0 if isinstance(value, (int, float)) else 1.0
 
 
-def _of_form(form: Form, noises: Noises) -> Slopes | None:
-    """The slopes of a linear form are its factors; those of a ratio A/B are those of (A − tB)/B at its value t."""
-    if form.is_linear:
-        return Slopes({name: float(factor) for name, factor in form.above.factors.items()})
-    names = tuple(dict.fromkeys((*form.above.factors, *form.below.factors)))
+def _of_ratio(ratio: LinearRatio, noises: Noises) -> Slopes | None:
+    """The slopes of a linear ratio are its factors; those of a ratio A/B are those of (A − tB)/B at its value t."""
+    if ratio.is_linear:
+        return Slopes({name: float(factor) for name, factor in ratio.numerator.factors.items()})
+    names = tuple(dict.fromkeys((*ratio.numerator.factors, *ratio.denominator.factors)))
     group = {name: _reference_of(noises[name].measure) for name in names}
-    top, bottom = form.above.at(group, noises), form.below.at(group, noises)
+    top, bottom = ratio.numerator.at(group, noises), ratio.denominator.at(group, noises)
     if bottom == 0:
         return None
-    ratio = top / bottom
+    value = top / bottom
     return Slopes(
         {
-            name: (float(form.above.factors.get(name, 0)) - ratio * float(form.below.factors.get(name, 0))) / bottom
+            name: (float(ratio.numerator.factors.get(name, 0)) - value * float(ratio.denominator.factors.get(name, 0)))
+            / bottom
             for name in names
         },
         rows=ROWS,

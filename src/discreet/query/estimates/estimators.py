@@ -1,16 +1,150 @@
-"""Spreads: variances and standard deviations, from a noisy count, sum and sum of squares."""
+"""Estimators: counts, sums, means, variances and standard deviations, from noisy sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import ceil, floor, sqrt
+from typing import Protocol, TypeAlias
 
+from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.estimators.base import Noises, Noisy, clip, scaled
-from discreet.query.uncertainty.intervals import Interval, Joint, explained
-from discreet.query.uncertainty.ratios import ratio_interval
+from discreet.query.estimates.intervals import Interval, Joint, explained, ratio_interval
+from discreet.query.estimates.noise import Noise
+
+Noisy: TypeAlias = Mapping[str, int | tuple[int, ...]]
+"""What was released of one group, by name: a noisy integer for each measure, the number of a bin (or several) for each
+choice."""
+
+Noises: TypeAlias = Mapping[str, Noise]
+
+Value: TypeAlias = KeyValue | float | list[KeyValue]
+"""What an estimate can be."""
+
+
+class Estimator(Protocol):
+    """How one aggregate is estimated from what was released."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the released integers that are used."""
+        ...
+
+    def estimate(self, noisy: Noisy, noises: Noises) -> Value:
+        """The statistic of one group; None where a noisy count leaves nothing to divide by."""
+        ...
+
+    def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval | None:
+        """An interval that holds the statistic with at least this confidence, over the noise; None if there is none."""
+        ...
+
+
+def integer(name: str, noisy: Noisy) -> int:
+    """One released integer."""
+    value = noisy[name]
+    if not isinstance(value, int):
+        raise TypeError("this was released as a list")
+    return value
+
+
+def scaled(name: str, noisy: Noisy, noises: Noises) -> float:
+    """A noisy measure in the units of its values."""
+    return float(noises[name].step * integer(name, noisy))
+
+
+def radius(noise: Noise, confidence: float) -> float:
+    """The half width of a measure's interval, in the units of its values."""
+    return float(noise.radius(confidence))
+
+
+def clip(value: float, lo: float, hi: float) -> float:
+    """The value, moved into [lo, hi]."""
+    return min(max(value, lo), hi)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """A count, or a sum.
+
+    Args:
+        measure: that is counted or added up.
+        whole: whether it is a whole number.
+    """
+
+    measure: str
+    whole: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The measure."""
+        return (self.measure,)
+
+    def estimate(self, noisy: Noisy, noises: Noises) -> int | float:
+        """The noisy total itself."""
+        value = noises[self.measure].step * integer(self.measure, noisy)
+        return round(value) if self.whole else float(value)
+
+    def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
+        """The noise's own quantiles about it: exact but for rounding outwards to whole numbers."""
+        noise = noises[self.measure]
+        half = radius(noise, confidence)
+        value = float(noise.step * integer(self.measure, noisy))
+        lo, hi = value - half, value + half
+        return Interval(floor(lo), ceil(hi)) if self.whole else Interval(lo, hi)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """An average, taken about `centre`, because the noise that a sum needs grows with the size of its terms.
+
+    Args:
+        count: the measure that counts the rows.
+        total: the measure Σ(x − centre).
+        centre: the middle of the bounds.
+        lo: least value a row can have; the estimate is kept consistent with it.
+        hi: greatest value a row can have.
+    """
+
+    count: str
+    total: str
+    centre: Fraction = Fraction(0)
+    lo: Fraction
+    hi: Fraction
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The measures used."""
+        return self.count, self.total
+
+    def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
+        """The mean of one group; None where the noisy count leaves nothing to divide by."""
+        count = scaled(self.count, noisy, noises)
+        if count < 1:
+            return None
+        return float(self.centre) + clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
+
+    def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
+        """All means that the noise could explain, by Fieller's construction: see `estimates.intervals`."""
+        joint = Joint.of([noises[self.total], noises[self.count]])
+        total, count = scaled(self.total, noisy, noises), scaled(self.count, noisy, noises)
+        offset = ratio_interval(
+            joint, (total, (1.0, 0.0)), (count, (0.0, 1.0)), confidence, lo=self._below, hi=self._above
+        )
+        if offset is None:
+            raise AssertionError("a range with two ends bounds every mean")
+        return Interval(float(self.centre) + offset.lo, float(self.centre) + offset.hi)
+
+    @property
+    def _below(self) -> float:
+        """How far a mean can lie below the centre, as a negative number."""
+        return float(self.lo - self.centre)
+
+    @property
+    def _above(self) -> float:
+        """How far a mean can lie above the centre."""
+        return float(self.hi - self.centre)
+
 
 _FOR_MEAN = 1 / 20
 """Which part of the error is spent on keeping the mean to an interval."""

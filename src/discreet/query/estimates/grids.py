@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 
 from discreet.query import ir
+from discreet.query.estimates.intervals import Interval
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
-from discreet.query.uncertainty.intervals import Interval
 from discreet.tables import Kind
 
 MOST_VALUES = 1 << 16

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from discreet.query.estimators.base import Noises, Noisy, clip, scaled
-from discreet.query.uncertainty.intervals import Interval, Joint
-from discreet.query.uncertainty.ratios import ratio_interval
+from discreet.query.estimates.estimators import Noises, Noisy, clip, scaled
+from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
 
 Factors = Mapping[str, float]
 
