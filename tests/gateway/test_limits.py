@@ -24,11 +24,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine import ExactResult
+from discreet.gateway.answers import evaluate, interval
 from discreet.gateway.release import release
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
-from discreet.query.plan import Level, make_plan
-from discreet.query.released import evaluate, interval
-from discreet.query.request import Request
+from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.stats import upper_bound
 from discreet.tables import Column, Dataset, Kind, Link, Source, Table

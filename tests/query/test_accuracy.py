@@ -1,4 +1,4 @@
-"""Accuracy first: wishes are met at the least cost, offers are shared well, limits are the analyst's to choose."""
+"""Accuracy first: read_within are met at the least cost, offers are shared well, limits are the analyst's to choose."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import AccuracyUnreachable, DiscreetError, InvalidArgument, UnknownColumn, Unsupported
 from discreet.privacy import ADD_REMOVE, Budget, Limits
-from discreet.query.draft import Draft
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import Request
-from discreet.query.rules.noise import _with_noise
-from discreet.query.sharing.expected import expected_errors
-from discreet.query.sharing.split import split
+from discreet.query.planner import Draft, Plan, Request, Wish, make_plan
+from discreet.query.planner.accuracy import expected_errors
+from discreet.query.planner.allocation import split
+from discreet.query.planner.calibration import _with_noise
+from discreet.query.planner.request import read_within
 from discreet.query.sql import question
-from discreet.query.wishes import Wish, wishes
 from discreet.tables import Dataset
 from support.asked import TABLES
 
@@ -265,9 +263,9 @@ def test_requests_are_checked(offer: dict[str, Any]) -> None:
 
 def test_wishes_are_read_in_all_their_forms() -> None:
     """Numbers, percentages, percentages from a size on; for all columns or by name."""
-    assert wishes(50) == wishes("50") == (("*", Wish(width=Fraction(50))),)
-    assert wishes({"a": " 5 % @ 1000 "}) == wishes({"a": ("5%", 1000)})
-    assert wishes({"a": "0.5%"})[0][1].part == Fraction(1, 200)
+    assert read_within(50) == read_within("50") == (("*", Wish(width=Fraction(50))),)
+    assert read_within({"a": " 5 % @ 1000 "}) == read_within({"a": ("5%", 1000)})
+    assert read_within({"a": "0.5%"})[0][1].part == Fraction(1, 200)
     assert [str(Wish.of(wish)) for wish in (50, "2%", ("5%", 1000))] == [
         "± 50",
         "± 2 %",

@@ -15,10 +15,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from discreet.gateway.answers import interval
 from discreet.privacy import ADD_REMOVE, Budget
-from discreet.query.plan import Level, make_plan
-from discreet.query.released import interval
-from discreet.query.request import Request
+from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.stats import lower_bound, upper_bound
 from discreet.tables import Dataset

@@ -18,12 +18,10 @@ import pytest
 from discreet.engine import ExactResult
 from discreet.errors import TooManyGroups, Unsupported
 from discreet.gateway.answer import groups_from_json, groups_to_json
+from discreet.gateway.answers import Group, arrange, interval
 from discreet.gateway.release import release
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
-from discreet.query.draft import Draft
-from discreet.query.plan import Level, make_plan
-from discreet.query.released import Group, arrange, interval
-from discreet.query.request import Request
+from discreet.query.planner import Draft, Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.stats import upper_bound
 from discreet.tables import Dataset

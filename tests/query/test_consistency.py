@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from discreet.errors import Unsupported
+from discreet.gateway.answers import Group, arrange, consistent
 from discreet.noise import discrete_laplace
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
-from discreet.query.consistency import consistent
-from discreet.query.plan import Plan, make_plan
-from discreet.query.released import Group, arrange
-from discreet.query.request import Request
+from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
 

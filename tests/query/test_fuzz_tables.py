@@ -21,8 +21,7 @@ from discreet.engine.capability import check_capability
 from discreet.errors import DiscreetError
 from discreet.privacy import Budget
 from discreet.query import ir
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import Request
+from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Dataset, Kind
 from support.asked import FOLDER, TABLES, pairs

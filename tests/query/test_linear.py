@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.gateway.answers import evaluate, interval
 from discreet.privacy import ADD_REMOVE, Budget
-from discreet.query.draft import Draft
 from discreet.query.estimates import ratio_of
-from discreet.query.plan import make_plan
-from discreet.query.released import evaluate, interval
-from discreet.query.request import Request
+from discreet.query.planner import Draft, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import PEOPLE, TABLES

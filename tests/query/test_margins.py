@@ -14,8 +14,7 @@ from discreet.privacy import Budget
 from discreet.query import ir
 from discreet.query.estimates import deviation
 from discreet.query.ir import canonical
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import Request
+from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import TABLES

@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, TypeMismatch, Unsupported
 from discreet.privacy import Limits
 from discreet.query.ir import canonical
-from discreet.query.offers import Offer
+from discreet.query.planner import Offer
 from discreet.query.sql import Strategy, options, question
 from support.asked import TABLES
 

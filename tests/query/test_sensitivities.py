@@ -12,7 +12,8 @@ import pytest
 from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
-from discreet.query.rules.sensitivities import contribution, sensitivity, sensitivity_of_cells
+from discreet.query.planner import sensitivity
+from discreet.query.planner.sensitivities import contribution, sensitivity_of_cells
 from discreet.tables import Kind
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, QueryError, UnboundedColumn, Unsupported
 from discreet.privacy import Bounds
-from discreet.query.sensitivity import sensitivity
+from discreet.query.planner import sensitivity
 
 TEN = Bounds(0, 10)
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from discreet.query.sharing.split import split, worst
+from discreet.query.planner.allocation import split, worst
 
 NAMES = ["a", "b", "c", "d", "e"]
 COLUMNS = st.lists(

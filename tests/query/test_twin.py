@@ -14,8 +14,8 @@ import duckdb
 import ibis
 import pytest
 
+from discreet.gateway.answers import evaluate
 from discreet.query import ir
-from discreet.query.released import evaluate
 from discreet.query.sql import question
 from discreet.tables import Kind, Table
 from support.asked import FOLDER, PEOPLE, TABLES, VISITS, pairs

@@ -17,6 +17,7 @@ from discreet.exact import Rationalizable
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
 from discreet.gateway.answering import Answering, answer_of
+from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.asked import Asked
 from discreet.gateway.explanation import Explanation
 from discreet.gateway.reuse import Remade, Shelf
@@ -25,11 +26,7 @@ from discreet.gateway.together import Desk
 from discreet.gateway.tuning import tuned
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import CONFIDENCE, Auto, Request
-from discreet.query.tuning.spans import known, rebound
-from discreet.query.wishes import Within
-from discreet.query.workloads.workload import Workload, make_workload
+from discreet.query.planner import CONFIDENCE, Auto, Plan, Request, Within, known, make_plan, rebound
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
@@ -142,7 +139,7 @@ class Protected:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range.
         """
-        from discreet.query.offers import Offer
+        from discreet.query.planner import Offer
         from discreet.query.sql import options, written
 
         if isinstance(question, list):

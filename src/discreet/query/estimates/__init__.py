@@ -7,7 +7,7 @@ room. All of it is post-processing: it costs nothing and can give nothing away, 
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import Cells, Frequent, Ranked, most_cells
-from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total, Value
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total
 from discreet.query.estimates.grids import Grid, grid_of
 from discreet.query.estimates.intervals import Interval, Joint
 from discreet.query.estimates.linear import deviation, ratio_of
@@ -36,7 +36,6 @@ __all__ = [
     "Spread",
     "Sums",
     "Total",
-    "Value",
     "can_be_summed",
     "deviation",
     "grid_of",

@@ -7,11 +7,10 @@ cause, place, fix.
 from discreet.query.sql.frames import frame_of, written
 from discreet.query.sql.names import meant
 from discreet.query.sql.options_clause import Options, Strategy
-from discreet.query.sql.parsing import FAULTS, explained, options, parse
+from discreet.query.sql.parsing import explained, options, parse
 from discreet.query.sql.select import question
 
 __all__ = [
-    "FAULTS",
     "Options",
     "Strategy",
     "explained",
