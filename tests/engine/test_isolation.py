@@ -23,10 +23,10 @@ from discreet.query.ir import (
     PerUnit,
     Scan,
     Sum,
+    Summarized,
     Summary,
     Type,
 )
-from discreet.query.ir.tree.relations import Summarized
 from discreet.tables import Kind, Owner
 from support.questions import AT_LEAST, by_group, call, count, literal
 from support.relations import owners

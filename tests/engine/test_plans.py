@@ -21,6 +21,7 @@ from discreet.query.ir import (
     Distinct,
     Exact,
     Expr,
+    Function,
     Join,
     JoinKind,
     Key,
@@ -29,13 +30,13 @@ from discreet.query.ir import (
     Ranking,
     Relation,
     Scan,
+    Sorting,
+    Summarized,
     Summary,
     Type,
     Window,
     Windowed,
 )
-from discreet.query.ir.tree.expressions import Function
-from discreet.query.ir.tree.relations import Sorting, Summarized
 from discreet.tables import Kind
 from discreet.tables.session import Session
 from support.engines import as_if_admitted, engine_as_if_admitted

@@ -11,8 +11,7 @@ from discreet.engine import crowds, duckdb, pushing
 from discreet.engine.pushing import pushed
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
-from discreet.query.ir import Exact, Expr, Join, JoinKind, Relation, Scan, Type, Where
-from discreet.query.ir.tree.expressions import Function
+from discreet.query.ir import Exact, Expr, Function, Join, JoinKind, Relation, Scan, Type, Where
 from discreet.tables import Kind
 from support.hashes import HashOrder
 from support.questions import AT_LEAST, BOTH, EQUAL, IS_NULL, LESS, by_group, call, count, literal

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Keys, KeyValue, Limits, Unit
-from discreet.query.ir import Call, Exact, Expr, Key, Literal, Measure, Scan, Sum, Type, Where
+from discreet.query.ir import Call, Exact, Expr, Function, Key, Literal, Measure, Scan, Sum, Type, Where
 from discreet.query.ir import Column as Reference
-from discreet.query.ir.tree.expressions import Function
 from discreet.tables import Column, Kind, Source, Table, owner_of
 from support.engines import engine_as_if_admitted
 

@@ -26,6 +26,7 @@ from discreet.query.ir import (
     Ranking,
     Relation,
     Scan,
+    Sorting,
     Summary,
     Type,
     Union,
@@ -34,7 +35,6 @@ from discreet.query.ir import (
     Windowed,
 )
 from discreet.query.ir import Column as Reference
-from discreet.query.ir.tree.relations import Sorting
 from discreet.tables import Column, Kind, Owner, Table
 from discreet.tables.admission.column_casts import LONGEST_TEXT
 

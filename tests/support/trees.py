@@ -28,6 +28,8 @@ from discreet.query.ir import (
     Ranking,
     Relation,
     Scan,
+    Sorting,
+    Summarized,
     Summary,
     Type,
     Union,
@@ -36,7 +38,6 @@ from discreet.query.ir import (
     Window,
     Windowed,
 )
-from discreet.query.ir.tree.relations import Sorting, Summarized
 from discreet.tables import Kind
 from support.questions import AT_LEAST, BOTH, BROKEN, EQUAL, IS_NULL, LESS, PLUS, TIMES, call, count, literal, total
 from support.shop import DAYS, Shop
