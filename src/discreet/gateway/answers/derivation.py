@@ -15,7 +15,16 @@ from discreet.gateway.answers.serving import Released, is_unlimited, serving
 from discreet.gateway.answers.sources import AvailableParts, Choice, Source, Total, about
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.estimates import Estimator, Frequent, Mean, Noise, Noisy, Ranked, Selection, slopes_of_aggregate
+from discreet.query.estimates import (
+    Estimator,
+    Mean,
+    ModeEstimator,
+    Noise,
+    Noisy,
+    QuantileEstimator,
+    Selection,
+    slopes_of_aggregate,
+)
 from discreet.query.planner import CONFIDENCE, Draft, Level, Plan
 
 _ROUNDED = 1 + 1e-9
@@ -136,7 +145,7 @@ class _Assembly:
 
     def _estimator(self, estimator: Estimator) -> Estimator | None:
         """The estimator of an aggregate, if its parts are there; of an average, perhaps about another centre."""
-        if isinstance(estimator, Ranked | Frequent):
+        if isinstance(estimator, QuantileEstimator | ModeEstimator):
             return estimator if self._chooses(estimator) else None
         if all([self._takes(part) for part in estimator.parts]):  # noqa: C419 — all of them are taken
             return estimator
@@ -149,7 +158,7 @@ class _Assembly:
             self._totals[name] = found
         return found is not None
 
-    def _chooses(self, estimator: Ranked | Frequent) -> bool:
+    def _chooses(self, estimator: QuantileEstimator | ModeEstimator) -> bool:
         """Take a choice, if it is there."""
         pick = estimator.pick
         wanted = next(each for each in self._draft.histograms if each.name == pick.histogram)
@@ -185,7 +194,7 @@ def _errs_no_more(made: Draft, draft: Draft) -> bool:
             for slopes, law in zip(found, laws, strict=True)
         ]
         new, old = errors
-        if isinstance(estimator, Ranked | Frequent):
+        if isinstance(estimator, QuantileEstimator | ModeEstimator):
             if not _chooses_as_well(made, draft, estimator.pick.name):
                 return False
         elif new is None or old is None or new > old * _ROUNDED:

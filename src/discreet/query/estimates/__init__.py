@@ -6,7 +6,7 @@ room. All of it is post-processing: it costs nothing and can give nothing away, 
 """
 
 from discreet.query.estimates.associations import Association
-from discreet.query.estimates.choices import Cells, Frequent, Ranked, most_cells
+from discreet.query.estimates.choices import Cells, ModeEstimator, QuantileEstimator, most_cells
 from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total
 from discreet.query.estimates.grids import Grid, grid_of
 from discreet.query.estimates.intervals import Interval, Joint
@@ -20,17 +20,17 @@ __all__ = [
     "Association",
     "Cells",
     "Estimator",
-    "Frequent",
     "Grid",
     "Interval",
     "Joint",
     "Mean",
     "Mechanism",
+    "ModeEstimator",
     "Noise",
     "Noises",
     "Noisy",
     "Pick",
-    "Ranked",
+    "QuantileEstimator",
     "Selection",
     "Slopes",
     "Spread",

@@ -92,7 +92,7 @@ def most_cells(size: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class QuantileEstimator:
     """A quantile: MEDIAN, PERCENTILE_CONT, MIN, MAX and their like.
 
     Args:
@@ -163,7 +163,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frequent:
+class ModeEstimator:
     """The most frequent value, or a list of the most frequent ones.
 
     Args:

@@ -88,7 +88,7 @@ def numeral(text: str) -> tree.Literal:
         integer:40 real:1/2 real:1000
     """
     if len(text) > _MOST_DIGITS:
-        raise Unsupported(f"a number of {len(text)} characters can't be told from a shorter one")
+        raise Unsupported(f"a number of {len(text)} characters has more digits than numbers here have")
     if not _NUMBER.fullmatch(text):
         raise SqlSyntax(f"{text!r} isn't a number")
     if text.isdigit():

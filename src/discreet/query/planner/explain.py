@@ -156,7 +156,7 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
     of = {part: aggregates[name].argument for name, estimator in draft.estimators for part in estimator.parts}
     for selection in draft.selections:
         value = of[selection.pick.name]
-        yield selection.pick.name, _choice(selection, "" if value is None else wording(value))
+        yield selection.pick.name, _choice(selection, "" if value is None else expression_in_words(value))
 
 
 def _measure(measure: ir.Measure) -> str:
@@ -165,7 +165,7 @@ def _measure(measure: ir.Measure) -> str:
         case ir.Sum():
             return _sum(measure)
         case ir.DistinctValues(value=value):
-            return f"number of different values of {wording(value)}"
+            return f"number of different values of {expression_in_words(value)}"
         case _:
             return "number of units"
 
@@ -178,8 +178,8 @@ def _sum(measure: ir.Sum) -> str:
         case ir.Call(
             function=ir.Function(name="if"), args=(ir.Call(function=ir.Function(name="is_null"), args=(value,)), *_)
         ):
-            return f"number of rows with {wording(value)}"
-    return f"sum of {wording(measure.value)}"
+            return f"number of rows with {expression_in_words(value)}"
+    return f"sum of {expression_in_words(measure.value)}"
 
 
 def _choice(selection: Selection, value: str) -> str:
@@ -217,14 +217,14 @@ _INFIX = {
 }
 
 
-def wording(expr: ir.Expr) -> str:
+def expression_in_words(expr: ir.Expr) -> str:
     """The expression as a reader would write it; brackets around every operation but the outermost.
 
     Examples:
         >>> from discreet.tables import Kind
         >>> from discreet.query.ir import call, literal
         >>> age = ir.Released("age", ir.Type(Kind.INTEGER, nullable=True))
-        >>> wording(call("multiply", call("subtract", age, literal(55)), literal(2)))
+        >>> expression_in_words(call("multiply", call("subtract", age, literal(55)), literal(2)))
         '(age − 55) × 2'
     """
     match expr:
@@ -237,7 +237,7 @@ def wording(expr: ir.Expr) -> str:
         case ir.Literal(value=value):
             return f"{float(value):g}" if expr.type.kind is Kind.REAL else str(value)  # type: ignore[arg-type]  # a real
         case ir.Margin(side=side, of=of):
-            return f"{side.upper()}({wording(of)})"
+            return f"{side.upper()}({expression_in_words(of)})"
         case ir.Call(function=function, args=args):
             return _call(function.name, args)
 
@@ -249,23 +249,26 @@ def _call(name: str, args: Sequence[ir.Expr]) -> str:
     if name in _INFIX:
         return f" {_INFIX[name]} ".join(map(_part, args))
     if name == "real":  # a whole number read as a real one: nothing a reader would miss
-        return wording(args[0])
+        return expression_in_words(args[0])
     if name == "is_null":
         return f"{_part(args[0])} IS NULL"
     if name == "if":
         return _case(args)
-    return f"{name.upper()}({', '.join(map(wording, args))})"
+    return f"{name.upper()}({', '.join(map(expression_in_words, args))})"
 
 
 def _case(args: Sequence[ir.Expr]) -> str:
     """CASE, with its conditions and results."""
     *pairs, otherwise = args
-    whens = " ".join(f"WHEN {wording(pairs[n])} THEN {wording(pairs[n + 1])}" for n in range(0, len(pairs), 2))
-    return f"CASE {whens} ELSE {wording(otherwise)} END"
+    whens = " ".join(
+        f"WHEN {expression_in_words(pairs[n])} THEN {expression_in_words(pairs[n + 1])}"
+        for n in range(0, len(pairs), 2)
+    )
+    return f"CASE {whens} ELSE {expression_in_words(otherwise)} END"
 
 
 def _part(expr: ir.Expr) -> str:
     """An operand: in brackets if it is itself an operation."""
-    text = wording(expr)
+    text = expression_in_words(expr)
     bare = not isinstance(expr, ir.Call) or (expr.function.name not in _INFIX and expr.function.name != "is_null")
     return text if bare or (isinstance(expr, ir.Call) and text.endswith("²")) else f"({text})"

@@ -15,12 +15,12 @@ from discreet.query import ir
 from discreet.query.estimates import (
     Association,
     Estimator,
-    Frequent,
     Grid,
     Interval,
     Mean,
+    ModeEstimator,
     Pick,
-    Ranked,
+    QuantileEstimator,
     Spread,
     Sums,
     Total,
@@ -84,7 +84,7 @@ class MeasureCollector:
         fine = self._fine_rows if value.type.kind is Kind.INTEGER else _exponent(max(abs(lo), abs(hi))) - _REAL_BITS
         grid = max(fine, self._coarsest(max(abs(lo), abs(hi))), _FINEST)
         if value.type.kind is Kind.INTEGER and grid > _COARSEST:
-            raise InvalidArgument("so small an offer drowns every number in its noise", hint="offer more")
+            raise InvalidArgument("this offer is so small that noise would drown every number", hint="offer more")
         step = Fraction(2) ** grid
         return self._add(ir.Sum(name=self._fresh(), value=value, grid=grid, lo=floor(lo / step), hi=ceil(hi / step)))
 
@@ -264,9 +264,9 @@ def _choice(aggregate: ir.Aggregate, value: ir.Expr, collector: MeasureCollector
     """Quantiles and modes: bins of a histogram."""
     if aggregate.fraction is not None:
         pick, grid = collector.quantile(value, aggregate.fraction)
-        return Ranked(pick=pick, grid=grid)
+        return QuantileEstimator(pick=pick, grid=grid)
     values, is_list = value.type.values or (), aggregate.most is not None
-    return Frequent(pick=collector.fullest(value, aggregate.most or 1), values=values, is_list=is_list)
+    return ModeEstimator(pick=collector.fullest(value, aggregate.most or 1), values=values, is_list=is_list)
 
 
 def _moments(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Estimator:

@@ -62,7 +62,9 @@ class Wish:
         """
         if isinstance(wish, tuple):
             if len(wish) != _PAIR or not _is_percentage(wish[0]):
-                raise InvalidArgument("a wish in two parts is a percentage and the least value it is of", hint=_FORMS)
+                raise InvalidArgument(
+                    "an accuracy in two parts is a percentage and the least value that it is meant of", hint=_FORMS
+                )
             return cls(part=_part(str(wish[0])), floor=moderate(wish[1], "the floor of within"))
         if isinstance(wish, str) and "@" in wish:
             part, _, floor = wish.partition("@")

@@ -202,7 +202,7 @@ def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
     if not all(size.isdigit() and int(size) <= 76 for size in sizes):  # noqa: PLR2004 — BigQuery's longest
         raise TypeMismatch("DECIMAL takes how many digits there are, and how many behind the point")
     if not sizes and semantics.digits is None:
-        raise Unsupported("how many digits a DECIMAL has isn't said", hint="DECIMAL(18, 2)")
+        raise Unsupported("this DECIMAL doesn't say how many digits it has", hint="DECIMAL(18, 2)")
     whole = semantics.whole_decimals and (sizes[1:] == ["0"] or len(sizes) == 1)
     if whole:
         node.set("to", exp.DataType.build("bigint"))

@@ -9,15 +9,15 @@ from discreet.errors import TypeMismatch, UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.joins import Nesting, Rows, gathered, looks_inside, one_sided, parts_of_and
+from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
 from discreet.query.sql.names import check_alias, meant, place_of
 from discreet.query.sql.scopes import (
     Common,
+    CommonTable,
     Derived,
     Item,
-    Reader,
     Scope,
-    Shared,
+    SelectContext,
     Source,
     note_columns,
     placed,
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def source_of(reader: Reader, select: exp.Select, common: Common, outer: Scope | None = None) -> Source:
+def source_of(context: SelectContext, select: exp.Select, common: Common, outer: Scope | None = None) -> Source:
     """The rows after FROM, JOIN and WHERE.
 
     Raises:
         QueryError: with its reason, and mostly its place.
     """
-    return _From(reader, select, common, outer).source()
+    return _From(context, select, common, outer).source()
 
 
 class _From:
     """One FROM clause being read."""
 
-    def __init__(self, reader: Reader, select: exp.Select, common: Common, outer: Scope | None) -> None:
+    def __init__(self, context: SelectContext, select: exp.Select, common: Common, outer: Scope | None) -> None:
         """Start with nothing."""
-        self._reader = reader
+        self._context = context
         self._select = select
         self._common = common
         self._outer = outer
@@ -58,19 +58,19 @@ class _From:
             raise Unsupported("a question needs a table to ask", hint="SELECT … FROM a table")
         self._groups.append([self._rows(first.this)])
         for join in self._select.args.get("joins") or ():
-            with placed(self._reader.text, join):
+            with placed(self._context.text, join):
                 self._join(join)
         plain, nested = self._split_where()
         binder = RowBinder(self._scope(self._parts), "WHERE")
         self._conditions += [each for node in plain for each in conjuncts(condition("WHERE", node, binder))]
         own = [each for each in self._conditions if self._is_own(each)]
-        joined, left = gathered(self._parts, own, self._reader.facts)
+        joined, left = gathered(self._parts, own, self._context.facts)
         scope = self._scope([joined])
         scope.narrow(narrowed(own))
         relation = _filtered(joined.relation, left)
-        nest = Nesting(self._reader, self._common, scope, source_of)
+        nest = SemiJoins(self._context, self._common, scope, source_of)
         for node in nested:
-            with placed(self._reader.text, node):
+            with placed(self._context.text, node):
                 relation = nest(node, relation)
         return Source(relation, scope, tuple(each for each in self._conditions if each not in own))
 
@@ -86,7 +86,7 @@ class _From:
         twice = next((item.called for n, item in enumerate(items) if item.called.casefold() in called[:n]), None)
         if twice is not None:
             raise UnknownTable(f"two tables here are called {twice!r}", hint="give one of them an alias")
-        return Scope(self._reader.text, self._reader.facts, items, self._outer)
+        return Scope(self._context.text, self._context.facts, items, self._outer)
 
     def _is_own(self, each: ir.Expr) -> bool:
         """Whether a condition needs nothing of the SELECT around this one."""
@@ -97,19 +97,19 @@ class _From:
 
     def _rows(self, node: exp.Expression) -> Rows:
         """What one item of FROM means."""
-        with placed(self._reader.text, node):
+        with placed(self._context.text, node):
             match type(node).__name__:
                 case "Table":
                     return self._table(cast("exp.Table", node))
                 case "Subquery" if type(node.this).__name__ in {"Select", "Union"}:
-                    derived = self._reader.derive(cast("exp.Query", node.this), self._common)
+                    derived = self._context.derive(cast("exp.Query", node.this), self._common)
                     return self._item(node, node.alias or "a subquery", derived)
                 case _:
                     raise Unsupported("FROM takes tables, subqueries and what WITH names")
 
     def _table(self, node: exp.Table) -> Rows:
         """A table, or what WITH names."""
-        known = [*self._common, *(table.name for table in self._reader.tables)]
+        known = [*self._common, *(table.name for table in self._context.tables)]
         if node.args.get("db") or node.args.get("catalog"):
             raise UnknownTable("tables here have one name, without a schema", hint=meant("", known))
         if type(node.this).__name__ != "Identifier":
@@ -119,7 +119,7 @@ class _From:
         name = node.name.casefold()
         if name in self._common:
             return self._item(node, node.alias or node.name, self._used(self._common[name]))
-        for table in self._reader.tables:
+        for table in self._context.tables:
             if table.name.casefold() == name:
                 return self._scan(node, table)
         raise UnknownTable(f"no table here is called {node.name!r}", hint=meant(node.name, known))
@@ -127,38 +127,38 @@ class _From:
     def _scan(self, node: exp.Table, table: Table) -> Rows:
         """A table's own rows."""
         alias = node.args.get("alias")
-        check_alias(self._reader.text, None if alias is None else alias.this)
+        check_alias(self._context.text, None if alias is None else alias.this)
         if alias is not None and alias.args.get("columns"):
             raise Unsupported("columns of a table keep their names", hint="leave the list of names out")
-        name = self._reader.aliases.take(table.name)
-        scan = ir.Scan(table, tuple(each.name for each in table.columns), owner_of(table, self._reader.tables), name)
-        self._reader.count(scan)
-        note_columns(self._reader, scan)
+        name = self._context.aliases.take(table.name)
+        scan = ir.Scan(table, tuple(each.name for each in table.columns), owner_of(table, self._context.tables), name)
+        self._context.count(scan)
+        note_columns(self._context, scan)
         held = {each.name.casefold(): ir.Column(name, each.name, column_type(each)) for each in table.columns}
-        return Rows(scan, (Item(node.alias or table.name, held, place=place_of(self._reader.text, node)),))
+        return Rows(scan, (Item(node.alias or table.name, held, place=place_of(self._context.text, node)),))
 
-    def _used(self, shared: Shared) -> Derived:
+    def _used(self, shared: CommonTable) -> Derived:
         """What WITH names; every use but the first under an alias of its own."""
         if shared.derived is None:
-            derived = self._reader.derive(shared.query, shared.common)
+            derived = self._context.derive(shared.query, shared.common)
             shared.derived = Derived(derived.relation, renamed(derived.columns, shared.names))
             return shared.derived
-        self._reader.count(shared.derived.relation)
-        alias = self._reader.aliases.take("subquery")
+        self._context.count(shared.derived.relation)
+        alias = self._context.aliases.take("subquery")
         inner = shared.derived.columns
         relation = ir.Project(shared.derived.relation, alias, tuple((name, column) for name, column in inner))
         outer = tuple((name, ir.Column(alias, name, column.type)) for name, column in inner)
         for (_, old), (_, new) in zip(inner, outer, strict=True):
-            self._reader.facts.hand_on(new, old)
+            self._context.facts.hand_on(new, old)
         return Derived(relation, outer)
 
     def _item(self, node: exp.Expression, called: str, derived: Derived) -> Rows:
         """A subquery's rows under its name."""
         alias = node.args.get("alias")
-        check_alias(self._reader.text, None if alias is None else alias.this)
+        check_alias(self._context.text, None if alias is None else alias.this)
         names = () if alias is None else tuple(each.name for each in alias.args.get("columns") or ())
         held = {name.casefold(): column for name, column in renamed(derived.columns, names)}
-        return Rows(derived.relation, (Item(called, held, place=place_of(self._reader.text, node)),))
+        return Rows(derived.relation, (Item(called, held, place=place_of(self._context.text, node)),))
 
     def _join(self, join: exp.Join) -> None:
         """One JOIN, or what follows a comma."""
@@ -189,16 +189,16 @@ class _From:
     def _sided(self, group: Sequence[Rows], right: Rows, side: str, kind: str, conditions: Sequence[ir.Expr]) -> Rows:
         """A join that isn't the same from both sides: what stands before it is joined first."""
         own = [each for each in self._conditions if self._is_own(each)]
-        left, unused = gathered(group, own, self._reader.facts)
+        left, unused = gathered(group, own, self._context.facts)
         used = [each for each in own if each not in unused]
         self._conditions = [each for each in self._conditions if each not in used]
         if kind in {"SEMI", "ANTI"}:
             return one_sided(
-                left, right, ir.JoinKind(kind.lower()), conditions, self._reader.facts, word=f"{kind} JOIN"
+                left, right, ir.JoinKind(kind.lower()), conditions, self._context.facts, word=f"{kind} JOIN"
             )
         if side == "RIGHT":
             left, right = right, left
-        return one_sided(left, right, ir.JoinKind.LEFT, conditions, self._reader.facts, word=f"{side} JOIN")
+        return one_sided(left, right, ir.JoinKind.LEFT, conditions, self._context.facts, word=f"{side} JOIN")
 
     def _meeting(
         self, join: exp.Join, group: Sequence[Rows], right: Rows, seen: Sequence[Rows], *, natural: bool

@@ -15,7 +15,7 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, conjunction
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.scopes import Common, Facts, Item, Reader, Scope, Source
+from discreet.query.sql.scopes import Common, Facts, Item, Scope, SelectContext, Source
 from discreet.query.sql.statistics import is_grouped
 
 if TYPE_CHECKING:
@@ -239,22 +239,22 @@ def _apart(left: Rows, right: Rows) -> Unsupported:
     )
 
 
-Read: TypeAlias = "Callable[[Reader, exp.Select, Common, Scope], Source]"
+Read: TypeAlias = "Callable[[SelectContext, exp.Select, Common, Scope], Source]"
 """Reads the FROM and WHERE of a SELECT that may look at columns of the one around it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Nesting:
+class SemiJoins:
     """Reads the subqueries in one WHERE.
 
     Args:
-        reader: of the question.
+        context: of the question.
         common: what WITH defines here.
         scope: of the SELECT around.
         read: reads the rows of a subquery.
     """
 
-    reader: Reader
+    context: SelectContext
     common: Common
     scope: Scope
     read: Read
@@ -276,7 +276,7 @@ class Nesting:
             raise Unsupported("a subquery sees the SELECT around it, and none further out")
         kind = ir.JoinKind.ANTI if negated else ir.JoinKind.SEMI
         word = f"{'NOT ' if negated else ''}{'EXISTS' if value is None else 'IN'}"
-        joined = one_sided(left, right, kind, conditions, self.reader.facts, word=word).relation
+        joined = one_sided(left, right, kind, conditions, self.context.facts, word=word).relation
         if value is not None and negated and value.type.nullable:  # NULL NOT IN (…) isn't true
             return ir.Where(joined, call("not", call("is_null", value)))
         return joined
@@ -285,20 +285,20 @@ class Nesting:
         """The rows of EXISTS, and how they belong to those outside."""
         if type(query).__name__ != "Select" or is_grouped(cast("exp.Select", query)):
             raise Unsupported("EXISTS takes a plain SELECT", hint="x IN (SELECT … GROUP BY …) takes groups")
-        source = self.read(self.reader, cast("exp.Select", query), self.common, self.scope)
+        source = self.read(self.context, cast("exp.Select", query), self.common, self.scope)
         return Rows(source.relation, tuple(source.scope.items)), list(source.correlated)
 
     def _listed(self, query: exp.Query, value: ir.Expr, *, negated: bool) -> tuple[Rows, list[ir.Expr]]:
         """The rows of IN (SELECT …), and how they belong to those outside."""
         if type(query).__name__ == "Select" and not is_grouped(cast("exp.Select", query)):
-            source = self.read(self.reader, cast("exp.Select", query), self.common, self.scope)
+            source = self.read(self.context, cast("exp.Select", query), self.common, self.scope)
             outputs = cast("exp.Select", query).expressions
             if len(outputs) != 1:
                 raise TypeMismatch("IN takes a subquery of one column")
             found = RowBinder(source.scope, "a subquery")(outputs[0].unalias())
             rows, conditions = Rows(source.relation, tuple(source.scope.items)), list(source.correlated)
         else:
-            derived = self.reader.derive(query, self.common)
+            derived = self.context.derive(query, self.common)
             if len(derived.columns) != 1:
                 raise TypeMismatch("IN takes a subquery of one column")
             found = derived.columns[0][1]

@@ -275,7 +275,7 @@ def check_unit_column(options: Options, scope: Scope, unit: Unit) -> None:
         return
     try:
         if len(path) > 2:  # noqa: PLR2004 — a table and a column
-            raise UnknownColumn("a column's name has at most the table's before it")
+            raise UnknownColumn("a column is named alone, or after its table")
         if unit.column is None or unit.per is not None or not _is_declared(path, scope, unit):
             raise Unsupported(
                 f"the unit of privacy is {_unit_in_words(unit)}, not {'.'.join(path)!r}: the custodian declares it",

@@ -143,7 +143,7 @@ def _tokens(text: str, grammar: Dialect) -> list[Token]:
         raise Unsupported(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(text):,}")
     odd = re.search(r"[\x00\ud800-\udfff]", text)
     if odd:
-        raise SqlSyntax("a character here is none that text can have", place=place_at(text, odd.start()))
+        raise SqlSyntax("this character can't be part of a text", place=place_at(text, odd.start()))
     from sqlglot.errors import SqlglotError
 
     try:

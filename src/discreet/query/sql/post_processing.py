@@ -151,7 +151,9 @@ def _outputs(text: str, select: exp.Select, bind: _Binder) -> Iterator[ir.Output
         if type(node).__name__ == "Star" or (type(node).__name__ == "Column" and type(node.this).__name__ == "Star"):
             star = node if type(node).__name__ == "Star" else node.this
             if any(star.args.values()):
-                raise Unsupported("* takes nothing beside it here", hint="name the columns", place=place_of(text, node))
+                raise Unsupported(
+                    "nothing can stand beside * here", hint="name the columns", place=place_of(text, node)
+                )
             bind.check_table(node)
             for output in bind.columns.values():
                 yield ir.Output(name=names.take(output.name), expr=output.expr)

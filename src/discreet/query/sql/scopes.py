@@ -91,7 +91,7 @@ class Scope:
         """
         place = place_of(self.text, node)
         if node.args.get("db") or node.args.get("catalog"):
-            raise Unsupported("a column's name has at most the table's before it", place=place)
+            raise Unsupported("a column is named alone, or after its table", place=place)
         items = self._called(node.table) if node.table else self.items
         name = node.name.casefold()
         found = [item for item in items if name in item.columns and (node.table or name not in item.merged)]
@@ -143,7 +143,7 @@ def is_unit(expr: ir.Expr, facts: Facts, unit: Unit) -> bool:
 MOST_SCANS = 32
 """How many times tables may be read in one question, each use of a WITH counted."""
 
-Common: TypeAlias = "Mapping[str, Shared]"
+Common: TypeAlias = "Mapping[str, CommonTable]"
 """What WITH defines, by name in lower case."""
 
 
@@ -179,7 +179,7 @@ class Derive(Protocol):
 
 
 @dataclass(slots=True)
-class Shared:
+class CommonTable:
     """A subquery that WITH names: read once, and used any number of times."""
 
     query: exp.Query
@@ -190,7 +190,7 @@ class Shared:
 
 
 @dataclass(slots=True)
-class Reader:
+class SelectContext:
     """What all SELECTs of one question have in common.
 
     Args:
@@ -218,18 +218,18 @@ class Reader:
             )
 
 
-def note_columns(reader: Reader, scan: ir.Scan) -> None:
+def note_columns(context: SelectContext, scan: ir.Scan) -> None:
     """Note which of a table's columns say whose a row is, and which are unique."""
-    table, facts = scan.table, reader.facts
+    table, facts = scan.table, context.facts
     facts.unique |= {(scan.alias, table.column(name).name) for name in table.unique}
     if scan.owner is None:
         return
-    for other in reader.tables:
+    for other in context.tables:
         for link in other.links:
             if link.table.casefold() == table.name.casefold():
                 facts.entities[(scan.alias, table.column(link.to).name)] = _entity(table, link.to)
     for link in table.links:
-        target = next((each for each in reader.tables if each.name.casefold() == link.table.casefold()), None)
+        target = next((each for each in context.tables if each.name.casefold() == link.table.casefold()), None)
         if target is not None and not target.public:
             facts.entities[(scan.alias, table.column(link.column).name)] = _entity(target, link.to)
     if not scan.owner.hops and scan.owner.unit.column is not None and scan.owner.unit.per is None:

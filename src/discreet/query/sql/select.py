@@ -24,7 +24,7 @@ from discreet.query.sql.options_clause import check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse, spelled
 from discreet.query.sql.post_processing import layers, over
 from discreet.query.sql.projections import inlined, pruned
-from discreet.query.sql.scopes import Common, Derived, Reader, placed
+from discreet.query.sql.scopes import Common, Derived, SelectContext, placed
 from discreet.query.sql.statistics import holds_aggregate
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table
@@ -113,9 +113,9 @@ class _Reading:
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
         for part in self._parts.keys() - _CLAUSES:
             self._refuse(part)
-        reader = Reader(text, tables, self._derived)
-        self._subqueries = Subqueries(reader)
-        self._source = source_of(reader, select, common_of(select, {}))
+        context = SelectContext(text, tables, self._derived)
+        self._subqueries = Subqueries(context)
+        self._source = source_of(context, select, common_of(select, {}))
         self.scope = self._source.scope
         self.unit = self._find_unit()
 
