@@ -93,7 +93,7 @@ class Wish:
 
 
 def read_within(within: Within | None) -> tuple[tuple[str, Wish], ...]:
-    """The read_within by column; `"*"` stands for every column that isn't named.
+    """The accuracies wanted, by column; `"*"` stands for every column that isn't named.
 
     Raises:
         InvalidArgument: no column is named, or a wish can't be read.
@@ -121,7 +121,7 @@ Auto: TypeAlias = Literal["auto"]
 """Choose privately, for a stated share of the offer."""
 
 CONFIDENCE = Fraction(19, 20)
-"""At which errors are announced, and read_within meant, unless another is asked for."""
+"""At which errors are announced, and accuracies meant, unless another is asked for."""
 
 _ONE_OF = "say what the question may cost or how accurate it must be: epsilon, rho, within, or within up to one of them"
 

@@ -1,4 +1,4 @@
-"""Images: the public values of grouping expressions."""
+"""Domains: the public values of grouping expressions."""
 
 from __future__ import annotations
 

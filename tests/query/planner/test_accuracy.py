@@ -1,4 +1,4 @@
-"""Accuracy first: read_within are met at the least cost, offers are shared well, limits are the analyst's to choose."""
+"""Accuracy first: reached at the least cost; offers are shared well, and limits are the analyst's to choose."""
 
 from __future__ import annotations
 

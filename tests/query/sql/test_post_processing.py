@@ -1,4 +1,4 @@
-"""Above: SELECTs on what another releases are post-processing, and say what HAVING and ORDER BY say."""
+"""Post-processing: SELECTs on what another releases are post-processing, and say what HAVING and ORDER BY say."""
 
 from __future__ import annotations
 
