@@ -164,7 +164,7 @@ def explained(
 
 
 def _size(noise: Noise) -> float:
-    """The scale or sigma of a noise, in steps; of a sum of several, one that reaches as far (see `summed`)."""
+    """The scale or sigma of a noise, in steps; of a sum of several, one that reaches as far (see `noise`)."""
     mechanism = noise.mechanism
     if isinstance(mechanism, Gaussian):
         return float(mechanism.sigma) * sqrt(noise.number)

@@ -21,7 +21,7 @@ from discreet.query.planner.request import CONFIDENCE
 from discreet.query.planner.sensitivities import sensitivity_of_cells
 
 
-def noise(draft: Draft) -> Draft:
+def calibrate(draft: Draft) -> Draft:
     """Calibrate one mechanism per measure, and one per choice.
 
     The shares of ε that they get add up to it (Dwork et al. 2006, Theorem 1 on sequential composition); so do those of

@@ -33,9 +33,9 @@ class Draft:
         selector: by `measures`; the measure that decides which private groups are released; None if all are public.
         sensitivities: by `sensitivities`, one per measure.
         contributions: by `sensitivities`, one per histogram.
-        noises: by `noise`, one per measure.
-        selections: by `noise`, one per pick.
-        needed: by `noise`; the least offer that is accurate enough, which may be more than what is offered; None if
+        noises: by `calibrate`, one per measure.
+        selections: by `calibrate`, one per pick.
+        needed: by `calibrate`; the least offer that is accurate enough, which may be more than what is offered; None if
             no accuracy was asked for, or no offer is enough.
         threshold: by `selection`.
     """

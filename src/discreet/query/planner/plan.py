@@ -19,7 +19,7 @@ from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of, has_one_row
 from discreet.query.planner.accuracy import Expected, expected_errors
 from discreet.query.planner.bounds_profile import bounds_questions
-from discreet.query.planner.calibration import noise
+from discreet.query.planner.calibration import calibrate
 from discreet.query.planner.clamping_profile import bounded_columns, clamping_question
 from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
 from discreet.query.planner.draft import Draft
@@ -35,7 +35,7 @@ RULES: tuple[Callable[[Draft], Draft], ...] = (
     contributions,
     measures,
     sensitivities,
-    noise,
+    calibrate,
     selection,
 )
 """What turns a question into a plan, in this order: one decision each, from public facts alone."""
