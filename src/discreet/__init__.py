@@ -14,6 +14,7 @@ durable budget.
 
 from discreet.errors import DiscreetError
 from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
+from discreet.gateway.answers import Workload
 from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
 from discreet.privacy import (
     ADD_REMOVE,
@@ -28,9 +29,7 @@ from discreet.privacy import (
     PureDP,
     Unit,
 )
-from discreet.query.plan import Plan
-from discreet.query.sensitivity import sensitivity
-from discreet.query.workloads.workload import Workload
+from discreet.query.planner import Plan, sensitivity
 from discreet.tables import Column, Kind
 
 __version__ = "0.1.0"

@@ -29,7 +29,7 @@ SEARCH = settings(max_examples=60, deadline=None, suppress_health_check=[HealthC
 
 def column(whose: Shop, table: str, name: str, alias: str | None = None) -> Reference:
     """A column of the shop."""
-    from discreet.query.columns import column_type
+    from discreet.query.ir import column_type
 
     return Reference(alias or table, name, column_type(whose.tables[table].column(name)))
 

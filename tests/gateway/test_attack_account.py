@@ -13,8 +13,8 @@ import discreet as dp
 from discreet.errors import NotAdmitted
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
-from discreet.query.draft import Noise
-from discreet.query.plan import Level
+from discreet.query.estimates import Noise
+from discreet.query.planner import Level
 from discreet.tables import Column, Dataset, Source, Table, save_config
 
 

@@ -16,8 +16,7 @@ from discreet.accounting import charge_of
 from discreet.errors import QueryError, UnboundedColumn
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy import ComposedEvent, GaussianEvent, LaplaceEvent
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import Request
+from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Link, Source, Table
 from support.neighbours import check, engine_of, exact

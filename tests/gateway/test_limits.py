@@ -24,13 +24,11 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine import ExactResult
+from discreet.gateway.answers import evaluate, interval
 from discreet.gateway.release import release
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
-from discreet.query.plan import Level, make_plan
-from discreet.query.released import evaluate
-from discreet.query.request import Request
+from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
-from discreet.query.uncertainty.confidence import interval
 from discreet.stats import upper_bound
 from discreet.tables import Column, Dataset, Kind, Link, Source, Table
 from support.engines import engine_as_if_admitted

@@ -17,10 +17,8 @@ import pytest
 
 import discreet as dp
 from discreet.engine import relations
-from discreet.query.plan import Level, Plan, make_plan
-from discreet.query.request import Request
+from discreet.query.planner import Level, Plan, Request, known, make_plan, rebound
 from discreet.query.sql import question
-from discreet.query.tuning.spans import known, rebound
 from discreet.tables import Dataset
 from support.linked import UNITS, Data, data, dataset, entities, limits, neighbours, others_are_as_before, tables
 from support.neighbours import check, compiled_once, engine_of, exact, levels_of

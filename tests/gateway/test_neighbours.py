@@ -20,8 +20,7 @@ import discreet as dp
 from discreet.mechanisms import Contribution
 from discreet.privacy import Adjacency
 from discreet.query import ir
-from discreet.query.plan import Level, Plan, make_plan
-from discreet.query.request import Request
+from discreet.query.planner import Level, Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
 from support.neighbours import Found, check, compiled_once, engine_of, exact, may_move

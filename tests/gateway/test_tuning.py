@@ -12,8 +12,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import BudgetExhausted, InvalidArgument, UnknownColumn, Unsupported
-from discreet.query.tuning.profile import STEPS, Profile
-from discreet.query.tuning.spans import ENDS, bounds_of
+from discreet.query.planner import ENDS, STEPS, Profile, bounds_of
 
 COUNT = "SELECT region, COUNT(*) AS n FROM visits GROUP BY region"
 PLACES = ["east", "north", "south", "west"]

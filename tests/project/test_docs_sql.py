@@ -10,9 +10,9 @@ import sqlglot
 
 import discreet as dp
 from discreet.query import ir
-from discreet.query.functions import FUNCTIONS
-from discreet.query.sql.forms import FORMS
-from discreet.query.sql.spellings import SPELLINGS
+from discreet.query.ir import FUNCTIONS
+from discreet.query.sql.aggregate_syntax import AGGREGATE_SYNTAX
+from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from support.pages import blocks
 from support.project import DOCS
 from support.tables import synthetic_census
@@ -75,7 +75,7 @@ def test_the_page_shows_every_spelling() -> None:
     """Each syntax that is understood is in one of the examples."""
     trees = [sqlglot.parse_one(text, dialect="duckdb") for text in questions()]
     shown = {type(node).__name__ for tree in trees for node in tree.walk()}
-    assert SPELLINGS.keys() - shown - ELSEWHERE == set()
+    assert SCALAR_SYNTAX.keys() - shown - ELSEWHERE == set()
 
 
 @pytest.mark.parametrize("statistic", ir.Statistic)
@@ -104,4 +104,4 @@ def test_the_page_shows_every_form_of_an_aggregate() -> None:
         for written in re.findall(r"`([A-Z_]+\([^`]+)`", AGGREGATES)
         for node in sqlglot.parse_one(written.replace("…", "y"), dialect="duckdb").walk()
     }
-    assert FORMS.keys() - shown == set()
+    assert AGGREGATE_SYNTAX.keys() - shown == set()

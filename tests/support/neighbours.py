@@ -16,9 +16,8 @@ from typing import Any
 from discreet.engine import Engine, entries
 from discreet.mechanisms.choosing.contribution import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
-from discreet.query.cells import Cells
-from discreet.query.draft import Selection
-from discreet.query.plan import Level, Plan
+from discreet.query.estimates import Cells, Selection
+from discreet.query.planner import Level, Plan
 from support.engines import engine_as_if_admitted
 
 Key = tuple[Any, ...]

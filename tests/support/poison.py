@@ -15,7 +15,7 @@ import ibis
 
 from discreet.privacy import Bounds, Keys, Unit
 from discreet.query import ir
-from discreet.query.columns import column_type
+from discreet.query.ir import column_type
 from discreet.tables import Column, Kind, Table
 from discreet.tables.schema.source import Source
 

@@ -8,9 +8,8 @@ from math import isnan
 from typing import Any
 
 from discreet.query import ir
-from discreet.query.functions import literal
-from discreet.query.images import _program, _UndeterminedError
-from discreet.query.literals import ordinal
+from discreet.query.ir import literal, ordinal
+from discreet.query.ir.domains import _program, _UndeterminedError
 from discreet.tables import Kind
 from support.poison import POOLS, Poisoned
 

@@ -30,7 +30,7 @@ from discreet.gateway.terms import PlanTerms
 from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Budget, KeyValue, Loss
-from discreet.query.plan import Level, Plan
+from discreet.query.planner import Level, Plan
 from discreet.tables import Dataset
 from discreet.tables.admission import admit
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.engine import open_engine
 from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
 from discreet.gateway.current import Current, groups_read
-from discreet.query.plan import Plan
+from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
 from discreet.tables.admission import (
     HeldTable,

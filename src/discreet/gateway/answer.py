@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from discreet.accounting import loss_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import confidence as read_confidence
+from discreet.gateway.answers import Group, Values, arrange, consistent, evaluate, interval
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.query import ir
-from discreet.query.consistency import consistent
-from discreet.query.estimators import Noisy
-from discreet.query.literals import day_of, moment_of, ordinal
-from discreet.query.plan import Plan
-from discreet.query.released import Group, Values, arrange, evaluate
-from discreet.query.tuning.moved import Moved
-from discreet.query.tuning.profile import CutOff
-from discreet.query.uncertainty.confidence import interval
-from discreet.query.uncertainty.intervals import Interval
+from discreet.query.estimates import Interval, Noisy
+from discreet.query.ir import day_of, moment_of, ordinal
+from discreet.query.planner import CutOff, Moved, Plan
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, DiscreetError, QuestionFailed
 from discreet.gateway.answer import Answer
+from discreet.gateway.answers import Group
 from discreet.gateway.certificate import certificate
 from discreet.gateway.current import Current
 from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import Shelf, recorded, topic_of
-from discreet.query.plan import Plan, make_plan
-from discreet.query.released import Group
+from discreet.query.planner import Plan, make_plan
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation

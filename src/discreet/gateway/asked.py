@@ -12,8 +12,7 @@ from typing import Any
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Limits
-from discreet.query.request import Auto, Request
-from discreet.query.wishes import Wish
+from discreet.query.planner import Auto, Request, Wish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

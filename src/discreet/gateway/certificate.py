@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.query.plan import Plan
+from discreet.query.planner import Plan
 
 
 def certificate(plan: Plan, *, version: int, entry: int, analyst: str | None, release: str) -> dict[str, object]:

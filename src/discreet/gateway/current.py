@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.engine import Engine
-from discreet.query.plan import Plan
+from discreet.query.planner import Plan
 from discreet.tables.admission import Lock, Snapshot
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
-from discreet.query.plan import Plan
+from discreet.query.planner import Plan
 
 if TYPE_CHECKING:
     import pandas as pd

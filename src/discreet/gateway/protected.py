@@ -17,6 +17,7 @@ from discreet.exact import Rationalizable
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
 from discreet.gateway.answering import Answering
+from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.asked import Asked
 from discreet.gateway.explanation import Explanation
 from discreet.gateway.reuse import Remade, Shelf
@@ -25,11 +26,7 @@ from discreet.gateway.together import Desk
 from discreet.gateway.tuning import tuned
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import CONFIDENCE, Auto, Request
-from discreet.query.tuning.spans import known, rebound
-from discreet.query.wishes import Within
-from discreet.query.workloads.workload import Workload, make_workload
+from discreet.query.planner import CONFIDENCE, Auto, Plan, Request, Within, known, make_plan, rebound
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
@@ -66,7 +63,7 @@ class Protected:
 
         What is made of them is planned and asked like SQL: `protected.ask(protected.tables["orders"].count(), …)`.
         """
-        from discreet.query.frame import frame_of
+        from discreet.query.sql import frame_of
 
         return MappingProxyType({table.name: frame_of(table) for table in self.dataset.tables})
 
@@ -142,9 +139,8 @@ class Protected:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range.
         """
-        from discreet.query.frame import written
-        from discreet.query.offers import Offer
-        from discreet.query.sql import options
+        from discreet.query.planner import Offer
+        from discreet.query.sql import options, written
 
         if isinstance(question, list):
             request = Request.of(
@@ -337,8 +333,7 @@ class Protected:
 
     def _workload(self, questions: Sequence[tuple[str, str]], request: Request) -> Workload:
         """Questions, each with its dialect, planned together."""
-        from discreet.query.sql import options
-        from discreet.query.sql.options import Options
+        from discreet.query.sql import Options, options
 
         if any(options(text, dialect) != Options() for text, dialect in questions):
             raise InvalidArgument(

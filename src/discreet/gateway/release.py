@@ -7,13 +7,11 @@ from itertools import product
 from types import MappingProxyType
 
 from discreet.engine import ExactResult
+from discreet.gateway.answers import Group, in_order
 from discreet.mechanisms import Mode
 from discreet.privacy import KeyValue
-from discreet.query.cells import Cells
-from discreet.query.draft import Selection
-from discreet.query.estimators import Noisy
-from discreet.query.plan import Level
-from discreet.query.released import Group, in_order
+from discreet.query.estimates import Cells, Noisy, Selection
+from discreet.query.planner import Level
 
 _EMPTY: Mapping[int, int] = MappingProxyType({})
 

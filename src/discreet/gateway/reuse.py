@@ -8,13 +8,9 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
+from discreet.gateway.answers import Group, Released, derive, held, least, topic, wanted
 from discreet.gateway.asked import Asked
-from discreet.query.plan import Plan
-from discreet.query.released import Group
-from discreet.query.reuse.derivation import derive
-from discreet.query.reuse.sameness import topic
-from discreet.query.reuse.serving import Released
-from discreet.query.reuse.supply import held, least, wanted
+from discreet.query.planner import Plan
 
 if TYPE_CHECKING:
     from discreet.ledger import Account

@@ -7,8 +7,7 @@ from typing import TypedDict
 
 from discreet.exact import Rationalizable
 from discreet.privacy import Bounds, Limits
-from discreet.query.request import Auto
-from discreet.query.wishes import Within
+from discreet.query.planner import Auto, Within
 
 
 class PlanTerms(TypedDict, total=False):

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from discreet.errors import DiscreetError, QuestionFailed
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
 from discreet.gateway.answering import prepare, run
+from discreet.gateway.answers import Group, Workload
 from discreet.gateway.asked import Asked
 from discreet.gateway.current import Current
 from discreet.gateway.reuse import holding, topic_of
-from discreet.query.plan import cost_to_dict
-from discreet.query.released import Group
-from discreet.query.workloads.workload import Workload
+from discreet.query.planner import cost_to_dict
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation

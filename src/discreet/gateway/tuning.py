@@ -8,16 +8,28 @@ from fractions import Fraction
 from math import prod
 
 from discreet.gateway.answer import Answer
+from discreet.gateway.answers import Group
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
-from discreet.query.draft import Draft, Noise
-from discreet.query.plan import Plan
-from discreet.query.released import Group
-from discreet.query.request import Request
-from discreet.query.tuning.moved import CLASSES, bounded_columns, moved
-from discreet.query.tuning.profile import SHARE, STEPS, CutOff, Profile, chosen_for_groups, cut_off_by_groups
-from discreet.query.tuning.spans import ENDS, bounds_of, named
+from discreet.query.estimates import Noise
+from discreet.query.planner import (
+    CLASSES,
+    ENDS,
+    SHARE,
+    STEPS,
+    CutOff,
+    Draft,
+    Plan,
+    Profile,
+    Request,
+    bounded_columns,
+    bounds_of,
+    chosen_for_groups,
+    cut_off_by_groups,
+    moved,
+    named,
+)
 
 
 def tuned(plan: Plan, ask: Callable[[Plan], Answer], again: Callable[[Plan, Request], Plan]) -> Answer:

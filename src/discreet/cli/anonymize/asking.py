@@ -128,7 +128,7 @@ def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
     found = columns.names([text]) or []
     for name in found:
         if name not in possible:
-            from discreet.query.sql.names import meant
+            from discreet.query.sql import meant
 
             raise InvalidArgument(f"no column {name!r} is left", hint=meant(name, possible) if possible else "")
     return tuple(found)

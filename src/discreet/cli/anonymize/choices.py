@@ -206,7 +206,7 @@ class Choices:
             SourceError: a file can't be read.
         """
         from discreet.anonymity.hierarchies import read_hierarchy
-        from discreet.query.sql.names import meant
+        from discreet.query.sql import meant
 
         for name in self.hierarchies:
             if name not in quasi_identifying:

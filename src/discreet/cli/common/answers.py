@@ -30,7 +30,7 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
     """
-    from discreet.query.plan import cost_to_dict
+    from discreet.query.planner import cost_to_dict
 
     intervals = {name: answer.interval(name, confidence) for name in answer.names}
     match as_format:

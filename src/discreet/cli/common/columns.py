@@ -122,7 +122,7 @@ def check(said: Mapping[str, Sequence[str] | None], table: Sequence[str]) -> Non
     named_by: dict[str, str] = {}
     for option, name in ((option, name) for option, named in said.items() for name in named or ()):
         if name not in table:
-            from discreet.query.sql.names import meant
+            from discreet.query.sql import meant
 
             raise SchemaMismatch(f"the table has no column {name!r} ({option})", hint=meant(name, table))
         if name in named_by:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.cli.common.options import Format
 from discreet.cli.common.screen import printable, say_folded
 from discreet.cli.common.sheets import Sheet, show_json
-from discreet.query.plan import Plan
+from discreet.query.planner import Plan
 
 _HANG = 10
 """Where the text of a plan begins, behind its titles."""

@@ -1,11 +1,23 @@
-"""SQL: from a question's text to what it means, from public facts alone.
+"""SQL: from a question's text, or an Ibis expression, to what it means, from public facts alone.
 
-parse → scopes and sources → bind → type → check. Nothing here has a handle on data, so any error may say all it
-knows: cause, place, fix.
+parse → scopes and FROM → bind → type → check. Nothing here has a handle on data, so any error may say all it knows:
+cause, place, fix.
 """
 
-from discreet.query.sql.explained import explained
-from discreet.query.sql.parse import options
-from discreet.query.sql.reading import question
+from discreet.query.sql.frames import frame_of, written
+from discreet.query.sql.names import meant
+from discreet.query.sql.options_clause import Options, Strategy
+from discreet.query.sql.parsing import explained, options, parse
+from discreet.query.sql.select import question
 
-__all__ = ["explained", "options", "question"]
+__all__ = [
+    "Options",
+    "Strategy",
+    "explained",
+    "frame_of",
+    "meant",
+    "options",
+    "parse",
+    "question",
+    "written",
+]

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.functions import call, cast, literal
-from discreet.query.functions.arguments import unbounded
-from discreet.query.images import listed
-from discreet.query.literals import is_null
+from discreet.query.ir import call, cast, is_null, listed, literal, unbounded
+from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.forms import Form, form_of
 from discreet.query.sql.names import Names
 from discreet.query.sql.scopes import Scope, is_unit
 from discreet.tables import Kind
@@ -63,49 +60,49 @@ class Aggregates:
             TypeMismatch: an argument is of a kind that it doesn't take.
             UnboundedColumn: nothing limits what one row can add, or where a quantile can lie.
         """
-        aggregate = self._bound(form_of(node))
+        aggregate = self._bound(aggregate_call(node))
         found = self._found.get(aggregate)
         if found is None:
             name = self._names.take(self._called.get(id(node)) or str(aggregate))
             found = self._found[aggregate] = replace(aggregate, name=name)
         return ir.Released(found.name, _released_type(found))
 
-    def _bound(self, form: Form) -> ir.Aggregate:
+    def _bound(self, wanted: AggregateCall) -> ir.Aggregate:
         """The aggregate, without a name yet."""
-        statistic = form.statistic
+        statistic = wanted.statistic
         label = str(statistic).upper()
         match statistic:
             case ir.Statistic.COUNT:
-                return self._distinct(form) if form.distinct else self._counted(form)
+                return self._distinct(wanted) if wanted.distinct else self._counted(wanted)
             case ir.Statistic.QUANTILE:
-                return _aggregate(statistic, self._ordered(form), fraction=form.fraction)
+                return _aggregate(statistic, self._ordered(wanted), fraction=wanted.fraction)
             case ir.Statistic.MODE:
-                return _aggregate(statistic, self._listed(form), most=form.most)
+                return _aggregate(statistic, self._listed(wanted), most=wanted.most)
             case ir.Statistic.COVAR_POP | ir.Statistic.COVAR_SAMP | ir.Statistic.CORR:
-                other = _number(label, self._rows(form.other))
-                return _aggregate(statistic, _number(label, self._argument(form)), other=other)
+                other = _number(label, self._rows(wanted.other))
+                return _aggregate(statistic, _number(label, self._argument(wanted)), other=other)
             case _:
-                return _aggregate(statistic, _number(label, self._argument(form)))
+                return _aggregate(statistic, _number(label, self._argument(wanted)))
 
-    def _argument(self, form: Form) -> ir.Expr:
+    def _argument(self, wanted: AggregateCall) -> ir.Expr:
         """The argument; NULL, which aggregates pass over, in rows that FILTER leaves out."""
-        argument = literal(1) if form.of is None and form.conditions else self._rows(form.of)
-        for condition in form.conditions:
+        argument = literal(1) if wanted.of is None and wanted.conditions else self._rows(wanted.of)
+        for condition in wanted.conditions:
             argument = call("if", self._rows(condition), argument, literal(None))
         return argument
 
-    def _counted(self, form: Form) -> ir.Aggregate:
+    def _counted(self, wanted: AggregateCall) -> ir.Aggregate:
         """COUNT of rows, or of rows where something isn't NULL."""
-        if form.of is None and not form.conditions:
+        if wanted.of is None and not wanted.conditions:
             return _aggregate(ir.Statistic.COUNT, None)
-        argument = self._argument(form)
+        argument = self._argument(wanted)
         if is_null(argument):
             raise Unsupported("a count of NULLs is always 0", hint="COUNT(*) counts rows")
         return _aggregate(ir.Statistic.COUNT, None if isinstance(argument, ir.Literal) else argument)
 
-    def _distinct(self, form: Form) -> ir.Aggregate:
+    def _distinct(self, wanted: AggregateCall) -> ir.Aggregate:
         """COUNT(DISTINCT …): of units, if it is their id; of the different values of anything else."""
-        argument = self._argument(form)
+        argument = self._argument(wanted)
         if is_unit(argument, self._scope.facts, self._unit):
             return _aggregate(ir.Statistic.UNITS, None)
         if argument.type.kind is Kind.REAL:
@@ -115,9 +112,9 @@ class Aggregates:
             )
         return _aggregate(ir.Statistic.DISTINCT, _varying(argument))
 
-    def _ordered(self, form: Form) -> ir.Expr:
+    def _ordered(self, wanted: AggregateCall) -> ir.Expr:
         """What quantiles are of: numbers or times, with known ends."""
-        argument = self._argument(form)
+        argument = self._argument(wanted)
         if argument.type.kind is Kind.BOOLEAN:
             argument = cast(argument, Kind.INTEGER)
         if not (argument.type.kind.is_number or argument.type.kind.is_time) or is_null(argument):
@@ -135,9 +132,9 @@ class Aggregates:
             raise unbounded(argument, "there is no list of values to choose a quantile from")
         return _varying(argument)
 
-    def _listed(self, form: Form) -> ir.Expr:
+    def _listed(self, wanted: AggregateCall) -> ir.Expr:
         """What MODE is of: anything whose values are a short public list."""
-        argument = listed(_varying(self._argument(form)))
+        argument = listed(_varying(self._argument(wanted)))
         if not argument.type.values:
             raise Unsupported(
                 "the most frequent value is chosen from a public list, and nothing lists the values of this",

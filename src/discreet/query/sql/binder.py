@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from discreet.errors import QueryError, TypeMismatch, UngroupedColumn, Unsupported
 from discreet.query import ir
-from discreet.query.levels import grouping
-from discreet.query.sql.margins import is_margin, margin
-from discreet.query.sql.places import place_of
+from discreet.query.ir import grouping
+from discreet.query.sql.names import place_of
 from discreet.query.sql.refusals import refusal, unknown_part
+from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from discreet.query.sql.scopes import Scope
-from discreet.query.sql.spellings import SPELLINGS
-from discreet.query.sql.statistics import is_aggregate
+from discreet.query.sql.statistics import is_aggregate, is_margin, margin
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -87,13 +86,13 @@ class RowBinder:
             return self._column(node)  # type: ignore[arg-type]  # by its name
         if is_aggregate(node):
             return self._aggregate(node)
-        spelling = SPELLINGS.get(name)
-        if spelling is None:
+        syntax = SCALAR_SYNTAX.get(name)
+        if syntax is None:
             raise refusal(node)
         for part, value in node.args.items():
-            if value and part not in spelling.parts:
+            if value and part not in syntax.parts:
                 raise unknown_part(part, value)
-        return spelling.build(node, self)
+        return syntax.build(node, self)
 
     def _column(self, node: exp.Column) -> ir.Expr:
         """A column of the row."""

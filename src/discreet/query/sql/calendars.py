@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from discreet.errors import Unsupported
-from discreet.query.sql.manners import Manners
+from discreet.query.sql.dialect_semantics import DialectSemantics
 
 Node: TypeAlias = Any
 """A node of the parser's; which parts it has follows from its class, which rules are chosen by."""
 
-Rule: TypeAlias = Callable[[Node, Manners], Node]
+Rule: TypeAlias = Callable[[Node, DialectSemantics], Node]
 """What a node becomes; None leaves it as it is, or as the rule has marked it."""
 
 _WEEKDAYS = {"DOW", "DAYOFWEEK", "WEEKDAY", "DAY_OF_WEEK", "DW"}
@@ -36,7 +36,7 @@ _OF_DATES = {
 _MOST_STEPS = 60
 
 
-def _extract(node: Node, manners: Manners) -> Node:
+def _extract(node: Node, semantics: DialectSemantics) -> Node:
     """EXTRACT, whose names of parts differ, and the numbers of weekdays with them."""
     from sqlglot import exp
 
@@ -49,16 +49,16 @@ def _extract(node: Node, manners: Manners) -> Node:
     if name == "DATE":
         return exp.Cast(this=of, to=exp.DataType.build("date"))
     if name in _WEEKDAYS:
-        return None if manners.sunday == 0 and name in {"DOW", "DAYOFWEEK"} else _weekday(of, manners)
+        return None if semantics.sunday == 0 and name in {"DOW", "DAYOFWEEK"} else _weekday(of, semantics)
     if name in _ISO_WEEKDAYS:
         return _field("ISODOW", of)
-    if name in _ISO_WEEKS or (name in _WEEKS and manners.iso_weeks):
+    if name in _ISO_WEEKS or (name in _WEEKS and semantics.iso_weeks):
         return _field("WEEK", of)
     if name in _WEEKS:
         raise _other_weeks()
-    if name in _SECONDS and manners.fractions:
+    if name in _SECONDS and semantics.fractions:
         raise Unsupported("the seconds of EXTRACT have a fraction here", hint="DATE_TRUNC('second', …) leaves it off")
-    if manners.real_parts and _is_divided(node):
+    if semantics.real_parts and _is_divided(node):
         raise Unsupported(
             "EXTRACT gives no whole number in this dialect, so what this division means depends on more",
             hint="CAST(EXTRACT(…) AS INTEGER), or divide by 10.0",
@@ -73,18 +73,18 @@ def _field(name: str, of: Node) -> Node:
     return exp.Extract(this=exp.Var(this=name), expression=of)
 
 
-def _weekday(of: Node, manners: Manners) -> Node:
+def _weekday(of: Node, semantics: DialectSemantics) -> Node:
     """The day of the week, numbered as the dialect does."""
     from sqlglot import exp
 
-    if manners.sunday is None:
+    if semantics.sunday is None:
         raise Unsupported(
             "which number a day of the week has isn't settled in this dialect",
             hint="ISODOW, or another dialect: in DuckDB's, Sunday is 0",
         )
-    if manners.sunday == 1:
+    if semantics.sunday == 1:
         return exp.Paren(this=exp.Add(this=_field("DOW", of), expression=exp.Literal.number(1)))
-    return _field("DOW" if manners.sunday == 0 else "ISODOW", of)
+    return _field("DOW" if semantics.sunday == 0 else "ISODOW", of)
 
 
 def _other_weeks() -> Unsupported:
@@ -102,29 +102,29 @@ def _is_divided(node: Node) -> bool:
     return type(above).__name__ == "Div"
 
 
-def _anonymous(node: Node, manners: Manners) -> Node:
+def _anonymous(node: Node, semantics: DialectSemantics) -> Node:
     """WEEKDAY, and DATE_PART where the parser doesn't know it."""
     from sqlglot import exp
 
     name, args = node.name.casefold(), node.expressions
     if name == "weekday" and len(args) == 1:
         of = args[0].this if type(args[0]).__name__ in _WRAPPERS else args[0]
-        if manners.monday != 0:
-            return None if manners.monday == 1 else _weekday(of, Manners())
+        if semantics.monday != 0:
+            return None if semantics.monday == 1 else _weekday(of, DialectSemantics())
         return exp.Paren(this=exp.Sub(this=_field("ISODOW", of), expression=exp.Literal.number(1)))
     if name in {"date_part", "datepart"} and len(args) == 2 and args[0].name:  # noqa: PLR2004 — the part, and of what
-        return _extract(exp.Extract(this=exp.Var(this=args[0].name), expression=args[1]), manners)
+        return _extract(exp.Extract(this=exp.Var(this=args[0].name), expression=args[1]), semantics)
     return None
 
 
-def _week(_node: Node, manners: Manners) -> Node:
+def _week(_node: Node, semantics: DialectSemantics) -> Node:
     """WEEK(…), which means ISO's weeks in some dialects."""
-    if not manners.iso_weeks:
+    if not semantics.iso_weeks:
         raise _other_weeks()
     return None
 
 
-def _truncated(node: Node, manners: Manners) -> Node:
+def _truncated(node: Node, semantics: DialectSemantics) -> Node:
     """DATE_TRUNC in all its spellings."""
     from sqlglot import exp
 
@@ -134,13 +134,13 @@ def _truncated(node: Node, manners: Manners) -> Node:
     name = unit.name.upper()
     if type(unit).__name__ == "WeekStart":
         name = "ISOWEEK" if name == "MONDAY" else "WEEK(SUNDAY)"
-    if name == "WEEK(SUNDAY)" or (name in _WEEKS and not manners.iso_weeks):
+    if name == "WEEK(SUNDAY)" or (name in _WEEKS and not semantics.iso_weeks):
         raise _other_weeks()
     node.set("unit", exp.Var(this=_PERIODS.get(name, name)))
     return exp.TimestampTrunc(**node.args) if type(node).__name__ == "DatetimeTrunc" else None
 
 
-def _unwrapped(node: Node, _manners: Manners) -> Node:
+def _unwrapped(node: Node, _semantics: DialectSemantics) -> Node:
     """What the parser puts around dates that may be written as texts."""
     from sqlglot import exp
 
@@ -151,23 +151,23 @@ def _unwrapped(node: Node, _manners: Manners) -> Node:
     )
 
 
-def _difference(node: Node, manners: Manners) -> Node:
+def _difference(node: Node, semantics: DialectSemantics) -> Node:
     """DATE_DIFF: boundaries, or whole units."""
     from sqlglot import exp
 
     new = exp.DateDiff(**node.args) if type(node).__name__ == "TsOrDsDiff" else node
-    new.set("whole_units", node.args.get("unit") is not None and not manners.counts_boundaries)
+    new.set("whole_units", node.args.get("unit") is not None and not semantics.counts_boundaries)
     return new
 
 
-def _months(node: Node, _manners: Manners) -> Node:
+def _months(node: Node, _semantics: DialectSemantics) -> Node:
     """ADD_MONTHS, which may go from the end of a month to the end of another."""
     if node.args.get("preserve_end_of_month"):
         raise Unsupported("ADD_MONTHS moves ends of months to ends of months here", hint="DATEADD(month, …)")
     return None
 
 
-def _from_parts(node: Node, _manners: Manners) -> Node:
+def _from_parts(node: Node, _semantics: DialectSemantics) -> Node:
     """MAKE_DATE of numbers that are written out."""
     from sqlglot import exp
 
@@ -180,7 +180,7 @@ def _from_parts(node: Node, _manners: Manners) -> Node:
 
 CALENDAR: Mapping[str, Rule] = {
     "Extract": _extract,
-    "DayOfWeek": lambda node, manners: None if manners.sunday == 0 else _weekday(node.this, manners),
+    "DayOfWeek": lambda node, semantics: None if semantics.sunday == 0 else _weekday(node.this, semantics),
     "Anonymous": _anonymous,
     "Week": _week,
     **dict.fromkeys(("DateTrunc", "TimestampTrunc", "DatetimeTrunc"), _truncated),

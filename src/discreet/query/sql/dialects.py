@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query.sql.calendars import CALENDAR, Node, Rule
-from discreet.query.sql.manners import Manners, manners_of
-from discreet.query.sql.places import place_of
+from discreet.query.sql.dialect_semantics import DialectSemantics, semantics_of
+from discreet.query.sql.names import place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -29,7 +29,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     Raises:
         QueryError: the dialect means something that isn't offered, or that isn't known; with the place.
     """
-    manners = manners_of(dialect)
+    semantics = semantics_of(dialect)
     root = _Root(tree)
     nodes: list[Node] = list(tree.walk())
     for node in reversed(nodes):
@@ -40,7 +40,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
         if rule is None:
             continue
         try:
-            new = rule(node, manners)
+            new = rule(node, semantics)
         except QueryError as error:
             error.place = error.place or place_of(text, node)
             raise
@@ -67,7 +67,7 @@ class _Root:
 # ── Choices and counts ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _decoded(node: Node, _manners: Manners) -> Node:
+def _decoded(node: Node, _semantics: DialectSemantics) -> Node:
     """DECODE: CASE, but for NULL, which it finds equal to NULL."""
     from sqlglot import exp
 
@@ -79,7 +79,7 @@ def _decoded(node: Node, _manners: Manners) -> Node:
     return exp.Case(this=subject, ifs=ifs, default=default)
 
 
-def _chosen(node: Node, _manners: Manners) -> Node:
+def _chosen(node: Node, _semantics: DialectSemantics) -> Node:
     """NVL2(x, if it isn't NULL, if it is)."""
     from sqlglot import exp
 
@@ -87,18 +87,18 @@ def _chosen(node: Node, _manners: Manners) -> Node:
     return exp.If(this=is_null, true=node.args.get("false") or exp.Null(), false=node.args["true"])
 
 
-def _equal(node: Node, _manners: Manners) -> Node:
+def _equal(node: Node, _semantics: DialectSemantics) -> Node:
     """EQUAL_NULL."""
     from sqlglot import exp
 
     return exp.NullSafeEQ(this=node.this, expression=node.expression)
 
 
-def _spread(node: Node, manners: Manners) -> Node:
+def _spread(node: Node, semantics: DialectSemantics) -> Node:
     """VARIANCE and STDDEV, which divide by n in some dialects."""
     from sqlglot import exp
 
-    if not manners.population:
+    if not semantics.population:
         return None
     return (exp.VariancePop if type(node).__name__ == "Variance" else exp.StddevPop)(this=node.this)
 
@@ -106,17 +106,17 @@ def _spread(node: Node, manners: Manners) -> Node:
 # ── Texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _like(node: Node, manners: Manners) -> Node:
+def _like(node: Node, semantics: DialectSemantics) -> Node:
     """LIKE, which gives a backslash a meaning in many dialects."""
     from sqlglot import exp
 
     pattern = node.expression
-    if manners.escapes and type(pattern).__name__ == "Literal" and "\\" in pattern.name:
+    if semantics.escapes and type(pattern).__name__ == "Literal" and "\\" in pattern.name:
         raise Unsupported("a backslash in the pattern of LIKE escapes what follows", hint="LIKE takes % and _ alone")
-    if manners.classes and "[" in pattern.name:
+    if semantics.classes and "[" in pattern.name:
         raise Unsupported("[ ] in the pattern of LIKE stand for a class of characters", hint="LIKE takes % and _ alone")
-    if manners.folds_patterns and type(node).__name__ == "Like":
-        if manners.folds_accents or not pattern.name.isascii():
+    if semantics.folds_patterns and type(node).__name__ == "Like":
+        if semantics.folds_accents or not pattern.name.isascii():
             raise Unsupported(
                 "LIKE ignores case in this dialect, and accents with it", hint='dialect="duckdb" has LIKE and ILIKE'
             )
@@ -124,7 +124,7 @@ def _like(node: Node, manners: Manners) -> Node:
     return None
 
 
-def _escaped(node: Node, _manners: Manners) -> Node:
+def _escaped(node: Node, _semantics: DialectSemantics) -> Node:
     """LIKE … ESCAPE, where nothing in the pattern is escaped."""
     like, escape = node.this, node.expression
     pattern: Node = like.expression if like is not None else None
@@ -133,7 +133,7 @@ def _escaped(node: Node, _manners: Manners) -> Node:
     return None
 
 
-def _beginning(node: Node, _manners: Manners) -> Node:
+def _beginning(node: Node, _semantics: DialectSemantics) -> Node:
     """STARTS_WITH, ENDS_WITH and CONTAINS of a text that is written out: a pattern."""
     from sqlglot import exp
 
@@ -147,25 +147,25 @@ def _beginning(node: Node, _manners: Manners) -> Node:
     return exp.Like(this=node.this, expression=exp.Literal.string(f"{before}{part.name}{behind}"))
 
 
-def _length(node: Node, manners: Manners) -> Node:
+def _length(node: Node, semantics: DialectSemantics) -> Node:
     """LENGTH, in characters; LEN of T-SQL leaves out blanks at the end, and makes a text of its argument."""
     from sqlglot import exp
 
-    if node.args.get("binary") and manners.counts_bytes:
+    if node.args.get("binary") and semantics.counts_bytes:
         raise Unsupported("LENGTH counts bytes in this dialect", hint="CHAR_LENGTH counts characters")
     of = node.this
-    if manners.trims_lengths and type(of).__name__ == "Cast":
+    if semantics.trims_lengths and type(of).__name__ == "Cast":
         of = exp.Trim(this=of.this, position="TRAILING")
     return exp.Length(this=of)
 
 
-def _constant(node: Node, manners: Manners) -> Node:
+def _constant(node: Node, semantics: DialectSemantics) -> Node:
     """A text that is NULL, in dialects where one without characters is."""
-    if manners.empty_is_null and node.args.get("is_string") and not node.name:
+    if semantics.empty_is_null and node.args.get("is_string") and not node.name:
         raise Unsupported("'' is NULL in this dialect", hint="x IS NULL, or COALESCE(x, 'none')")
 
 
-def _trim(node: Node, _manners: Manners) -> Node:
+def _trim(node: Node, _semantics: DialectSemantics) -> Node:
     """TRIM of blanks that are named."""
     named = node.args.get("expression")
     if type(named).__name__ == "Literal" and named.name in {" ", " \t\n\r\v\f"}:
@@ -176,7 +176,7 @@ def _trim(node: Node, _manners: Manners) -> Node:
 # ── Casts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _cast(node: Node, manners: Manners) -> Node:
+def _cast(node: Node, semantics: DialectSemantics) -> Node:
     """CAST: how it rounds, how many digits a DECIMAL has, and whether a TIMESTAMP has a zone."""
     from sqlglot import exp
 
@@ -184,49 +184,49 @@ def _cast(node: Node, manners: Manners) -> Node:
     if type(to).__name__ != "DataType":
         return None
     name = getattr(to.this, "name", "")
-    if name in _ZONED and manners.utc and not to.expressions:
+    if name in _ZONED and semantics.utc and not to.expressions:
         node.set("to", exp.DataType.build("datetime"))  # their TIMESTAMP; in UTC, as the tables' are taken to be
     if name == "DATETIME2":
         node.set("to", exp.DataType.build("datetime"))
     if name == "DECIMAL":
-        _decimal(node, to, manners)
-    node.set("rounding", manners.rounding or "unknown")
+        _decimal(node, to, semantics)
+    node.set("rounding", semantics.rounding or "unknown")
     return None
 
 
-def _decimal(node: Node, to: Node, manners: Manners) -> None:
+def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
     """Note how many digits a DECIMAL has, in all and behind the point."""
     from sqlglot import exp
 
     sizes = [part.name for part in to.expressions]
     if not all(size.isdigit() and int(size) <= 76 for size in sizes):  # noqa: PLR2004 — BigQuery's longest
         raise TypeMismatch("DECIMAL takes how many digits there are, and how many behind the point")
-    if not sizes and manners.digits is None:
-        raise Unsupported("how many digits a DECIMAL has isn't said", hint="DECIMAL(18, 2)")
-    whole = manners.whole_decimals and (sizes[1:] == ["0"] or len(sizes) == 1)
+    if not sizes and semantics.digits is None:
+        raise Unsupported("this DECIMAL doesn't say how many digits it has", hint="DECIMAL(18, 2)")
+    whole = semantics.whole_decimals and (sizes[1:] == ["0"] or len(sizes) == 1)
     if whole:
         node.set("to", exp.DataType.build("bigint"))
     elif sizes:
         node.set("digits", (int(sizes[0]), int(sizes[1]) if len(sizes) > 1 else 0))
     else:
-        node.set("digits", (38, manners.digits))
+        node.set("digits", (38, semantics.digits))
 
 
-def _converted(node: Node, manners: Manners) -> Node:
+def _converted(node: Node, semantics: DialectSemantics) -> Node:
     """T-SQL's CONVERT."""
     from sqlglot import exp
 
     if node.args.get("style"):
         raise Unsupported("CONVERT takes no style here", hint="CAST(x AS …)")
     cast = exp.Cast(this=node.expression, to=node.this)
-    _cast(cast, manners)
+    _cast(cast, semantics)
     return cast
 
 
 # ── Clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _fetch(node: Node, _manners: Manners) -> Node:
+def _fetch(node: Node, _semantics: DialectSemantics) -> Node:
     """FETCH FIRST n ROWS ONLY: LIMIT."""
     from sqlglot import exp
 
@@ -236,7 +236,7 @@ def _fetch(node: Node, _manners: Manners) -> Node:
     return exp.Limit(expression=node.args.get("count") or exp.Literal.number(1))
 
 
-def _window(node: Node, _manners: Manners) -> Node:
+def _window(node: Node, _semantics: DialectSemantics) -> Node:
     """A window whose frame says what holds without it."""
     spec = node.args.get("spec")
     if spec is None:

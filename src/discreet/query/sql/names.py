@@ -1,4 +1,4 @@
-"""Names: what is given one, each once; and which one was meant."""
+"""Names and places: what is given a name, which one was meant, and where in the question it stands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from discreet.errors import SqlSyntax
-from discreet.query.sql.places import place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -67,3 +66,22 @@ class Names:
         self._numbers[folded] = number + 1
         self._numbers.setdefault(name.casefold(), 1)
         return name
+
+
+Place = tuple[int, int]
+
+
+def place_at(text: str, offset: int) -> Place:
+    r"""The one-based line and column of a character.
+
+    Examples:
+        >>> place_at("SELECT\n  age", 9)
+        (2, 3)
+    """
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def place_of(text: str, *nodes: exp.Expression | None) -> Place | None:
+    """Where the leftmost part of the nodes stands that the parser kept a position for."""
+    starts = [part.meta["start"] for node in nodes if node is not None for part in node.walk() if "start" in part.meta]
+    return place_at(text, min(starts)) if starts else None

@@ -1,20 +1,30 @@
-"""Statistics: where in SQL's syntax there are aggregates, of an answer or of one unit's rows."""
+"""Which nodes of SQL's syntax are aggregates, and what DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV mean.
+
+The last three tell how far the noise may have carried a value; Snowflake has the first two.
+"""
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.query.sql.forms import is_form
+from discreet.errors import TypeMismatch, Unsupported
+from discreet.query import ir
+from discreet.query.sql.aggregate_syntax import is_aggregate_call
+from discreet.query.sql.time_syntax import Bind
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
 
 _SUMMARIES = {"Min", "Max", "Median", "LogicalOr", "LogicalAnd", "AnyValue"}
 
 
 def is_aggregate(node: exp.Expression) -> bool:
     """Whether a syntax node is an aggregate, of an answer or of one unit's rows."""
-    return type(node).__name__ in _SUMMARIES or is_form(node)
+    return type(node).__name__ in _SUMMARIES or is_aggregate_call(node)
 
 
 def is_grouped(select: exp.Select) -> bool:
@@ -36,3 +46,50 @@ def holds_aggregate(node: exp.Expression) -> bool:
             return True
         stack.extend(part.iter_expressions())
     return False
+
+
+_SIDES = {str(side): side for side in ir.Side}
+_CONFIDENCE = Fraction(95, 100)
+_LEVEL = re.compile(r"0?\.\d{1,9}", re.ASCII)
+_RANGES = {Kind.INTEGER: Fraction(2**52), Kind.REAL: Fraction(2**200)}
+"""Noise has no bounds, so these are what arithmetic needs, not what is likely; as of the aggregates themselves."""
+
+
+def is_margin(node: exp.Expression) -> bool:
+    """Whether a node asks how far the noise may have carried a value."""
+    return type(node).__name__ == "Anonymous" and node.name.casefold() in _SIDES
+
+
+def margin(node: exp.Expression, bind: Bind) -> ir.Margin:
+    """What such a node means.
+
+    Args:
+        node: one for which `is_margin` holds.
+        bind: from the node of a column of the answer, or of an aggregate, to its expression.
+
+    Raises:
+        TypeMismatch: not one number, or a confidence out of range.
+        Unsupported: a margin of a margin.
+    """
+    side, args = _SIDES[node.name.casefold()], node.expressions
+    most = 1 if side is ir.Side.DEVIATION else 2
+    if not 1 <= len(args) <= most:
+        takes = "a column of the answer" + ("" if most == 1 else ", and perhaps a confidence")
+        raise TypeMismatch(f"{node.name.upper()} takes {takes}", hint=f"{node.name.upper()}(n)")
+    of = bind(args[0])
+    if any(True for _ in ir.margins(of)):
+        raise Unsupported("an interval's end has no interval itself", hint="name a column that is measured")
+    if not of.type.kind.is_number:
+        raise TypeMismatch(f"{node.name.upper()} takes a number, not {of.type.kind}")
+    confidence = _confidence(args[1]) if len(args) > 1 else _CONFIDENCE
+    whole = isinstance(of, ir.Released) and of.type.kind is Kind.INTEGER and side is not ir.Side.DEVIATION
+    kind = Kind.INTEGER if whole else Kind.REAL
+    return ir.Margin(side, of, confidence, ir.Type(kind, -_RANGES[kind], _RANGES[kind], nullable=True))
+
+
+def _confidence(node: exp.Expression) -> Fraction:
+    """A number between 0 and 1, written out."""
+    text = node.name if type(node).__name__ == "Literal" and not node.args.get("is_string") else ""
+    if not _LEVEL.fullmatch(text) or not Fraction(text):
+        raise TypeMismatch("a confidence is a number between 0 and 1, written out", hint="DP_INTERVAL_LOW(n, 0.99)")
+    return Fraction(text)

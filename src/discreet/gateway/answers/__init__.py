@@ -1,0 +1,29 @@
+"""Answers as far as they follow from released numbers, for nothing: arithmetic, consistency, reuse, workloads.
+
+Nothing here runs an engine, draws noise or opens a ledger; the rest of the gateway does, and calls this room.
+"""
+
+from discreet.gateway.answers.consistency import consistent
+from discreet.gateway.answers.derivation import derive
+from discreet.gateway.answers.released import Group, Values, arrange, evaluate, in_order, interval
+from discreet.gateway.answers.serving import Released, topic
+from discreet.gateway.answers.sources import held, least, wanted
+from discreet.gateway.answers.workload import Workload, make_workload
+
+__all__ = [
+    "Group",
+    "Released",
+    "Values",
+    "Workload",
+    "arrange",
+    "consistent",
+    "derive",
+    "evaluate",
+    "held",
+    "in_order",
+    "interval",
+    "least",
+    "make_workload",
+    "topic",
+    "wanted",
+]

@@ -1,0 +1,297 @@
+"""Apportioning: how the offer for a workload is split over its bundles, so that the worst column errs least.
+
+A bundle is made of the questions that measure the same groups. What several of them ask is asked once, and each
+question's own answer follows from the bundle's, for nothing. Within a bundle the offer is shared as in any question.
+With Laplace noise all its errors fall as 1/ε, with Gaussian noise as 1/√ρ; so bundles whose worst relative errors are e
+at the whole offer err alike where their parts of it are in the ratios of e, or of e².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeVar
+
+from discreet.accounting import charge_of, rho_for
+from discreet.errors import UnknownColumn, Unsupported
+from discreet.gateway.answers.serving import merged
+from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
+from discreet.query import ir
+from discreet.query.estimates import ROWS, magnitude, slopes_of_aggregate
+from discreet.query.ir import MARK
+from discreet.query.planner import CONFIDENCE, Draft, Plan, Request, make_plan
+from discreet.tables import Dataset
+
+_Value = TypeVar("_Value")
+
+_UNITS = 1_000
+"""Parts of an offer are whole numbers of a unit, of which the greatest has so many."""
+
+_DIGITS = 4
+"""How many digits a factor has."""
+
+_LESS = Fraction(999, 1000)
+"""Where a factor turns out too great after rounding, the next to try is this part of it."""
+
+
+def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -> tuple[Plan, ...]:
+    """The plan of each bundle.
+
+    With `within`, each gets the least that reaches it; if all of it is more than the ε or ρ given beside it, they get
+    less in proportion. Without, and with Laplace noise and a δ, the ε of all may add up to more than was offered:
+    to as much as is still (ε, δ)-DP by zCDP, if the account's budget knows a δ.
+
+    Raises:
+        QueryError: a bundle can't be bounded, or not at its part.
+        UnknownColumn: a weight or a wish for a column that no question has.
+    """
+    _check_columns(bundles, request)
+    requests = [_own(bundle, request) for bundle in bundles]
+    if request.within:
+        return _reaching(bundles, requests, dataset)
+    whole = _planned(bundles, requests, dataset)
+    selecting = sum(plan.levels[0].draft.has_private_keys for plan in whole)
+    parts = _parts([_worst(plan) ** (1 if request.rho is None else 2) for plan in whole])
+    plain = _planned(bundles, _shares(requests, parts, selecting), dataset)
+    if request.epsilon is None or request.delta is None or dataset.budget.is_pure:
+        return plain
+    each = request.delta / (2 * selecting) if selecting else request.delta
+    least = [replace(share, delta=each) for share in _shares(requests, parts, selecting)]
+    factor = _factor(plain, rho_for(request.epsilon, request.delta / 2 if selecting else request.delta))
+    while factor > 1:
+        stretched = _planned(bundles, [_times(share, factor) for share in least], dataset)
+        if _fits(stretched, request):
+            return stretched
+        factor *= _LESS
+    return plain
+
+
+def _planned(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
+    """The plans at these offers."""
+    return tuple(
+        make_plan(bundle.question, request, dataset) for bundle, request in zip(bundles, requests, strict=True)
+    )
+
+
+def _reaching(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
+    """The plans that reach what is wished, or miss it by one factor at the most."""
+    plans = _planned(bundles, requests, dataset)
+    cap = requests[0].rho or requests[0].epsilon
+    needed = [_needed(plan) for plan in plans]
+    total = sum(needed, Fraction(0))
+    if cap is None or total <= cap:
+        return plans
+    return _planned(
+        bundles, [_times(each, amount / total) for each, amount in zip(requests, needed, strict=True)], dataset
+    )
+
+
+def _needed(plan: Plan) -> Fraction:
+    """What a bundle costs."""
+    charge = charge_of(plan.event)
+    return (charge.rho if plan.request.rho is not None else charge.epsilon) or Fraction(0)
+
+
+def _own(bundle: Bundle, request: Request) -> Request:
+    """The request in the names of a bundle's columns."""
+    within = tuple(_named(bundle, request.within))
+    if request.within and not within:
+        raise Unsupported("within names no column of some question", hint='say what the others need: {"*": …}')
+    return replace(request, within=within, weights=tuple(_named(bundle, request.weights)))
+
+
+def _named(bundle: Bundle, values: Sequence[tuple[str, _Value]]) -> Iterator[tuple[str, _Value]]:
+    """What is said of columns, of those that a bundle has."""
+    for name, value in values:
+        if name == "*":
+            yield name, value
+        yield from ((own, value) for (_, column), own in bundle.columns.items() if column == name)
+
+
+def _check_columns(bundles: Sequence[Bundle], request: Request) -> None:
+    """Refuse names that no question has."""
+    known = {column for bundle in bundles for _, column in bundle.columns}
+    for name in (*dict(request.within), *dict(request.weights)):
+        if name != "*" and name not in known:
+            raise UnknownColumn(f"no question has a column {name!r}", hint=f"they have {', '.join(sorted(known))}")
+
+
+def _worst(plan: Plan) -> float:
+    """The worst relative error of a bundle's columns, each times its weight."""
+    return max((error for level in plan.levels for error in _errors(level.draft)), default=1.0)
+
+
+def _errors(draft: Draft) -> Iterator[float]:
+    """The relative error of each aggregate at the reference group, times its weight."""
+    weights, laws = dict(draft.request.weights), {noise.measure.name: noise for noise in draft.noises}
+    estimators = dict(draft.estimators)
+    ranks = {selection.pick.name: selection.reach(CONFIDENCE) / ROWS for selection in draft.selections}
+    for output in draft.question.outputs:
+        weight = float(weights.get(output.name, weights.get("*", 1)))
+        for name in ir.released_names(output.expr) & estimators.keys():
+            estimator = estimators[name]
+            slopes = slopes_of_aggregate(estimator, laws)
+            if slopes is not None:
+                yield weight * slopes.radius(laws, float(CONFIDENCE)) / magnitude(estimator, laws)
+            yield from (weight * ranks[part] for part in estimator.parts if part in ranks)
+
+
+def _parts(sizes: Sequence[float]) -> list[Fraction]:
+    """Parts of 1 in these ratios, to three digits."""
+    units = [max(1, round(_UNITS * size / max(sizes))) for size in sizes]
+    return [Fraction(unit, sum(units)) for unit in units]
+
+
+def _shares(requests: Sequence[Request], parts: Sequence[Fraction], selecting: int) -> list[Request]:
+    """The parts of the offer; δ in equal parts for those that select groups."""
+    shared = [_times(request, part) for request, part in zip(requests, parts, strict=True)]
+    return [replace(each, delta=None if each.delta is None else each.delta / max(selecting, 1)) for each in shared]
+
+
+def _times(request: Request, factor: Fraction) -> Request:
+    """The offer times a number; δ stays."""
+    return replace(
+        request,
+        epsilon=None if request.epsilon is None else request.epsilon * factor,
+        rho=None if request.rho is None else request.rho * factor,
+    )
+
+
+def _factor(plans: Sequence[Plan], most: Fraction) -> Fraction:
+    """How much more each may cost in ε until all of it costs so much in ρ; rounded down. 1 if it is more already."""
+    event = ComposedEvent(tuple(plan.event for plan in plans))
+    low, high = 1.0, 2.0**10
+    while high > low * (1 + 10.0**-_DIGITS):
+        middle = (low * high) ** 0.5
+        rho = charge_of(_stronger(event, Fraction(middle))).rho
+        low, high = (middle, high) if rho is not None and rho <= most else (low, middle)
+    return Fraction(int(low * 10 ** (_DIGITS - 1)), 10 ** (_DIGITS - 1))
+
+
+def _stronger(event: Event, factor: Fraction) -> Event:
+    """The event if ε were so many times as much."""
+    match event:
+        case LaplaceEvent(scale=scale):
+            return replace(event, scale=scale / factor)
+        case ExponentialEvent(epsilon=epsilon, each=each):
+            return replace(event, epsilon=epsilon * factor, each=None if each is None else each * factor)
+        case ComposedEvent(events=events):
+            return ComposedEvent(tuple(_stronger(one, factor) for one in events))
+        case _:
+            return event
+
+
+def _fits(plans: Sequence[Plan], request: Request) -> bool:
+    """Whether all of it is (ε, δ)-DP as offered."""
+    charge = charge_of(ComposedEvent(tuple(plan.event for plan in plans)))
+    if request.epsilon is None or request.delta is None or charge.rho is None:
+        return False
+    left = request.delta - charge.delta
+    return left > 0 and charge.rho <= rho_for(request.epsilon, left)
+
+
+_OWN = "\x00"
+"""Begins the names of a bundle's keys and aggregates: no question can spell it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Questions about the same groups of the same rows.
+
+    Args:
+        question: all that they ask, as one question.
+        columns: its columns by those of the questions: the question's place in the workload, and the column's name.
+    """
+
+    question: ir.Question
+    columns: Mapping[tuple[int, str], str]
+
+
+def bundles_of(questions: Sequence[ir.Question]) -> tuple[Bundle, ...]:
+    """The bundles of a workload, each where its first question stands."""
+    found: list[Bundle] = []
+    for number, question in enumerate(questions):
+        for place, bundle in enumerate(found):
+            wider = _with(bundle, number, question)
+            if wider is not None:
+                found[place] = wider
+                break
+        else:
+            found.append(_started(number, question))
+    return tuple(found)
+
+
+def _started(number: int, question: ir.Question) -> Bundle:
+    """A bundle of one question."""
+    names = {name: f"{_OWN}key {place}" for place, (name, _) in enumerate(question.keys)}
+    empty = replace(
+        question,
+        keys=tuple((names[name], key) for name, key in question.keys),
+        sets=tuple(tuple(names[name] for name in kept) for kept in question.sets),
+        aggregates=(),
+        outputs=(),
+        having=None,
+        order=(),
+        limit=None,
+        offset=0,
+    )
+    return _joined(Bundle(empty, {}), number, question, empty.source)
+
+
+def _with(bundle: Bundle, number: int, question: ir.Question) -> Bundle | None:
+    """The bundle with another question; None if that is about other groups."""
+    one = bundle.question
+    source = merged(one.source, question.source)
+    places = [name for name, _ in question.keys]
+    alike = (
+        [str(key) for _, key in one.keys] == [str(key) for _, key in question.keys]
+        and [key.type for _, key in one.keys] == [key.type for _, key in question.keys]
+        and _sets(one, [name for name, _ in one.keys]) == _sets(question, places)
+    )
+    return _joined(bundle, number, question, source) if alike and source is not None else None
+
+
+def _sets(question: ir.Question, names: list[str]) -> list[list[int]]:
+    """The grouping sets by the places of keys."""
+    return [[names.index(name) for name in kept] for kept in question.sets]
+
+
+def _joined(bundle: Bundle, number: int, question: ir.Question, source: ir.Relation) -> Bundle:
+    """The bundle with what another question asks."""
+    one = bundle.question
+    aggregates = list(one.aggregates)
+    names = {name: own for (name, _), (own, _) in zip(question.keys, one.keys, strict=True)}
+    for aggregate in question.aggregates:
+        known = next((each for each in aggregates if str(each) == str(aggregate)), None)
+        if known is None:
+            known = replace(aggregate, name=f"{_OWN}aggregate {len(aggregates)}")
+            aggregates.append(known)
+        names[aggregate.name] = known.name
+    columns = {(number, output.name): f"{number + 1}.{output.name}" for output in question.outputs}
+    outputs = tuple(
+        ir.Output(name=columns[number, output.name], expr=_renamed(output.expr, names)) for output in question.outputs
+    )
+    wider = replace(one, source=source, aggregates=tuple(aggregates), outputs=(*one.outputs, *outputs))
+    return Bundle(wider, {**bundle.columns, **columns})
+
+
+def _renamed(expr: ir.Expr, names: Mapping[str, str]) -> ir.Expr:
+    """An expression over a question's released values, over those of the bundle."""
+    match expr:
+        case ir.Released(name=name):
+            return replace(expr, name=_name(name, names))
+        case ir.Call(args=args):
+            return replace(expr, args=tuple(_renamed(arg, names) for arg in args))
+        case ir.Margin(of=of):
+            return replace(expr, of=_renamed(of, names))
+        case _:
+            return expr
+
+
+def _name(name: str, names: Mapping[str, str]) -> str:
+    """The bundle's name of a key, of an aggregate, or of GROUPING of a key."""
+    if name in names:
+        return names[name]
+    base, mark, rest = name.partition(MARK)
+    return names[base] + mark + rest

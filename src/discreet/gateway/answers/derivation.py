@@ -1,0 +1,210 @@
+"""Derivation: answering a question from what was released for others, for nothing.
+
+What follows from released numbers costs nothing more (Dwork & Roth 2014, Proposition 2.1). So what is decided here is
+about accuracy alone: an answer is derived only where its exact part is the one that the question would have asked for
+(see `serving`), and no aggregate is expected to err more than in the answer that the offer would have bought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from discreet.gateway.answers.released import Group, in_order
+from discreet.gateway.answers.serving import Released, is_unlimited, serving
+from discreet.gateway.answers.sources import AvailableParts, Choice, Source, Total, about
+from discreet.privacy import KeyValue
+from discreet.query import ir
+from discreet.query.estimates import (
+    Estimator,
+    Mean,
+    ModeEstimator,
+    Noise,
+    Noisy,
+    QuantileEstimator,
+    Selection,
+    slopes_of_aggregate,
+)
+from discreet.query.planner import CONFIDENCE, Draft, Level, Plan
+
+_ROUNDED = 1 + 1e-9
+"""Errors that are equal but for the rounding of floats count as equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """An answer that follows from others.
+
+    Args:
+        plan: the question's, with the noise that its answer really has.
+        entries: the numbers of the debits that it follows from, in order.
+        levels: how each is put together.
+    """
+
+    plan: Plan
+    entries: tuple[int, ...]
+    levels: tuple[_Assembly, ...]
+
+    def groups(self) -> list[Group]:
+        """The answer's groups, as if they had been released for it."""
+        return [group for number, level in enumerate(self.levels) for group in level.groups(number)]
+
+
+def derive(plan: Plan, released: Sequence[Released], *, on_purpose: bool = False) -> Derived | None:
+    """The answer that follows from others, and errs no more than the plan's would; None if there is none.
+
+    Args:
+        plan: of the question.
+        released: what may serve; of the same data, in the same declarations.
+        on_purpose: whether they are asked to serve it: it may err more then, and groups be selected otherwise.
+    """
+    if plan.profiles or plan.request.consistent:  # least squares wants noises that are independent
+        return None
+    found = [_derived(level.draft, released, on_purpose=on_purpose) for level in plan.levels]
+    made = tuple(one for one in found if one is not None)
+    if len(made) < len(found):
+        return None
+    return Derived(
+        plan=replace(plan, levels=tuple(Level(one.draft()) for one in made)),
+        entries=tuple(sorted({source.released.entry for one in made for source in one.sources()})),
+        levels=made,
+    )
+
+
+def _derived(draft: Draft, released: Sequence[Released], *, on_purpose: bool) -> _Assembly | None:
+    """One level, if it can be made."""
+    found = [(one, serving(draft, one, any_threshold=on_purpose)) for one in released]
+    sources = [Source.of(one, how) for one, how in found if how is not None]
+    # Answers with selected groups have groups of their own each; public groups are the same in all.
+    for together in [[one] for one in sources] if draft.has_private_keys else [sources]:
+        for is_gaussian in (False, True):
+            available = AvailableParts(together, is_gaussian=is_gaussian, counts_units_once=is_unlimited(draft))
+            made = _Assembly(draft, available)
+            if made.is_whole and (on_purpose or _errs_no_more(made.draft(), draft)):
+                return made
+    return None
+
+
+class _Assembly:
+    """A level put together from what was released.
+
+    Args:
+        draft: of the question.
+        available: what there is.
+    """
+
+    def __init__(self, draft: Draft, available: AvailableParts) -> None:
+        """Find all parts."""
+        self._draft = draft
+        self._available = available
+        self._totals: dict[str, Total] = {}
+        self._choices: dict[str, tuple[Choice, Selection]] = {}
+        estimators = [(name, self._estimator(estimator)) for name, estimator in draft.estimators]
+        self._estimators = tuple((name, one) for name, one in estimators if one is not None)
+        selects = draft.selector is None or self._takes(draft.selector)
+        self.is_whole = selects and len(estimators) == len(self._estimators) and bool(self._totals or self._choices)
+
+    def sources(self) -> list[Source]:
+        """Where the parts come from."""
+        totals = [one.source for one in self._totals.values()]
+        return totals + [one.source for one, _ in self._choices.values()]
+
+    def draft(self) -> Draft:
+        """The question's draft with the noises that its parts have."""
+        noises = tuple(
+            Noise(measure=replace(one.noise.measure, name=name), mechanism=one.noise.mechanism, number=one.noise.number)
+            for name, one in self._totals.items()
+        )
+        selections = tuple(selection for _, selection in self._choices.values())
+        return replace(
+            self._draft,
+            measures=tuple(noise.measure for noise in noises),
+            histograms=tuple(dict.fromkeys(selection.measure for selection in selections)),
+            picks=tuple(selection.pick for selection in selections),
+            estimators=self._estimators,
+            sensitivities=tuple(noise.sensitivity for noise in noises),
+            contributions=(),
+            noises=noises,
+            selections=selections,
+            threshold=self.sources()[0].released.draft.threshold,
+        )
+
+    def groups(self, level: int) -> list[Group]:
+        """The question's groups, in their order."""
+        goals = self.sources()[0].how.groups
+        return in_order(self._draft, (Group(goal, self._noisy(goal), level) for goal in goals))
+
+    def _noisy(self, goal: tuple[KeyValue, ...]) -> Noisy:
+        """All numbers of one group."""
+        noisy: dict[str, int | tuple[int, ...]] = {name: one.value(goal) for name, one in self._totals.items()}
+        for choice, selection in self._choices.values():
+            noisy[selection.pick.name] = choice.value(goal, choice.selection.pick.name)
+            if selection.counting is not None:
+                noisy[selection.pick.around] = choice.value(goal, choice.selection.pick.around)
+        return noisy
+
+    def _estimator(self, estimator: Estimator) -> Estimator | None:
+        """The estimator of an aggregate, if its parts are there; of an average, perhaps about another centre."""
+        if isinstance(estimator, QuantileEstimator | ModeEstimator):
+            return estimator if self._chooses(estimator) else None
+        if all([self._takes(part) for part in estimator.parts]):  # noqa: C419 — all of them are taken
+            return estimator
+        return self._mean(estimator) if isinstance(estimator, Mean) else None
+
+    def _takes(self, name: str) -> bool:
+        """Take a measure, if it is there."""
+        found = self._available.total(next(each for each in self._draft.measures if each.name == name))
+        if found is not None:
+            self._totals[name] = found
+        return found is not None
+
+    def _chooses(self, estimator: QuantileEstimator | ModeEstimator) -> bool:
+        """Take a choice, if it is there."""
+        pick = estimator.pick
+        wanted = next(each for each in self._draft.histograms if each.name == pick.histogram)
+        found = self._available.choice(wanted, pick)
+        if found is not None:
+            measure = replace(found.selection.measure, name=wanted.name)
+            self._choices[pick.name] = found, replace(found.selection, pick=pick, measure=measure)
+        return found is not None
+
+    def _mean(self, estimator: Mean) -> Mean | None:
+        """The average from a sum about another centre than the middle of the bounds, such as 0."""
+        total = next(each for each in self._draft.measures if each.name == estimator.total)
+        if not isinstance(total, ir.Sum) or not self._takes(estimator.count):
+            return None
+        *_, (value, _) = about(total.value)
+        found = min(self._available.totals_about(value), key=lambda each: each[1].error, default=None)
+        if found is None:
+            return None
+        centre, one = found
+        name = f"{estimator.total} about {centre}"
+        self._totals[name] = one
+        return replace(estimator, total=name, centre=centre)
+
+
+def _errs_no_more(made: Draft, draft: Draft) -> bool:
+    """Whether no aggregate is expected to err more than in the answer that would be bought."""
+    bought = dict(draft.estimators)
+    laws = [{noise.measure.name: noise for noise in each.noises} for each in (made, draft)]
+    for name, estimator in made.estimators:
+        found = [slopes_of_aggregate(each, law) for each, law in zip((estimator, bought[name]), laws, strict=True)]
+        errors = [
+            None if slopes is None else slopes.radius(law, float(CONFIDENCE))
+            for slopes, law in zip(found, laws, strict=True)
+        ]
+        new, old = errors
+        if isinstance(estimator, QuantileEstimator | ModeEstimator):
+            if not _chooses_as_well(made, draft, estimator.pick.name):
+                return False
+        elif new is None or old is None or new > old * _ROUNDED:
+            return False
+    return True
+
+
+def _chooses_as_well(made: Draft, draft: Draft, name: str) -> bool:
+    """Whether a choice is as near to the best, and is known to be with as little doubt."""
+    new, old = (next(each for each in one.selections if each.pick.name == name) for one in (made, draft))
+    counts = [None if each.counting is None else each.step * each.counting.radius(CONFIDENCE) for each in (new, old)]
+    sure = counts[0] is None or (counts[1] is not None and counts[0] <= counts[1])
+    return sure and new.reach(CONFIDENCE) <= old.reach(CONFIDENCE) * _ROUNDED

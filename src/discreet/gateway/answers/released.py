@@ -1,0 +1,212 @@
+"""Released numbers: what becomes of them after the noise, for nothing: HAVING, ORDER BY, LIMIT, arithmetic, intervals.
+
+Everything here works on numbers that are public already, in plain Python: post-processing costs nothing
+(Dwork & Roth 2014, Proposition 2.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, isfinite
+from typing import Any, TypeAlias
+
+from discreet.errors import QueryError
+from discreet.privacy import KeyValue
+from discreet.query import ir
+from discreet.query.estimates import Estimator, Interval, Noises, Noisy, deviation, ratio_of
+from discreet.query.ir import grouping
+from discreet.query.planner import Draft
+from discreet.tables import Kind
+
+Values: TypeAlias = dict[str | ir.Margin, Any]
+"""What was released of one group, by name, and how far the noise may have carried it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One released group.
+
+    Args:
+        key: its key, in the order of the question's keys.
+        noisy: its released integers, by measure.
+        level: which grouping set it belongs to, counted from 0.
+    """
+
+    key: tuple[KeyValue, ...]
+    noisy: Noisy
+    level: int = 0
+
+
+def arrange(
+    drafts: Sequence[Draft], groups: Sequence[Group], adjusted: Sequence[Group] | None = None
+) -> list[tuple[Group, Values]]:
+    """The groups that HAVING keeps, in the order asked for, within LIMIT; each with its released values.
+
+    Args:
+        drafts: one for each level.
+        groups: of all levels, as they were released.
+        adjusted: the same groups, with the numbers that values are to be computed from; those released, by default.
+    """
+    question = drafts[0].question
+    pairs = zip(groups, groups if adjusted is None else adjusted, strict=True)
+    rows = [
+        (group, _values(drafts[group.level], shown) | _margins(drafts[group.level], group)) for group, shown in pairs
+    ]
+    if question.having is not None:
+        rows = [row for row in rows if evaluate(question.having, row[1]) is True]
+    for order in reversed(question.order):
+        rows.sort(key=_order_key(order), reverse=order.descending)
+    end = None if question.limit is None else question.offset + question.limit
+    return rows[question.offset : end]
+
+
+def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:
+    """The groups by key: whose row came first, which an engine's order may tell, must not show."""
+    return sorted(groups, key=_key_order(draft))
+
+
+def evaluate(expr: ir.Expr, values: Values) -> Any:  # noqa: ANN401 — the value of an SQL expression
+    """The value of an expression over released values."""
+    match expr:
+        case ir.Released(name=name):
+            return values[name]
+        case ir.Margin():
+            return values[expr]
+        case ir.Literal(value=Fraction() as value):
+            return float(value)
+        case ir.Literal(value=value):
+            return value
+        case ir.Call(function=function, args=args):
+            return function.evaluate(*(evaluate(arg, values) for arg in args))
+        case ir.Column():
+            raise AssertionError("a row's own value can't be released")
+
+
+def _values(draft: Draft, group: Group) -> Values:
+    """All released values of a group, by the names outputs use."""
+    noises = draft.laws
+    keys: Values = {key.name: value for key, value in zip(draft.keys, group.key, strict=True)}
+    for name in draft.question.rolled:
+        keys |= {name: None, grouping(name).name: 1}
+    keys |= {grouping(key.name).name: 0 for key in draft.keys}
+    return keys | {name: estimator.estimate(group.noisy, noises) for name, estimator in draft.estimators}
+
+
+def _margins(draft: Draft, group: Group) -> Values:
+    """How far the noise may have carried what was released of a group."""
+    return {margin: _margin(draft, margin, group) for margin in ir.margins_of(draft.question)}
+
+
+def _margin(draft: Draft, margin: ir.Margin, group: Group) -> float | None:
+    """How far the noise may have carried a released value of a group."""
+    if margin.side is ir.Side.DEVIATION:
+        return deviation(margin.of, dict(draft.estimators), draft.laws)
+    found = interval(draft, margin.of, group.noisy, float(margin.confidence))
+    is_low = margin.side is ir.Side.LOW
+    end = None if found is None else found.lo if is_low else found.hi
+    if end is None or not isfinite(end):
+        return None
+    if margin.type.kind is Kind.REAL:
+        return float(end)
+    return floor(end) if is_low else ceil(end)
+
+
+def _key_order(draft: Draft) -> Callable[[Group], tuple[Any, ...]]:
+    """How groups are ordered when nothing else is asked: as the public lists have them, else by value, NULL last."""
+    ranks = [
+        None if key.values is None else {value: rank for rank, value in enumerate(key.values)} for key in draft.keys
+    ]
+
+    def order(group: Group) -> tuple[Any, ...]:
+        return tuple(
+            (value is None, "" if value is None else value) if rank is None else rank[value]
+            for value, rank in zip(group.key, ranks, strict=True)
+        )
+
+    return order
+
+
+def _order_key(order: ir.Order) -> Callable[[tuple[Group, Values]], tuple[bool, Any]]:
+    """A sorting key for one ORDER BY term; the flag puts NULLs where they were asked for."""
+
+    def key(row: tuple[Group, Values]) -> tuple[bool, Any]:
+        value = evaluate(order.expr, row[1])
+        comes_last = (value is None) != order.nulls_first
+        return (comes_last != order.descending, 0 if value is None else value)
+
+    return key
+
+
+def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> Interval | None:
+    """An interval for an output of one group, or None where there is no noise or no bound.
+
+    An aggregate by itself has the interval of its estimator; a linear combination of counts and sums, or a ratio of
+    two, has that of the joint law of their noises. In any other expression, each part that is one of these gets its
+    share of the error (Bonferroni) and the intervals go through the functions' range rules: it holds at least as often
+    as said, mostly more often.
+
+    Args:
+        draft: what the rules decided.
+        expr: over released values.
+        noisy: one group's released integers.
+        confidence: in (0, 1).
+    """
+    if any(True for _ in ir.margins(expr)):
+        return None
+    estimators = dict(draft.estimators)
+    noises = draft.laws
+    parts = dict.fromkeys(_parts(expr, estimators))
+    if not parts:
+        return None
+    share = 1 - (1 - confidence) / len(parts)
+    found = {part: _of_part(part, estimators, noises, noisy, share) for part in parts}
+    if expr in found:
+        return found[expr]
+    try:
+        spread = _retyped(expr, found).type
+    except QueryError:  # a range rule that finds no bound, such as a division by what may be 0
+        return None
+    if not spread.kind.is_number or spread.lo is None or spread.hi is None:
+        return None
+    return Interval(float(spread.lo), float(spread.hi))
+
+
+def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[ir.Expr]:
+    """The largest parts of an expression whose intervals are known, from left to right."""
+    ratio = ratio_of(expr, estimators)
+    if ratio is not None:
+        yield from () if ratio.is_constant else (expr,)
+    elif isinstance(expr, ir.Released) and expr.name in estimators:
+        yield expr
+    elif isinstance(expr, ir.Call):
+        for arg in expr.args:
+            yield from _parts(arg, estimators)
+
+
+def _of_part(
+    part: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises, noisy: Noisy, confidence: float
+) -> Interval | None:
+    """The interval of an aggregate, or of a ratio."""
+    if isinstance(part, ir.Released):
+        return estimators[part.name].interval(noisy, noises, confidence)
+    ratio = ratio_of(part, estimators)
+    if ratio is None:
+        raise AssertionError("a part is an aggregate or a ratio")
+    return ratio.interval(noisy, noises, confidence)
+
+
+def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:
+    """The expression with the ranges of its parts narrowed to their intervals, inferred anew."""
+    if expr in found:
+        known = found[expr]
+        if known is None or not (isfinite(known.lo) and isfinite(known.hi)):
+            return expr
+        return ir.Released(str(expr), replace(expr.type, lo=Fraction(known.lo), hi=Fraction(known.hi)))
+    match expr:
+        case ir.Call(function=function, args=args):
+            narrowed = tuple(_retyped(arg, found) for arg in args)
+            return ir.Call(function, narrowed, function.infer(narrowed))
+        case _:
+            return expr

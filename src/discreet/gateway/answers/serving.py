@@ -1,0 +1,241 @@
+"""Serving: whether the exact part of a question is there already, under that of an answer that was released.
+
+Both must be about the same rows, up to filters of the new question that the old keys decide; and limits must make the
+same of them:
+
+- Nothing is limited where no unit has two rows, so any regrouping will do.
+- The same groups under the same limits are the same.
+- Under a limit on the rows of a unit over all groups, a unit counts in merged groups what it counts in their parts, up
+  to rounding by less than a step of the grid for each part. Groups must not be dropped: their rows count towards the
+  limit too.
+- Under a limit on groups, and on rows in each, that is no less than their number no group is left out, and each is
+  limited on its own: groups may be dropped, but not merged.
+
+Groups that a threshold selected serve only where they would be selected by the same threshold, of the same count.
+
+A question reads the columns that it uses and no others, so two questions about one table rarely have equal relations.
+Their rows are the same if the relations have the same shape, and agree on every column that both have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeVar
+
+from discreet.gateway.answers.regrouping import Regrouping, regrouped
+from discreet.gateway.answers.released import Group
+from discreet.privacy import KeyValue
+from discreet.query import ir
+from discreet.query.ir import conjuncts, has_one_row
+from discreet.query.planner import Draft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """One level of an answer that was released.
+
+    Args:
+        draft: how it was made.
+        groups: what was released.
+        entry: the number of its debit.
+    """
+
+    draft: Draft
+    groups: Sequence[Group]
+    entry: int
+
+
+def serving(draft: Draft, old: Released, *, any_threshold: bool = False) -> Regrouping | None:
+    """How the groups of an answer make up those of a question; None if they don't.
+
+    Args:
+        draft: of the question.
+        old: of the same data, in the same declarations.
+        any_threshold: whether groups may be selected by another threshold than the question's own.
+    """
+    extra = _extra_filters(draft.question.source, old.draft.question.source)
+    if extra is None or (draft.unit, draft.adjacency) != (old.draft.unit, old.draft.adjacency):
+        return None
+    if draft.has_private_keys or old.draft.has_private_keys:
+        return None if extra else _selected(draft, old, any_threshold=any_threshold)
+    how = regrouped(old.draft.keys, draft.keys, extra)
+    return how if how is not None and _is_limited_alike(draft, old.draft, how) else None
+
+
+def is_unlimited(draft: Draft) -> bool:
+    """Whether no unit has two rows, so that there is nothing to limit."""
+    return draft.unit.is_row or has_one_row(draft.question.source)
+
+
+def meaning(measure: ir.Measure | None) -> str:
+    """What is measured, whatever the grid: equal for measures that give the same numbers of the same rows."""
+    match measure:
+        case ir.Sum(value=value):
+            return f"sum({value})"
+        case ir.Histogram(value=value, size=size):
+            return f"histogram({value}, {size})"
+        case _:
+            return str(measure)
+
+
+def _extra_filters(new: ir.Relation, old: ir.Relation) -> list[ir.Expr] | None:
+    """The filters that only the new question has; None if their rows differ in more than that."""
+    (new_base, new_filters), (old_base, old_filters) = filters(new), filters(old)
+    known = {str(part) for each in old_filters for part in conjuncts(each)}
+    wanted = {str(part): part for each in new_filters for part in conjuncts(each)}
+    if not known <= wanted.keys() or merged(new_base, old_base) is None:
+        return None
+    return [part for text, part in wanted.items() if text not in known]
+
+
+def _is_limited_alike(draft: Draft, old: Draft, how: Regrouping) -> bool:
+    """Whether limits make the same of the rows."""
+    if is_unlimited(draft):
+        return True
+    limits, before = draft.limits, old.limits
+    if how.merges and how.drops:
+        return False
+    if limits.rows is not None:  # groups beside it matter to counts of units alone, which don't merge
+        counts_units = any(isinstance(measure, ir.Units) for measure in draft.measures)
+        same = limits.rows == before.rows and (not counts_units or limits.groups == before.groups)
+        return same and not how.drops
+    number = prod(len(key.values or ()) for key in old.keys)
+    fits = limits.groups is not None and limits.groups >= number
+    return limits == before and not how.merges and (fits or not how.drops)
+
+
+def _selected(draft: Draft, old: Released, *, any_threshold: bool) -> Regrouping | None:
+    """The groups that a threshold selected, if it is the one that would select them now."""
+    before = old.draft
+    places = {str(key.expr): place for place, key in enumerate(before.keys)}
+    order = [places.get(str(key.expr)) for key in draft.keys]
+    values = {str(key.expr): key.values for key in before.keys}
+    alike = (
+        len(draft.keys) == len(before.keys)
+        and None not in order
+        and all(key.values == values[str(key.expr)] for key in draft.keys)
+        and before.threshold is not None
+        and (any_threshold or draft.threshold == before.threshold)
+        and _selector(draft) == _selector(before)
+        and (is_unlimited(draft) or draft.limits == before.limits)
+    )
+    if not alike:
+        return None
+    groups: dict[tuple[KeyValue, ...], tuple[tuple[KeyValue, ...], ...]] = {
+        tuple(group.key[place] for place in order if place is not None): (group.key,) for group in old.groups
+    }
+    return Regrouping(groups=groups, drops=False)
+
+
+def _selector(draft: Draft) -> str:
+    """What groups are selected by."""
+    return meaning(next((measure for measure in draft.measures if measure.name == draft.selector), None))
+
+
+_Named = TypeVar("_Named")
+
+
+def filters(relation: ir.Relation) -> tuple[ir.Relation, tuple[ir.Expr, ...]]:
+    """The relation without the filters on top of it, and these filters."""
+    found: list[ir.Expr] = []
+    while isinstance(relation, ir.Where):
+        found.append(relation.predicate)
+        relation = relation.source
+    return relation, tuple(found)
+
+
+def topic(source: ir.Relation) -> str:
+    """What a question is about, as a hash: equal wherever one answer may follow from the other.
+
+    It leaves out the columns that are used, and the filters on top.
+    """
+    return hashlib.sha256(_shape(filters(source)[0]).encode()).hexdigest()
+
+
+def merged(one: ir.Relation, other: ir.Relation) -> ir.Relation | None:  # noqa: PLR0911 — one case for each kind
+    """The relation with the columns of both; None if their rows aren't the same.
+
+    Args:
+        one: a relation.
+        other: of the same tables, in the same declarations.
+    """
+    match one, other:
+        case ir.Scan(), ir.Scan():
+            same = (one.table, one.owner, one.alias) == (other.table, other.owner, other.alias)
+            names = {*one.columns, *other.columns}
+            ordered = tuple(column.name for column in one.table.columns if column.name in names)
+            return replace(one, columns=ordered) if same else None
+        case ir.Where(), ir.Where() if str(one.predicate) == str(other.predicate):
+            return _over(one, other)
+        case ir.Distinct(), ir.Distinct() if str(one) == str(other):
+            return one
+        case ir.Join(), ir.Join() if (one.kind, str(one.predicate)) == (other.kind, str(other.predicate)):
+            left, right = merged(one.left, other.left), merged(one.right, other.right)
+            return None if left is None or right is None else replace(one, left=left, right=right)
+        case ir.Project(), ir.Project() if one.alias == other.alias:
+            columns = _united(one.columns, other.columns, _name_of_pair)
+            return None if columns is None else _over(one, other, columns=columns)
+        case ir.PerUnit(), ir.PerUnit() if _shape_of_groups(one) == _shape_of_groups(other):
+            summaries = _united(one.columns, other.columns, lambda each: each.name)
+            return None if summaries is None else _over(one, other, columns=summaries)
+        case ir.Window(), ir.Window() if _shape_of_window(one) == _shape_of_window(other):
+            windowed = _united(one.columns, other.columns, lambda each: each.name)
+            return None if windowed is None else _over(one, other, columns=windowed)
+        case _:
+            return one if str(one) == str(other) and isinstance(one, ir.Union) else None
+
+
+def _over(one: ir.Relation, other: ir.Relation, **changed: object) -> ir.Relation | None:
+    """One of two relations with one below, over what both have below."""
+    (first,), (second,) = ir.sources(one), ir.sources(other)
+    below = merged(first, second)
+    return None if below is None else replace(one, source=below, **changed)  # type: ignore[arg-type]  # a relation below and columns, as they were
+
+
+def _united(one: Sequence[_Named], other: Sequence[_Named], name: Callable[[_Named], str]) -> tuple[_Named, ...] | None:
+    """The columns of both; None if one name has two meanings."""
+    known = {name(each): each for each in one}
+    if any(name(each) in known and _text(known[name(each)]) != _text(each) for each in other):
+        return None
+    return (*one, *(each for each in other if name(each) not in known))
+
+
+def _text(column: object) -> str:
+    """What a column is, in canonical form."""
+    return str(column[1]) if isinstance(column, tuple) else str(column)
+
+
+def _name_of_pair(column: tuple[str, ir.Expr]) -> str:
+    """The name of a computed column."""
+    return column[0]
+
+
+def _shape(relation: ir.Relation) -> str:
+    """The relation in canonical form, without the columns that depend on what is used of it."""
+    below = ", ".join(map(_shape, ir.sources(relation)))
+    match relation:
+        case ir.Scan() | ir.Distinct() | ir.Union():
+            return str(relation)
+        case ir.Where(predicate=predicate):
+            return f"where({below}, {predicate})"
+        case ir.Join(kind=kind, predicate=predicate):
+            return f"{kind}({below}, {predicate})"
+        case ir.Project(alias=alias):
+            return f"project({below}, {alias!r})"
+        case ir.PerUnit():
+            return f"per_unit({below}, {_shape_of_groups(relation)})"
+        case ir.Window():
+            return f"window({below}, {_shape_of_window(relation)})"
+
+
+def _shape_of_groups(relation: ir.PerUnit) -> str:
+    """What a summary groups by."""
+    return f"{relation.alias!r}, {[(name, str(expr)) for name, expr in relation.keys]}, {relation.single}"
+
+
+def _shape_of_window(relation: ir.Window) -> str:
+    """What a window partitions by."""
+    return f"{relation.alias!r}, {[str(expr) for expr in relation.partition]}"

@@ -1,0 +1,180 @@
+"""Workloads: several questions planned together, so that what they have in common is measured once.
+
+Questions about the same groups are brought together in bundles, and the offer is split over the bundles so that the
+worst relative error of all columns is least (`apportioning`). A workload is fixed before any of it is answered. So its
+cost may be stated in the tightest way that fixed mechanisms allow: where a δ is offered, many small losses are added up
+in zCDP, and the whole is (ε, δ)-DP although the sum of their ε is above it. The ledger is charged with what was done,
+in every way of counting, like for any other question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
+from discreet.errors import InvalidArgument, Unsupported
+from discreet.gateway.answers.apportioning import apportioned, bundles_of
+from discreet.gateway.answers.derivation import Derived, derive
+from discreet.gateway.answers.released import Group
+from discreet.gateway.answers.serving import Released
+from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
+from discreet.query import ir
+from discreet.query.planner import Plan, Request, make_plan
+from discreet.tables import Dataset
+
+MOST_QUESTIONS = 200
+"""A longer list isn't planned together."""
+
+_TEXT = 60
+"""How much of a question's text its line in the table shows."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Questions that are planned together and asked together: all of them are answered, or none.
+
+    Like a plan, it holds no handle on any data.
+
+    Args:
+        dataset: what it was planned for.
+        questions: what was asked, in order.
+        request: what was offered for all of them.
+        bundles: what is measured.
+    """
+
+    dataset: Dataset
+    questions: tuple[ir.Question, ...]
+    request: Request
+    bundles: tuple[Plan, ...]
+
+    @cached_property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plan of each question, with the noise that its answer will have."""
+        return tuple(found.plan for found in self._derived([()] * len(self.bundles)))
+
+    @cached_property
+    def event(self) -> Event:
+        """What will be done to the data, in the parameters that accounting needs."""
+        return ComposedEvent(tuple(bundle.event for bundle in self.bundles))
+
+    @cached_property
+    def cost(self) -> Loss:
+        """What all answers together are proved to give away about one unit at the most."""
+        charge, request = charge_of(self.event), self.request
+        is_more = request.epsilon is not None and charge.epsilon is not None and charge.epsilon > request.epsilon
+        if not is_more or request.delta is None or charge.rho is None:
+            return loss_of(self.event)
+        return ApproxDP(zcdp_to_epsilon(charge.rho, request.delta - charge.delta), request.delta)
+
+    @cached_property
+    def digest(self) -> str:
+        """The questions with everything that shapes their answers, hashed."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """The questions as they were written, one after the other."""
+        return ";\n".join(question.text.strip() for question in self.questions)
+
+    def answers(self, released: Sequence[Sequence[Group]], entry: int) -> list[tuple[Plan, list[Group]]]:
+        """What each question is answered, with its plan.
+
+        Args:
+            released: the groups of each bundle.
+            entry: the number of the debit.
+        """
+        return [(found.plan, found.groups()) for found in self._derived(released, entry)]
+
+    def to_dict(self) -> dict[str, object]:
+        """The workload as JSON-ready data; all of it is public."""
+        return {
+            "questions": [plan.canonical for plan in self.plans],
+            "bundles": [bundle.to_dict() for bundle in self.bundles],
+        }
+
+    def table(self) -> list[dict[str, object]]:
+        """Each column with noise: its question, the ± to expect, and what the parts it rests on cost by themselves.
+
+        What several questions share is paid for once, so the costs of all together are more than `cost`.
+        """
+        return [
+            {
+                "question": number,
+                "text": _short(plan.question.text),
+                "column": one.column,
+                "expected": str(one),
+                "error": one.error,
+                "cost": str(plan.cost),
+            }
+            for number, plan in enumerate(self.plans, start=1)
+            for one in plan.expected
+        ]
+
+    def __str__(self) -> str:
+        """The table, and the cost of all of it."""
+        lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; cost of all: {self.cost}"]
+        for number, plan in enumerate(self.plans, start=1):
+            lines.append(f"{number}  {_short(plan.question.text)}")
+            lines.append(f"   {plan.cost} by itself")
+            lines += [f"   {one.column}: {one}" for one in plan.expected]
+        return "\n".join(lines)
+
+    def _derived(self, released: Sequence[Sequence[Group]], entry: int = 0) -> list[Derived]:
+        """What follows from the bundles for each question."""
+        held = [
+            Released(draft=level.draft, groups=[group for group in groups if group.level == number], entry=entry)
+            for bundle, groups in zip(self.bundles, released, strict=True)
+            for number, level in enumerate(bundle.levels)
+        ]
+        found = [derive(_alone(question, self), held, on_purpose=True) for question in self.questions]
+        return [each for each in found if each is not None]
+
+
+def make_workload(questions: Sequence[ir.Question], request: Request, dataset: Dataset) -> Workload:
+    """Plan several questions together.
+
+    Args:
+        questions: at least one.
+        request: what is offered for all of them; weights and `within` name columns, in whichever questions they are.
+        dataset: what is public about the tables.
+
+    Raises:
+        QueryError: a question can't be bounded, or not at what is offered.
+        InvalidArgument: no questions, or too many.
+    """
+    if not 1 <= len(questions) <= MOST_QUESTIONS:
+        raise InvalidArgument(f"a workload has 1 to {MOST_QUESTIONS} questions, not {len(questions)}")
+    if request.limits == "auto" or request.unknown_bounds or request.consistent:
+        raise Unsupported(
+            "limits and bounds 'auto', and consistent answers, aren't offered within a workload", hint="ask on its own"
+        )
+    bundles = bundles_of(questions)
+    plans = apportioned(bundles, request, dataset)
+    workload = Workload(dataset, tuple(questions), request, plans)
+    if len(workload.plans) < len(questions):
+        raise AssertionError("a bundle serves the questions that it was made of")
+    return workload
+
+
+def _alone(question: ir.Question, workload: Workload) -> Plan:
+    """A question by itself: for what it asks, whatever its noise."""
+    whole = workload.request
+    offer = Request(
+        epsilon=whole.epsilon or (Fraction(1) if whole.rho is None else None),
+        rho=whole.rho,
+        delta=whole.delta,
+        confidence=whole.confidence,
+        limits=whole.limits,
+    )
+    return make_plan(question, offer, workload.dataset)
+
+
+def _short(text: str) -> str:
+    """A question on one line, cut if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT else line[: _TEXT - 1] + "…"

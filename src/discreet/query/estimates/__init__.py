@@ -1,0 +1,48 @@
+"""Estimates: from released integers to the statistic an analyst asked for, with its interval.
+
+`noise` says what noise a number has, `intervals` how far that may carry an answer, and each estimator how a statistic
+comes from several numbers. `slopes` tells how far it will move before there is an answer, so planning stands on this
+room. All of it is post-processing: it costs nothing and can give nothing away, so plain floats will do from here on.
+"""
+
+from discreet.query.estimates.associations import Association
+from discreet.query.estimates.choices import Cells, ModeEstimator, QuantileEstimator, most_cells
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total
+from discreet.query.estimates.grids import Grid, grid_of
+from discreet.query.estimates.intervals import Interval, Joint
+from discreet.query.estimates.linear import deviation, ratio_of
+from discreet.query.estimates.noise import Mechanism, Noise, Pick, Selection, can_be_summed
+from discreet.query.estimates.products import Sums
+from discreet.query.estimates.slopes import ROWS, Slopes, is_announced, magnitude, slopes_of, slopes_of_aggregate
+
+__all__ = [
+    "ROWS",
+    "Association",
+    "Cells",
+    "Estimator",
+    "Grid",
+    "Interval",
+    "Joint",
+    "Mean",
+    "Mechanism",
+    "ModeEstimator",
+    "Noise",
+    "Noises",
+    "Noisy",
+    "Pick",
+    "QuantileEstimator",
+    "Selection",
+    "Slopes",
+    "Spread",
+    "Sums",
+    "Total",
+    "can_be_summed",
+    "deviation",
+    "grid_of",
+    "is_announced",
+    "magnitude",
+    "most_cells",
+    "ratio_of",
+    "slopes_of",
+    "slopes_of_aggregate",
+]

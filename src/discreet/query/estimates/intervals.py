@@ -1,0 +1,257 @@
+"""Intervals: how far noise, alone, in a combination or in a ratio, may carry an answer.
+
+An interval is made by asking, of every value that the exact answer could have, whether the noise could explain what
+was released if it were that one: with probability above 1 − confidence, nothing farther out is seen. Those that pass
+are the interval, and the exact answer is among them with the stated confidence.
+
+*Ratios.* Let A and B be a noisy numerator and denominator, X and Y their noises. At the exact ratio t, A − tB is
+exactly X − tY, which has a known law; so the set of all t for which |A − tB| isn't too large for |X − tY| holds the
+exact ratio with the stated confidence, whatever the exact numbers are. The same measure may stand in both.
+
+Source: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import erfc, hypot, log, sqrt
+from statistics import NormalDist
+from typing import Self
+
+from discreet.mechanisms import Gaussian
+from discreet.query.estimates import laplace_sums
+from discreet.query.estimates.noise import Noise, dominating_scale
+
+_FINE = 1e-6
+"""To which part of an interval's half width its ends are found; they are put on the outside."""
+
+_FINEST = 1e-15
+"""To which part of itself an end is found at the best: floats have no more digits."""
+
+_TRIES = 200
+"""More than any end takes: halving alone takes 30."""
+
+_NEVER = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A closed interval.
+
+    Args:
+        lo: the lower end.
+        hi: the upper end.
+    """
+
+    lo: float
+    hi: float
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Independent noises of one family, for combinations of them.
+
+    They are discrete; their continuous namesakes are used here, and half a step of each grid is added, which errs on
+    the wide side.
+
+    Args:
+        sizes: each noise's scale, or sigma, in the units of its measure.
+        steps: each measure's step, in the same units.
+        is_gaussian: which family.
+        numbers: how many Laplace noises of its scale each is the sum of.
+    """
+
+    sizes: tuple[float, ...]
+    steps: tuple[float, ...]
+    is_gaussian: bool
+    numbers: tuple[int, ...]
+
+    @classmethod
+    def of(cls, noises: Sequence[Noise]) -> Self:
+        """Those of some measures."""
+        gaussian = [isinstance(noise.mechanism, Gaussian) for noise in noises]
+        if any(gaussian) and not all(gaussian):
+            raise TypeError("a plan's noises are of one family")
+        steps = tuple(float(noise.step) for noise in noises)
+        sizes = tuple(step * _size(noise) for step, noise in zip(steps, noises, strict=True))
+        return cls(sizes, steps, any(gaussian), tuple(noise.number for noise in noises))
+
+    def beyond(self, factors: Sequence[float], distance: float) -> float:
+        """The probability that Σ factor·noise lies at least so far from 0, or slightly more.
+
+        Args:
+            factors: one for each noise.
+            distance: in units of the combination.
+        """
+        sizes = [factor * size for factor, size in zip(factors, self.sizes, strict=True)]
+        room = distance - self._slack(factors)
+        if not self.is_gaussian:
+            return self._laplace_tail(sizes, room)
+        sigma = hypot(*sizes)
+        return 1.0 if room <= 0 else erfc(room / (sigma * sqrt(2))) if sigma else 0.0
+
+    def radius(self, factors: Sequence[float], confidence: float) -> float:
+        """Within which distance of 0 Σ factor·noise lies with this confidence, or slightly more."""
+        sizes = [factor * size for factor, size in zip(factors, self.sizes, strict=True)]
+        if self.is_gaussian:
+            return self._slack(factors) + NormalDist().inv_cdf((1 + confidence) / 2) * hypot(*sizes)
+        if self._is_plain:
+            return self._slack(factors) + laplace_sums.radius(sizes, 1 - confidence)
+        scales, numbers = self._summed(sizes)
+        return self._slack(factors) + (laplace_sums.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
+
+    def _laplace_tail(self, sizes: Sequence[float], distance: float) -> float:
+        """The probability that a sum of Laplace noises lies at least so far from 0, or slightly more."""
+        if self._is_plain:
+            return laplace_sums.tail(sizes, distance)
+        scales, numbers = self._summed(sizes)
+        return laplace_sums.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether each noise is one of its mechanism, and no sum of several."""
+        return all(number == 1 for number in self.numbers)
+
+    def _summed(self, sizes: Sequence[float]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+        """The scales that count, each with how many noises have it."""
+        found = [(abs(size), number) for size, number in zip(sizes, self.numbers, strict=True) if size]
+        return tuple(size for size, _ in found), tuple(number for _, number in found)
+
+    def _slack(self, factors: Sequence[float]) -> float:
+        """Half a step of each grid."""
+        return sum(abs(factor) * step for factor, step in zip(factors, self.steps, strict=True)) / 2
+
+
+def combination_radius(terms: Sequence[tuple[Noise, float]], confidence: float) -> float:
+    """The radius within which a combination of independent noises lies, with this confidence.
+
+    Args:
+        terms: noises of one family, each with its factor.
+        confidence: in (0, 1).
+    """
+    return Joint.of([noise for noise, _ in terms]).radius([factor for _, factor in terms], confidence)
+
+
+def explained(
+    chance: Callable[[float], float], outside: float, middle: float, lo: float | None, hi: float | None
+) -> Interval | None:
+    """The values that the noise could explain, about one that it explains best.
+
+    Where `middle` isn't explained, no value in the range is, and the interval is that one point: this happens with
+    less than the probability that was to be left outside.
+
+    Args:
+        chance: of seeing nothing farther out, by value.
+        outside: which chance is too small.
+        middle: in the range.
+        lo: end of the range; None for no end.
+        hi: end of the range; None for no end.
+
+    Returns:
+        The interval; None if it has no end on one side.
+    """
+
+    def doubt(value: float) -> float:
+        return log(max(chance(value), _NEVER) / outside)
+
+    at_middle = doubt(middle)
+    if at_middle < 0:
+        return Interval(middle, middle)
+    low = _end(doubt, middle, at_middle, lo, -1)
+    high = _end(doubt, middle, at_middle, hi, 1)
+    return None if low is None or high is None else Interval(low, high)
+
+
+def _size(noise: Noise) -> float:
+    """The scale or sigma of a noise, in steps; of a sum of several, one that reaches as far (see `noise`)."""
+    mechanism = noise.mechanism
+    if isinstance(mechanism, Gaussian):
+        return float(mechanism.sigma) * sqrt(noise.number)
+    return float(mechanism.scale) if noise.number == 1 else dominating_scale(mechanism.scale)
+
+
+def _end(
+    doubt: Callable[[float], float], inside: float, at_inside: float, limit: float | None, side: int
+) -> float | None:
+    """Where `doubt` turns negative on one side; the limit if it doesn't before; None if there is no limit then."""
+    if limit is not None:
+        at_limit = doubt(limit)
+        return limit if at_limit >= 0 else _edge(doubt, (inside, at_inside), (limit, at_limit))
+    step = max(abs(inside), 1.0) * 1e-3
+    for _ in range(_TRIES):
+        outside = inside + side * step
+        at_outside = doubt(outside)
+        if at_outside < 0:
+            return _edge(doubt, (inside, at_inside), (outside, at_outside))
+        inside, at_inside, step = outside, at_outside, 2 * step
+    return None
+
+
+def _edge(doubt: Callable[[float], float], inside: tuple[float, float], outside: tuple[float, float]) -> float:
+    """Where `doubt` turns negative between two points, found by regula falsi (Illinois variant), on the outside.
+
+    Args:
+        doubt: at least 0 inside, below 0 outside.
+        inside: a point and its value.
+        outside: a point and its value.
+    """
+    (near, over), (far, under) = inside, outside
+    last = 0
+    for _ in range(_TRIES):
+        fine = max(_FINE * abs(far - inside[0]), _FINEST * abs(far))
+        width = abs(far - near)
+        if width <= fine:
+            break
+        share = min(max(over / (over - under), fine / width / 2), 1 - fine / width / 2)
+        middle = near + share * (far - near)
+        value = doubt(middle)
+        if value >= 0:
+            near, over = middle, value
+            under, last = (under / 2 if last > 0 else under), 1
+        else:
+            far, under = middle, value
+            over, last = (over / 2 if last < 0 else over), -1
+    return far
+
+
+def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is known
+    joint: Joint,
+    above: tuple[float, Sequence[float]],
+    below: tuple[float, Sequence[float]],
+    confidence: float,
+    *,
+    lo: float | None = None,
+    hi: float | None = None,
+) -> Interval | None:
+    """An interval that holds the ratio of two exact numbers with at least this confidence.
+
+    The chance is exact but for the noise's discreteness; the interval is the hull of Fieller's set within the range.
+
+    Args:
+        joint: the noises.
+        above: the noisy numerator, and the factor of each noise in it.
+        below: the noisy denominator, and the factor of each noise in it.
+        confidence: in (0, 1).
+        lo: least value the ratio can have; None if there is none.
+        hi: greatest value the ratio can have; None if there is none.
+
+    Returns:
+        The interval; None if the denominator may be 0, as far as the noise tells, and the range has no ends.
+    """
+    (top, uppers), (bottom, lowers) = above, below
+    outside = 1 - confidence
+
+    def chance(ratio: float) -> float:
+        factors = [upper - ratio * lower for upper, lower in zip(uppers, lowers, strict=True)]
+        return joint.beyond(factors, abs(top - ratio * bottom))
+
+    may_be_zero = any(lowers) and joint.beyond(lowers, abs(bottom)) >= outside
+    if bottom == 0 or (may_be_zero and (lo is None or hi is None)):
+        return None if lo is None or hi is None else Interval(lo, hi)
+    middle = top / bottom
+    middle = middle if lo is None else max(middle, lo)
+    middle = middle if hi is None else min(middle, hi)
+    if may_be_zero and lo is not None and hi is not None and chance(middle) < outside:
+        return Interval(lo, hi)
+    return explained(chance, outside, middle, lo, hi)

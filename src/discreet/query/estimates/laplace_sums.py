@@ -1,0 +1,195 @@
+"""Sums of Laplace noises: how likely they are to lie far out.
+
+*Few noises of different scales*, by `tail` and `radius`. With independent standard Laplace Xᵢ and distinct aᵢ > 0, the
+characteristic function of Σ aᵢXᵢ is Π 1/(1 + aᵢ²u²); its partial fractions are again those of Laplaces, so
+
+    Pr[|Σ aᵢXᵢ| > t] = Σᵢ wᵢ e^(−t/aᵢ),   wᵢ = Πⱼ≠ᵢ aᵢ²/(aᵢ² − aⱼ²).
+
+Where scales come close, the weights cancel and lose digits. So each scale is raised until it keeps a distance from the
+next smaller one. That errs on the wide side: a Laplace of the larger scale is one of the smaller scale plus an
+independent symmetric unimodal variable (the quotient of their characteristic functions is a²/b² + (1 − a²/b²)/(1 +
+b²u²)), and adding one of those to a symmetric unimodal variable makes no interval about 0 likelier (Anderson 1955).
+
+*Many noises of a few scales*, by `repeated_tail` and `repeated_radius`. Partial fractions lose their digits where many
+scales are equal. So the characteristic function φ is inverted by numbers instead (Gil-Pelaez 1951):
+
+    Pr[X > x] = 1/2 − (1/π) ∫₀^∞ sin(ux) φ(u)/u du,   φ(u) = (1 + a²u²)^(−p) (1 + b²u²)^(−r) ….
+
+The integral is a sum at the midpoints of steps of width h up to T. What that adds or leaves out is at most
+Pr[|X| > 2π/h − x], which is beyond any digit here, and ∫_T^∞ φ(u)/u du. As φ(u)·(1 + a²u²) doesn't grow, the latter is
+at most φ(T)·(1 + 1/(aT)²)/2; so it is at most φ(T), since T is chosen with aT ≥ 1 for a the largest scale. It is added
+to the answer, which so errs on the wide side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import exp, factorial, hypot, log, log1p, pi, sqrt
+
+_MOST = 8
+"""Sums of more terms are bounded rather than computed."""
+
+_LOST = 1e9
+"""The greatest weight there may be: nine of a float's sixteen digits may cancel, no more."""
+
+_KEPT = tuple(
+    0.5 * (_LOST * factorial(others // 2) * factorial(others - others // 2)) ** (-1 / max(others, 1))
+    for others in range(_MOST)
+)
+"""How far scales are kept apart, relative, by the number of others, so that a weight is at most `_LOST`.
+
+Of m + 1 scales δ apart, the one in the middle has the greatest weight: about 1/((2δ)^m ⌊m/2⌋! ⌈m/2⌉!).
+"""
+
+_TRIES = 60
+
+
+def tail(scales: Sequence[float], distance: float) -> float:
+    """Pr[|Σ aᵢXᵢ| > distance], or slightly more.
+
+    Args:
+        scales: aᵢ, of any sign; those that are 0 don't count.
+        distance: of any sign; below 0 the answer is 1.
+
+    Examples:
+        >>> round(tail([1.0], 3.0), 4), round(tail([1.0, 1.0], 3.0), 4), round(tail([3.0, 1.0, 2.0], 3.0), 4)
+        (0.0498, 0.1245, 0.509)
+    """
+    if distance <= 0:
+        return 1.0
+    sizes = sorted(abs(scale) for scale in scales if scale)
+    if len(sizes) > _MOST:
+        return _chernoff(sizes, distance)
+    total = 0.0
+    sizes = _apart(sizes)
+    for size in sizes:
+        weight = 1.0
+        for other in sizes:
+            if other != size:
+                weight *= size / (size - other) * (size / (size + other))
+        total += weight * exp(-distance / size)
+    return min(max(total, 0.0), 1.0)
+
+
+def radius(scales: Sequence[float], outside: float) -> float:
+    """The least t with Pr[|Σ aᵢXᵢ| > t] ≤ outside, or slightly more.
+
+    Args:
+        scales: aᵢ, of any sign.
+        outside: in (0, 1).
+
+    Examples:
+        >>> round(radius([2.0], 0.05), 4), round(radius([1.0, 2.0], 0.05), 4)
+        (5.9915, 6.5478)
+    """
+    sizes = [abs(scale) for scale in scales if scale]
+    if not sizes:
+        return 0.0
+    low, high = max(sizes) * -log(outside), 2 * sum(sizes) * log(len(sizes) / outside)
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        if tail(sizes, middle) > outside:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _apart(sizes: list[float]) -> list[float]:
+    """The sizes, from the least on, each raised to keep its distance from the one before."""
+    factor = 1 + _KEPT[len(sizes) - 1]
+    kept: list[float] = []
+    for size in sizes:
+        kept.append(max(size, kept[-1] * factor) if kept else size)
+    return kept
+
+
+def _chernoff(sizes: Sequence[float], distance: float) -> float:
+    """Twice the least e^(−θt) Π 1/(1 − aᵢ²θ²) over θ below 1/max aᵢ: any θ is sound, a good one is found by thirds."""
+    low, high = 0.0, 1 / max(sizes)
+
+    def exponent(theta: float) -> float:
+        return -theta * distance - sum(log1p(-((size * theta) ** 2)) for size in sizes)
+
+    for _ in range(_TRIES):
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        if exponent(one) <= exponent(other):
+            high = other
+        else:
+            low = one
+    return min(1.0, 2 * exp(min(exponent(low), 0.0)))
+
+
+_FAR = 40
+"""In standard deviations: beyond twice as far there is nothing that a float could show."""
+
+_MOST_STEPS = 1 << 16
+_CLOSE = 1e-15
+"""φ is followed down to here."""
+
+_REST = 2 / pi
+"""Of φ where it isn't followed any further: what the rest can add."""
+
+_HALVINGS = 40
+
+
+@lru_cache(maxsize=4096)
+def repeated_radius(scales: tuple[float, ...], numbers: tuple[int, ...], outside: float) -> float:
+    """The least t with Pr[|X| > t] ≤ outside, or slightly more.
+
+    Args:
+        scales: a, b, …; at least 0.
+        numbers: p, r, …: how many noises there are of each scale.
+        outside: in (0, 1).
+
+    Examples:
+        >>> round(repeated_radius((1.0, 0.0), (1, 5), 0.05), 4), round(repeated_radius((0.5, 0.5), (14, 14), 0.05), 2)
+        (2.9957, 7.36)
+    """
+    spread = sqrt(2) * hypot(*(scale * sqrt(number) for scale, number in zip(scales, numbers, strict=True)))
+    if not spread:
+        return 0.0
+    low, high = 0.0, _FAR * spread
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if repeated_tail(scales, numbers, middle) > outside:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def repeated_tail(scales: tuple[float, ...], numbers: tuple[int, ...], distance: float) -> float:
+    """Pr[|X| > distance], or slightly more.
+
+    Args:
+        scales: a, b, …; not all 0.
+        numbers: p, r, ….
+        distance: of any sign; beyond 40 standard deviations the answer is that for 40.
+    """
+    import numpy as np
+
+    variances = [number * scale**2 for scale, number in zip(scales, numbers, strict=True)]
+    far = _FAR * sqrt(2 * sum(variances))
+    if distance <= 0:
+        return 1.0
+    step = pi / far
+    end = _end(scales, numbers, step)
+    points = (np.arange(round(end / step)) + 0.5) * step
+    decay = sum(number * np.log1p((scale * points) ** 2) for scale, number in zip(scales, numbers, strict=True))
+    inside = 2 / pi * float(np.sum(np.sin(points * min(distance, far)) * np.exp(-decay) / points)) * step
+    return min(max(1 - inside + _REST * _law(scales, numbers, end), 0.0), 1.0)
+
+
+def _end(scales: tuple[float, ...], numbers: tuple[int, ...], step: float) -> float:
+    """T: where φ has died away, as far as steps go."""
+    steps = 64
+    while steps < _MOST_STEPS and _law(scales, numbers, steps * step) > _CLOSE:
+        steps *= 2
+    return steps * step
+
+
+def _law(scales: tuple[float, ...], numbers: tuple[int, ...], point: float) -> float:
+    """φ at a point."""
+    return exp(-sum(number * log1p((scale * point) ** 2) for scale, number in zip(scales, numbers, strict=True)))

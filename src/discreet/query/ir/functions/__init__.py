@@ -1,0 +1,41 @@
+"""The table of allowed functions: the whole language. What isn't listed here is refused at plan time.
+
+Each function is total: its compilation raises on no row, whatever the row holds. SQL's other forms (BETWEEN, NULLIF,
+SIGN, …) are made of these in `sql.scalar_syntax`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from discreet.query.ir import tree
+from discreet.query.ir.functions.application import apply
+from discreet.query.ir.functions.arithmetic import ARITHMETIC, ROUNDING
+from discreet.query.ir.functions.casts import CASTS
+from discreet.query.ir.functions.conditionals import CHOICE, LOGIC
+from discreet.query.ir.functions.text import TEXT
+from discreet.query.ir.functions.times import SHIFTS, TIMES
+
+FUNCTIONS: Mapping[str, tree.Function] = MappingProxyType(
+    {
+        function.name: function
+        for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), *TEXT, *TIMES, *SHIFTS)
+    }
+)
+
+
+def call(name: str, *args: tree.Expr) -> tree.Expr:
+    """A function of `FUNCTIONS` applied to expressions: its arguments brought together, typed, constants folded.
+
+    Raises:
+        TypeMismatch: the function doesn't take arguments of these kinds.
+        UnboundedColumn: a row could overflow.
+        Unsupported: the result could be too large, or an argument must be a constant and isn't.
+
+    Examples:
+        >>> from discreet.query.ir.literals import literal
+        >>> print(call("add", literal(40), literal(2)))
+        integer:42
+    """
+    return apply(FUNCTIONS[name], args)

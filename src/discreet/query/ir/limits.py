@@ -1,0 +1,68 @@
+"""Limits of relations: how many rows a unit has in one, by what its tables declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from discreet.privacy import Limits
+from discreet.query.ir import tree
+
+
+def declared_limits(source: tree.Relation) -> Limits:
+    """The limits that follow from what the tables declare.
+
+    Where a unit has one row at the most, because its rows were summarized, that is the limit. `UNION ALL` adds up what
+    a unit has in its parts. A join has the greatest of the limits of its private tables, which is enough where it goes
+    along a link; it isn't where a unit's rows meet many of its own, or of a public table: limits hold for the result.
+    """
+    return Limits(rows=1) if has_one_row(source) else _limits_of(source, {})
+
+
+def _limits_of(relation: tree.Relation, known: dict[int, Limits]) -> Limits:
+    """How many rows a unit has in a private relation, by what its tables declare; each relation is looked at once."""
+    if id(relation) not in known:
+        match relation:
+            case tree.Scan(table=table):
+                found = table.limits
+            case tree.PerUnit(single=True):
+                found = Limits(rows=1)
+            case tree.Union(parts=parts):
+                found = _together([_limits_of(part, known) for part in parts], sum)
+            case tree.Join(left=left, kind=tree.JoinKind.SEMI | tree.JoinKind.ANTI):
+                found = _limits_of(left, known)
+            case tree.Join(left=left, right=right):
+                private = [side for side in (left, right) if tree.owner_of(side) is not None]
+                found = _together([_limits_of(side, known) for side in private], max)
+            case _:
+                found = _limits_of(relation.source, known)
+        known[id(relation)] = found
+    return known[id(relation)]
+
+
+def _together(found: Sequence[Limits], of: Callable[[Iterable[int]], int]) -> Limits:
+    """The sum of limits, or the greatest of them."""
+    if of is max and all(limits.rows is None for limits in found):
+        return Limits(
+            groups=of(limits.groups or 1 for limits in found),
+            rows_per_group=of(limits.rows_per_group or 1 for limits in found),
+        )
+    rows = of(limits.rows or (limits.groups or 1) * (limits.rows_per_group or 1) for limits in found)
+    groups = of(limits.groups or limits.rows or 1 for limits in found)
+    return Limits(rows=rows, groups=groups if groups < rows else None)
+
+
+def has_one_row(relation: tree.Relation) -> bool:
+    """Whether no unit can have more than one row in a relation."""
+    match relation:
+        case tree.PerUnit(single=single):
+            return single
+        case tree.Where(source=source) | tree.Project(source=source) | tree.Window(source=source):
+            return has_one_row(source)
+        case tree.Distinct(source=source):
+            return has_one_row(source)
+        case tree.Join(left=left, kind=tree.JoinKind.SEMI | tree.JoinKind.ANTI):
+            return has_one_row(left)
+        case tree.Join(left=left, right=right):
+            return has_one_row(left) and has_one_row(right) and None not in {tree.owner_of(left), tree.owner_of(right)}
+        case _:
+            return False

@@ -1,0 +1,52 @@
+"""The planner: from a question and a request to a plan, from public facts alone.
+
+A plan is made by rules, each a pure function that fills in its part of a draft: which groups are answered, how much a
+unit may contribute, what is measured, how far one unit moves it, and with what noise. `allocation` shares an offer
+out, `accuracy` finds the least one that is enough, and the profiles are questions asked first where limits or bounds
+are to be chosen privately. The planner refuses with a `QueryError` what it can't prove.
+"""
+
+from discreet.query.planner.bounds_profile import ENDS, bounds_of, known, named, rebound
+from discreet.query.planner.clamping_profile import CLASSES, Moved, bounded_columns, moved
+from discreet.query.planner.contribution_profile import (
+    SHARE,
+    STEPS,
+    CutOff,
+    Profile,
+    chosen_for_groups,
+    cut_off_by_groups,
+)
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.expression_sensitivity import sensitivity
+from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
+from discreet.query.planner.request import CONFIDENCE, Auto, Offer, Request, Wish, Within
+
+__all__ = [
+    "CLASSES",
+    "CONFIDENCE",
+    "ENDS",
+    "SHARE",
+    "STEPS",
+    "Auto",
+    "CutOff",
+    "Draft",
+    "Level",
+    "Moved",
+    "Offer",
+    "Plan",
+    "Profile",
+    "Request",
+    "Wish",
+    "Within",
+    "bounded_columns",
+    "bounds_of",
+    "chosen_for_groups",
+    "cost_to_dict",
+    "cut_off_by_groups",
+    "known",
+    "make_plan",
+    "moved",
+    "named",
+    "rebound",
+    "sensitivity",
+]

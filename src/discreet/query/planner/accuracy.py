@@ -1,0 +1,247 @@
+"""Accuracy: the error to expect of each column, and the least offer that brings every column within a width.
+
+For given shares, all errors fall together as the offer grows, so the least offer follows by search; and since errors
+scale with it, the shares that need the least are those of `split`, with each column's error divided by the width that
+is wanted of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.accounting import charge_of
+from discreet.errors import Unsupported
+from discreet.privacy import ComposedEvent, Event
+from discreet.query import ir
+from discreet.query.estimates import Estimator, Noise, Slopes, is_announced, ratio_of, slopes_of
+from discreet.query.planner.allocation import Prices, check_columns, split
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import CONFIDENCE
+
+_LEAST, MOST = Fraction(1, 2**14), Fraction(2**10)
+"""The offers that are looked at: grids are made for the least, and nobody should call the most private."""
+
+_DIGITS = 4
+"""Offers have so many decimal digits, so that costs can be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A column with the half width wanted of it.
+
+    Args:
+        column: its name.
+        slopes: how it moves with the noise.
+        width: wanted.
+    """
+
+    column: str
+    slopes: Slopes
+    width: Fraction
+
+    def is_met(self, noises: Mapping[str, Noise], confidence: Fraction) -> bool:
+        """Whether these noises leave it within the width."""
+        return self.slopes.radius(noises, float(confidence)) <= self.width
+
+
+def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
+    """The columns of which a width is wanted.
+
+    Args:
+        draft: with measures and estimators.
+        noises: by measure, of any size.
+
+    Raises:
+        UnknownColumn: a width for what isn't a column of the answer.
+        Unsupported: a width whose size, or whose column's error, isn't known before the answer.
+    """
+    wanted = dict(draft.request.within)
+    check_columns(draft, wanted, "within")
+    estimators = dict(draft.estimators)
+    found = []
+    for output in draft.question.outputs:
+        wish = wanted.get(output.name, wanted.get("*"))
+        slopes = slopes_of(output.expr, estimators, noises)
+        if wish is None or (output.name not in wanted and slopes is None):
+            continue
+        if slopes is None or not is_announced(output.expr, estimators):
+            raise Unsupported(
+                f"how wide {output.name!r} is depends on its noisy answer, so no width can be promised",
+                hint="ask with epsilon; counts, sums, averages, variances and ratios of sums can be asked for by width",
+            )
+        width = wish.half_width(_least_size(output.expr, estimators))
+        if width is None:
+            raise Unsupported(
+                f"{wish} of {output.name!r} is a number only once its size is known, and that is private",
+                hint=f'say from which size on: within={{"{output.name}": ("{_percent(wish.part)}", 1000)}}',
+            )
+        found.append(Target(column=output.name, slopes=slopes, width=width))
+    if not found:
+        raise Unsupported("within names no column whose error is known in advance", hint="ask with epsilon")
+    return tuple(found)
+
+
+def shares_for(wanted: tuple[Target, ...], prices: Prices) -> dict[str, Fraction]:
+    """The shares that reach all targets at the least offer; what no target rests on gets the mean of the others."""
+    claims = [
+        {name: abs(factor) * prices.error(name) / float(one.width) for name, factor in one.slopes.factors.items()}
+        for one in wanted
+    ]
+    parts = split(claims, prices.power)
+    others = [name for name in (*prices.noises, *prices.ranks) if name not in parts]
+    mean = Fraction(1, len(parts))
+    total = 1 + mean * len(others)
+    return {name: parts.get(name, mean) / total for name in (*prices.noises, *prices.ranks)}
+
+
+def least_offer(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
+    """An offer that is enough, above the least by a thousandth at the most, in four digits; None if even 2¹⁰ isn't.
+
+    Args:
+        is_enough: false below some offer, true above.
+    """
+    low, high = _LEAST, MOST
+    if not is_enough(high):
+        return None
+    while high - low > high / 10 ** (_DIGITS - 1):
+        middle = _short((low + high) / 2 if high < 4 * low else _geometric(low, high))
+        if not low < middle < high:
+            break
+        if is_enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _geometric(low: Fraction, high: Fraction) -> Fraction:
+    """A number about half way between, as ratios go."""
+    return Fraction((float(low) * float(high)) ** 0.5)
+
+
+def _short(offer: Fraction) -> Fraction:
+    """An offer in four significant decimal digits."""
+    return Fraction(f"{float(offer):.{_DIGITS}g}")
+
+
+def _least_size(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Fraction:
+    """The least size of an output's value: 0 unless bounds say more."""
+    ratio = ratio_of(expr, estimators)
+    lo, hi = (ratio.ends if ratio is not None else None) or (Fraction(0), Fraction(0))
+    return max(lo, -hi, Fraction(0))
+
+
+def _percent(part: Fraction | None) -> str:
+    """A part as it is written."""
+    return f"{float(100 * (part or 0)):.4g}%"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """The error to expect of one column, from noise alone.
+
+    Args:
+        column: of the answer.
+        error: half width of the interval; None where it depends on the noisy answer itself.
+        rows: the number of rows in a group for which the error was computed, with means at three quarters of their
+            range; None if it doesn't depend on the group.
+        ranks: of a quantile, by how many rows its rank may be off.
+        rarer: of a most frequent value, by how many rows another may be more frequent.
+        confidence: of the interval.
+        share: which part of the cost is for what the column rests on; columns may rest on the same.
+        wanted: the half width asked for, where the offer doesn't reach it.
+    """
+
+    column: str
+    error: float | None
+    rows: int | None = None
+    ranks: float | None = None
+    rarer: float | None = None
+    confidence: float = float(CONFIDENCE)
+    share: float = 1.0
+    wanted: Fraction | None = None
+
+    def __str__(self) -> str:
+        """The error in words."""
+        if self.ranks is not None:
+            error = f"off by {self.ranks:,.4g} rows in rank at {_in_percent(self.confidence)}"
+        elif self.rarer is not None:
+            error = f"{self.rarer:,.4g} rows rarer than the most frequent at {_in_percent(self.confidence)}"
+        elif self.error is None:
+            error = "depends on the noisy answer, and comes with it"
+        else:
+            error = f"± {self.error:.4g} at {_in_percent(self.confidence)}"
+        within = "" if self.rows is None else f", in a group of {self.rows:,} rows"
+        missed = "" if self.wanted is None else f", where ± {float(self.wanted):.4g} was wanted"
+        paid = "" if self.share == 1 else f"; {_in_percent(self.share)} of the cost"
+        return error + within + missed + paid
+
+
+def expected_errors(draft: Draft) -> tuple[Expected, ...]:
+    """The error to expect of each column that holds noise."""
+    noises = {noise.measure.name: noise for noise in draft.noises}
+    estimators, spent = dict(draft.estimators), cost_shares(draft)
+    confidence = draft.request.confidence
+    missed = _missed(draft, noises)
+    errors = []
+    for output in draft.question.outputs:
+        names = sorted(ir.released_names(output.expr) & estimators.keys())
+        if not names:
+            continue
+        parts = {part for name in names for part in estimators[name].parts}
+        slopes = slopes_of(output.expr, estimators, noises) if is_announced(output.expr, estimators) else None
+        errors.append(
+            Expected(
+                column=output.name,
+                error=None if slopes is None else slopes.radius(noises, float(confidence)),
+                rows=None if slopes is None else slopes.rows,
+                ranks=_reach(draft, output.expr, of_quantile=True),
+                rarer=_reach(draft, output.expr, of_quantile=False),
+                confidence=float(confidence),
+                share=float(sum(spent.get(part, Fraction(0)) for part in parts)),
+                wanted=missed.get(output.name),
+            )
+        )
+    return tuple(errors)
+
+
+def cost_shares(draft: Draft) -> dict[str, Fraction]:
+    """Which part of the cost each measure and each choice takes; they add up to 1."""
+    costs = {noise.measure.name: _cost(draft, noise.mechanism.event) for noise in draft.noises}
+    costs |= {one.pick.name: _cost(draft, ComposedEvent(one.events)) for one in draft.selections}
+    total = sum(costs.values(), Fraction(0))
+    return {name: cost / total for name, cost in costs.items()}
+
+
+def _cost(draft: Draft, event: Event) -> Fraction:
+    """What an event costs, in what was offered."""
+    charge = charge_of(event)
+    cost = charge.rho if draft.request.rho is not None else charge.epsilon
+    if cost is None:
+        raise AssertionError("what is offered pays for what is done")
+    return cost
+
+
+def _reach(draft: Draft, expr: ir.Expr, *, of_quantile: bool) -> float | None:
+    """By how many rows a choice may be off; None if the column isn't one of this kind."""
+    estimator = dict(draft.estimators).get(expr.name) if isinstance(expr, ir.Released) else None
+    parts = () if estimator is None else estimator.parts
+    chosen = [one for one in draft.selections if one.pick.name in parts]
+    if not chosen or (chosen[0].pick.fraction is not None) != of_quantile:
+        return None
+    return chosen[0].reach(draft.request.confidence)
+
+
+def _missed(draft: Draft, noises: Mapping[str, Noise]) -> dict[str, Fraction]:
+    """The widths that the offer doesn't reach, by column."""
+    if not draft.request.within:
+        return {}
+    confidence = draft.request.confidence
+    return {one.column: one.width for one in targets(draft, noises) if not one.is_met(noises, confidence)}
+
+
+def _in_percent(part: float) -> str:
+    """A part of 1 in per cent."""
+    return f"{100 * part:.3g} %"

@@ -1,0 +1,86 @@
+"""The draft of a plan: what the rules have decided so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.mechanisms import Threshold
+from discreet.mechanisms.choosing.contribution import Contribution
+from discreet.privacy import Adjacency, Limits, Sensitivity, Unit
+from discreet.query import ir
+from discreet.query.estimates import Estimator, Noise, Pick, Selection
+from discreet.query.planner.request import Request
+
+_ONE_ROW = Limits(rows=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What the rules have decided so far; each rule fills in its part, and none changes another's.
+
+    Args:
+        question: bound and typed.
+        request: what is offered.
+        adjacency: which tables are neighbours.
+        keys: by `public_keys`.
+        limits: by `contributions`.
+        measures: by `measures`; those that are counted or added up.
+        histograms: by `measures`; those that something is chosen from.
+        picks: by `measures`; what is chosen from histograms.
+        estimators: by `measures`; from what is released to the aggregates, by aggregate name.
+        selector: by `measures`; the measure that decides which private groups are released; None if all are public.
+        sensitivities: by `sensitivities`, one per measure.
+        contributions: by `sensitivities`, one per histogram.
+        noises: by `calibrate`, one per measure.
+        selections: by `calibrate`, one per pick.
+        needed: by `calibrate`; the least offer that is accurate enough, which may be more than what is offered; None if
+            no accuracy was asked for, or no offer is enough.
+        threshold: by `selection`.
+    """
+
+    question: ir.Question
+    request: Request
+    adjacency: Adjacency
+    keys: tuple[ir.Key, ...] = ()
+    limits: Limits = _ONE_ROW
+    measures: tuple[ir.Measure, ...] = ()
+    histograms: tuple[ir.Histogram, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    estimators: tuple[tuple[str, Estimator], ...] = ()
+    selector: str | None = None
+    sensitivities: tuple[Sensitivity, ...] = ()
+    contributions: tuple[Contribution, ...] = ()
+    noises: tuple[Noise, ...] = ()
+    selections: tuple[Selection, ...] = ()
+    needed: Fraction | None = None
+    threshold: Threshold | None = None
+
+    @property
+    def scans(self) -> tuple[ir.Scan, ...]:
+        """The tables that are read."""
+        return tuple(dict.fromkeys(ir.scans(self.question.source)))
+
+    @property
+    def unit(self) -> Unit:
+        """Whose presence is hidden."""
+        owner = ir.owner_of(self.question.source)
+        if owner is None:
+            raise TypeError("a question reads a private table")
+        return owner.unit
+
+    @property
+    def laws(self) -> Mapping[str, Noise]:
+        """The noise of every number that is released, by the name it is released under."""
+        around = {
+            selection.pick.around: Noise(measure=selection.measure, mechanism=selection.counting)
+            for selection in self.selections
+            if selection.counting is not None
+        }
+        return {noise.measure.name: noise for noise in self.noises} | around
+
+    @property
+    def has_private_keys(self) -> bool:
+        """Whether some key's values aren't known in public."""
+        return any(key.values is None for key in self.keys)

@@ -1,0 +1,274 @@
+"""Plans in words: what will be done, what it costs, and how accurate it will be.
+
+Each measure and choice tells what is released, how far one unit moves it, and what protects it. Expressions are written
+with infix operators and plain column names, for reading only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import ceil, prod
+
+from discreet.mechanisms import Gaussian, Quantile
+from discreet.privacy import Loss
+from discreet.query import ir
+from discreet.query.estimates import Noise, Selection
+from discreet.query.planner.accuracy import cost_shares, expected_errors
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import CONFIDENCE
+from discreet.tables import Kind
+
+
+def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = ()) -> str:
+    """The plan in words; with grouping sets, each has its groups, limits and measures.
+
+    Args:
+        drafts: of the question.
+        cost: all of it.
+        profiles: what each of the questions costs that are asked first.
+    """
+    draft = drafts[0]
+    head = [
+        ("question", [draft.question.text.strip()]),
+        ("cost", [f"{cost}, for each {draft.unit}, neighbours by {_relation(draft)}"]),
+    ]
+    if profiles:
+        asked = "a private question" if len(profiles) == 1 else f"{len(profiles)} private questions"
+        costs = " or ".join(str(each) for each in dict.fromkeys(profiles))
+        head.append(("first", [f"{asked}, how much units contribute or how large values are: {costs} each"]))
+    sections = head + [section for each in drafts for section in _level(each)]
+    return "\n".join(_section(title, lines) for title, lines in sections)
+
+
+def _level(draft: Draft) -> list[tuple[str, list[str]]]:
+    """One grouping set."""
+    return [
+        ("groups", [_groups(draft)]),
+        ("limits", [_limits(draft)]),
+        ("error", _errors(draft)),
+        ("measures", _measures(draft)),
+    ]
+
+
+def _measures(draft: Draft) -> list[str]:
+    """What is measured and chosen, each with its part of the cost."""
+    measured = [(noise.measure.name, measure_in_words(noise)) for noise in draft.noises]
+    return [f"{words}{_share(draft, name)}" for name, words in (*measured, *choices_in_words(draft))]
+
+
+def _errors(draft: Draft) -> list[str]:
+    """The error to expect of each column, and what a better one would cost."""
+    lines = [f"{error.column}: {error}" for error in expected_errors(draft)]
+    request = draft.request
+    symbol, offer = ("ε", request.epsilon) if request.rho is None else ("ρ", request.rho)
+    if request.within and draft.needed is None:
+        lines.append(
+            f"no {symbol} reaches the accuracy asked for; this is the best that {symbol} = {_short(offer)} does"
+        )
+    elif draft.needed is not None and offer is not None and draft.needed > offer:
+        needed = f"the accuracy asked for takes {symbol} = {_short(draft.needed)}"
+        lines.append(f"{needed}; this is the best that {symbol} = {_short(offer)} does")
+    return lines or ["nothing is measured"]
+
+
+def _short(amount: Fraction | None) -> str:
+    """An amount to read."""
+    return f"{float(amount or 0):.4g}"
+
+
+def _share(draft: Draft, name: str) -> str:
+    """Which part of the cost a measure takes, if it isn't all of it."""
+    share = cost_shares(draft)[name]
+    return "" if share == 1 else f" ({100 * float(share):.3g} %)"
+
+
+def _section(title: str, lines: list[str]) -> str:
+    """A title with its lines hanging to the right of it."""
+    head, *rest = "\n".join(lines).splitlines() or [""]
+    return "\n".join([f"{title:<10}{head}", *(f"{'':<10}{line}" for line in rest)])
+
+
+def _relation(draft: Draft) -> str:
+    """The adjacency in words."""
+    return str(draft.adjacency).replace("_", " or ")
+
+
+def _groups(draft: Draft) -> str:
+    """Which groups are answered, in words."""
+    if not draft.keys:
+        return "one: the question has no GROUP BY"
+    names = ", ".join(key.name for key in draft.keys)
+    if draft.threshold is None:
+        count = prod(len(key.values or ()) for key in draft.keys)
+        return f"{count:,} public groups of {names}; each is answered, also when it is empty"
+    whose = "rows" if draft.unit.is_row else "units"
+    return (
+        f"groups of {names} aren't public: those with a noisy number of {whose} of at least "
+        f"{_threshold(draft):,} are answered (δ = {float(draft.threshold.delta):.3g}); near that, those are seen whose "
+        "noise was high, so numbers are too high and intervals may hold less often than they say"
+    )
+
+
+def _threshold(draft: Draft) -> int:
+    """The threshold in units, rounded up from the steps in which they are counted."""
+    if draft.threshold is None:
+        raise TypeError("the groups are public")
+    step = next(noise.step for noise in draft.noises if noise.measure.name == draft.selector)
+    return ceil(draft.threshold.value * step)
+
+
+def _limits(draft: Draft) -> str:
+    """The limits in force, in words."""
+    if draft.unit.is_row:
+        return "each row is a unit of its own"
+    limits, unit = draft.limits, draft.unit
+    if limits.rows is not None:
+        rows = f"{limits.rows:,} rows of each {unit} in all; the rows of one with more count for less"
+        return rows if limits.groups is None else f"{rows}; in {limits.groups:,} groups it is counted as a unit"
+    return (
+        f"{limits.groups:,} groups of each {unit}, and {limits.rows_per_group:,} rows in each; "
+        "the rows of one with more count for less"
+    )
+
+
+_NAMES = {0: "least", 1: "greatest"}
+
+
+def measure_in_words(noise: Noise) -> str:
+    """A measure with what one unit does to it and the noise it gets."""
+    moved = float(noise.step * noise.sensitivity.l1)
+    mechanism = noise.mechanism
+    if isinstance(mechanism, Gaussian):
+        moved = float(noise.step) * float(noise.sensitivity.l2_squared) ** 0.5
+        kind, width = "Gaussian, sigma", float(noise.step * mechanism.sigma)
+        norm = "ℓ2"
+    else:
+        kind, width = "Laplace, scale", float(noise.step * mechanism.scale)
+        norm = "ℓ1"
+    name, many = _measure(noise.measure), "" if noise.number == 1 else f"the sum of {noise.number:,} noises: "
+    return f"{name}: one unit moves it by at most {moved:,.6g} ({norm}); {many}{kind} {width:,.6g}; {mechanism.loss}"
+
+
+def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Each choice with its name: what it is chosen from, how good it is, and what it costs."""
+    aggregates = {aggregate.name: aggregate for aggregate in draft.question.aggregates}
+    of = {part: aggregates[name].argument for name, estimator in draft.estimators for part in estimator.parts}
+    for selection in draft.selections:
+        value = of[selection.pick.name]
+        yield selection.pick.name, _choice(selection, "" if value is None else expression_in_words(value))
+
+
+def _measure(measure: ir.Measure) -> str:
+    """What is counted or added up."""
+    match measure:
+        case ir.Sum():
+            return _sum(measure)
+        case ir.DistinctValues(value=value):
+            return f"number of different values of {expression_in_words(value)}"
+        case _:
+            return "number of units"
+
+
+def _sum(measure: ir.Sum) -> str:
+    """A sum in words."""
+    if isinstance(measure.value, ir.Literal):
+        return "number of rows"
+    match measure.value:
+        case ir.Call(
+            function=ir.Function(name="if"), args=(ir.Call(function=ir.Function(name="is_null"), args=(value,)), *_)
+        ):
+            return f"number of rows with {expression_in_words(value)}"
+    return f"sum of {expression_in_words(measure.value)}"
+
+
+def _choice(selection: Selection, value: str) -> str:
+    """A choice in words."""
+    pick, size, loss = selection.pick, selection.measure.size, selection.mechanism.loss
+    off = f"{selection.reach(CONFIDENCE):,.4g}"
+    if not isinstance(selection.mechanism, Quantile):
+        what = f"most frequent {value}" if pick.most == 1 else f"{pick.most} most frequent {value}"
+        return f"{what}, of {size:,} public values: at most {off} rows rarer than the most frequent, at 95 %; {loss}"
+    inside = float(selection.step * selection.mechanism.inset)
+    what = f"quantile {float(pick.fraction or 0):.6g} of {value}"
+    if inside:
+        what = (
+            f"{_NAMES[int(pick.fraction or 0)]} {value}, as an extreme quantile, some {inside:,.4g} rows from the end"
+        )
+    around = "" if selection.counting is None else f"; the rows around it, {selection.counting.loss}"
+    return f"{what}, chosen from {size:,} values: at most {off} rows off in rank, at 95 %; {loss}{around}"
+
+
+_INFIX = {
+    "add": "+",
+    "subtract": "−",
+    "multiply": "×",
+    "divide": "/",
+    "quotient": "//",
+    "remainder": "%",
+    "eq": "=",
+    "ne": "<>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and": "AND",
+    "or": "OR",
+}
+
+
+def expression_in_words(expr: ir.Expr) -> str:
+    """The expression as a reader would write it; brackets around every operation but the outermost.
+
+    Examples:
+        >>> from discreet.tables import Kind
+        >>> from discreet.query.ir import call, literal
+        >>> age = ir.Released("age", ir.Type(Kind.INTEGER, nullable=True))
+        >>> expression_in_words(call("multiply", call("subtract", age, literal(55)), literal(2)))
+        '(age − 55) × 2'
+    """
+    match expr:
+        case ir.Column(name=name) | ir.Released(name=name):
+            return name
+        case ir.Literal(value=None):
+            return "NULL"
+        case ir.Literal(value=str() as text):
+            return "'" + text.replace("'", "''") + "'"
+        case ir.Literal(value=value):
+            return f"{float(value):g}" if expr.type.kind is Kind.REAL else str(value)  # type: ignore[arg-type]  # a real
+        case ir.Margin(side=side, of=of):
+            return f"{side.upper()}({expression_in_words(of)})"
+        case ir.Call(function=function, args=args):
+            return _call(function.name, args)
+
+
+def _call(name: str, args: Sequence[ir.Expr]) -> str:
+    """A function of other expressions."""
+    if name == "multiply" and args[0] == args[1]:
+        return f"{_part(args[0])}²"
+    if name in _INFIX:
+        return f" {_INFIX[name]} ".join(map(_part, args))
+    if name == "real":  # a whole number read as a real one: nothing a reader would miss
+        return expression_in_words(args[0])
+    if name == "is_null":
+        return f"{_part(args[0])} IS NULL"
+    if name == "if":
+        return _case(args)
+    return f"{name.upper()}({', '.join(map(expression_in_words, args))})"
+
+
+def _case(args: Sequence[ir.Expr]) -> str:
+    """CASE, with its conditions and results."""
+    *pairs, otherwise = args
+    whens = " ".join(
+        f"WHEN {expression_in_words(pairs[n])} THEN {expression_in_words(pairs[n + 1])}"
+        for n in range(0, len(pairs), 2)
+    )
+    return f"CASE {whens} ELSE {expression_in_words(otherwise)} END"
+
+
+def _part(expr: ir.Expr) -> str:
+    """An operand: in brackets if it is itself an operation."""
+    text = expression_in_words(expr)
+    bare = not isinstance(expr, ir.Call) or (expr.function.name not in _INFIX and expr.function.name != "is_null")
+    return text if bare or (isinstance(expr, ir.Call) and text.endswith("²")) else f"({text})"

@@ -1,0 +1,157 @@
+"""Which groups are answered, and how much one unit may contribute to them.
+
+Groups are those known in public, or those whose noisy number of units passes a threshold. Limits are the declared ones,
+or the analyst's own, in the shape that needs least noise.
+
+Let a unit keep to what was declared. The shapes that cut nothing off it, and what each costs in the ℓ1 norm:
+
+| declared | rows, and what is summed of them | units, and selection of groups |
+|---|---|---|
+| r rows | r rows in all: r | r groups, since each holds a row at least: r |
+| r rows in g groups | r rows in all: r | g groups: g |
+| k groups × m rows | k·m rows in all: k·m | k groups: k |
+
+Of an answer with fewer groups than k or r, that number takes the place of k, or of r where units are counted.
+
+Rows and units are limited apart from each other, so that a column has the same limits whatever is asked beside it.
+Rows of k groups × m are limited as k·m in all, because that costs the same Laplace noise and cuts less off units that
+don't keep to what was declared. Two cases keep the shape of groups × rows. Gaussian noise depends on ℓ2, which is
+√k·m there, and k·m for rows in all. And where groups are selected, and have one row of a unit each, the number of rows
+is that of units: one number, with all of ε, selects groups and is the answer. For the same reason units aren't counted
+apart from rows where they have one row in all: one that has more counts in parts, of 1 together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from discreet.errors import DeltaRequired, TooManyGroups, Unsupported
+from discreet.mechanisms import Threshold
+from discreet.privacy import Limits
+from discreet.query import ir
+from discreet.query.ir import declared_limits, has_one_row, public_values
+from discreet.query.planner.draft import Draft
+
+MOST_GROUPS = 1_000_000
+"""Public groups times aggregates that are answered: each group is, with or without rows, and all are held in memory."""
+
+
+def public_keys(draft: Draft) -> Draft:
+    """Give each key its public values, where its declaration or its range lists them.
+
+    Every public key is answered, so an answer's groups say nothing about anybody. If one key's values aren't public,
+    the groups present in the data are selected privately; the other keys' lists still hold.
+
+    Raises:
+        DeltaRequired: groups must be selected and no δ is offered.
+        TooManyGroups: the lists multiply to more than `MOST_GROUPS`.
+    """
+    keys = tuple(ir.Key(name=name, expr=expr, values=public_values(expr)) for name, expr in draft.question.keys)
+    unlisted = [key.name for key in keys if key.values is None]
+    if unlisted and draft.request.delta is None:
+        raise DeltaRequired(
+            f"the values of {', '.join(unlisted)} aren't public, so its groups must be selected, which takes a delta",
+            hint="offer a delta far below 1 / number of units, such as 1e-8; or declare keys, or bounds of an integer",
+        )
+    groups = prod(len(key.values) for key in keys if key.values is not None)
+    most = MOST_GROUPS // max(1, len(draft.question.aggregates))
+    if not unlisted and groups > most:
+        raise TooManyGroups(
+            f"the public keys multiply to {groups:,} groups; at most {most:,} are answered with this many aggregates",
+            hint="group by fewer or coarser keys",
+        )
+    return replace(draft, keys=keys)
+
+
+def contributions(draft: Draft) -> Draft:
+    """Choose the shape of the limits in force: nothing is cut off units that keep to the declared ones.
+
+    Limits on groups are in force where units are counted or groups selected, and nowhere else. Without keys, all rows
+    are one group. Answers that are to add up over grouping sets have one limit on rows in all of them.
+
+    Raises:
+        Unsupported: limits for a question in which each row is a unit.
+    """
+    if draft.unit.is_row:
+        if draft.request.limits is not None:
+            raise Unsupported(
+                "each row is a unit of its own here, so there is nothing to limit", hint="leave limits out"
+            )
+        return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
+    declared = _limits(draft)
+    if not draft.keys:
+        return replace(draft, limits=Limits(rows=_in_all(draft, declared)))
+    if _keeps_groups(draft, declared):
+        one_row = Limits(groups=1, rows_per_group=1)
+        return replace(draft, limits=declared if declared.rows is None else one_row)
+    rows = _in_all(draft, declared)
+    if not draft.has_private_keys and (rows == 1 or not _counts_units(draft)):
+        return replace(draft, limits=Limits(rows=rows))
+    groups = min(rows, declared.groups or rows, _number_of_groups(draft) or rows)
+    return replace(draft, limits=Limits(rows=rows, groups=groups))
+
+
+def _limits(draft: Draft) -> Limits:
+    """The analyst's own limits; else those that follow from what the tables declare.
+
+    Limits weigh what they cut off against noise: any are as private as any others, so an analyst may choose.
+    """
+    own = draft.request.limits
+    source = draft.question.source
+    return own if isinstance(own, Limits) and not has_one_row(source) else declared_limits(source)
+
+
+def _keeps_groups(draft: Draft, declared: Limits) -> bool:
+    """Whether groups and rows in each are limited: for ℓ2, or because rows and units are then one number."""
+    if declared.rows is None and draft.request.rho is not None and not draft.request.consistent:
+        return True
+    return draft.has_private_keys and 1 in {declared.rows, declared.rows_per_group}
+
+
+def _counts_units(draft: Draft) -> bool:
+    """Whether units are asked for."""
+    return any(aggregate.statistic is ir.Statistic.UNITS for aggregate in draft.question.aggregates)
+
+
+def _in_all(draft: Draft, declared: Limits) -> int:
+    """How many rows of a unit count, over all groups that the answer has."""
+    if declared.rows is not None:
+        return declared.rows
+    groups = declared.groups or 1
+    number = None if draft.request.consistent else _number_of_groups(draft)
+    return (groups if number is None else min(groups, number)) * (declared.rows_per_group or 1)
+
+
+def _number_of_groups(draft: Draft) -> int | None:
+    """How many groups the answer has; None if that isn't public."""
+    return None if draft.has_private_keys else prod(len(key.values or ()) for key in draft.keys)
+
+
+def selection(draft: Draft) -> Draft:
+    """Set the threshold, if groups aren't public.
+
+    A group is present if some unit keeps rows in it. One that is present in one neighbour only is kept there by a
+    single unit, the one that differs, and counts it as 1. A unit keeps rows in at most g = `limits.groups` groups:
+    those that are limited to r rows in all have g ≤ r, as nobody with at most r rows is in more groups, and one with
+    more rows keeps g of its groups, by hash. So one unit makes at most g groups present that would otherwise be absent,
+    however its rows are spread. With substitution, groups that only the other neighbour has can't be released from
+    this one, so the number is the same.
+
+    Their noises are independent. So any of them passes the threshold τ with a probability of at most 1 − (1 − p)^g,
+    where p = Pr[noise ≥ τ − 1], and τ is the least for which that is at most δ. Unless one passes, what is released is
+    about groups that both neighbours have, and costs what the noise costs: every measure moves by no more than its
+    sensitivity over all groups, absent ones counting 0, as only rows that are kept are counted at all.
+    """
+    if draft.selector is None or draft.request.delta is None:
+        return draft
+    counting = next(noise for noise in draft.noises if noise.measure.name == draft.selector)
+    return replace(
+        draft,
+        threshold=Threshold(
+            noise=counting.mechanism,
+            l0=draft.limits.groups or 1,
+            linf=counting.measure.hi if isinstance(counting.measure, ir.Sum) else 1,
+            delta=draft.request.delta,
+        ),
+    )

@@ -1,0 +1,349 @@
+"""Plans: everything that will happen to a question, decided from public facts before anything is spent."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from discreet.accounting import charge_of, loss_of
+from discreet.errors import Unsupported
+from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
+from discreet.privacy.events import to_dict as event_to_dict
+from discreet.query import ir
+from discreet.query.estimates import Noise
+from discreet.query.ir import canonical, grouping_sets_of, has_one_row
+from discreet.query.planner.accuracy import Expected, expected_errors
+from discreet.query.planner.bounds_profile import bounds_questions
+from discreet.query.planner.calibration import calibrate
+from discreet.query.planner.clamping_profile import bounded_columns, clamping_question
+from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.explain import explain
+from discreet.query.planner.groups import contributions, public_keys, selection
+from discreet.query.planner.measures import measures
+from discreet.query.planner.request import Request
+from discreet.query.planner.sensitivities import sensitivities
+from discreet.tables import Column, Dataset
+
+RULES: tuple[Callable[[Draft], Draft], ...] = (
+    public_keys,
+    contributions,
+    measures,
+    sensitivities,
+    calibrate,
+    selection,
+)
+"""What turns a question into a plan, in this order: one decision each, from public facts alone."""
+
+
+_LISTED = 100
+"""Longer lists of keys go into certificates as a hash."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One set of groups of an answer: what a question without grouping sets has one of.
+
+    Args:
+        draft: what the rules decided.
+    """
+
+    draft: Draft
+
+    @property
+    def noises(self) -> Mapping[str, Noise]:
+        """The mechanisms, by measure."""
+        return {noise.measure.name: noise for noise in self.draft.noises}
+
+    @cached_property
+    def exact(self) -> ir.Exact:
+        """What the engine computes."""
+        return ir.Exact(
+            source=self.draft.question.source,
+            keys=self.draft.keys,
+            measures=(*self.draft.measures, *self.draft.histograms),
+            limits=self.draft.limits,
+            salt=hashlib.sha256(canonical(self.draft.question).encode()).hexdigest(),
+        )
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What will be done to the data, in the parameters that accounting needs."""
+        events: list[Event] = [noise.mechanism.event for noise in self.draft.noises]
+        events += [event for selection in self.draft.selections for event in selection.events]
+        if self.draft.threshold is not None:
+            events.append(self.draft.threshold.event)
+        return tuple(events)
+
+    def to_dict(self) -> dict[str, object]:
+        """The level as JSON-ready data; all of it is public."""
+        draft = self.draft
+        return {
+            "limits": str(draft.limits),
+            "keys": [{"name": key.name, "values": _listed(key.values)} for key in draft.keys],
+            "measures": [
+                {
+                    "name": noise.measure.name,
+                    "exact": str(noise.measure),
+                    "step": str(noise.step),
+                    "l1": noise.sensitivity.l1,
+                    "l2_squared": str(noise.sensitivity.l2_squared),
+                    "mechanism": event_to_dict(noise.mechanism.event),
+                }
+                for noise in draft.noises
+            ],
+            "choices": [
+                {
+                    "name": selection.pick.name,
+                    "of": {
+                        "value": str(selection.measure.value),
+                        "values": _listed(selection.measure.values),
+                        "size": selection.measure.size,
+                        "step": str(selection.step),
+                    },
+                    "fraction": None if selection.pick.fraction is None else str(selection.pick.fraction),
+                    "most": selection.pick.most,
+                    "mechanisms": [event_to_dict(event) for event in selection.events],
+                }
+                for selection in draft.selections
+            ],
+            "threshold": None
+            if draft.threshold is None
+            else {"value": draft.threshold.value, "delta": str(draft.threshold.delta), "measure": draft.selector},
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A question that can be answered, with what it costs and how accurate it will be.
+
+    A plan holds no handle on any data and was made without any: showing it gives nothing away.
+
+    Args:
+        dataset: what it was planned for; it is carried out for nothing else.
+        question: what was asked.
+        request: what was offered for it.
+        levels: one for each grouping set; mostly one.
+        profiles: questions that are asked first, where limits are to be chosen by what they answer.
+    """
+
+    dataset: Dataset
+    question: ir.Question
+    request: Request
+    levels: tuple[Level, ...]
+    profiles: tuple[Plan, ...] = ()
+
+    @cached_property
+    def canonical(self) -> str:
+        """The question in canonical form: equal for questions that differ in spelling only."""
+        return canonical(self.question)
+
+    @cached_property
+    def event(self) -> Event:
+        """What will be done to the data, in the parameters that accounting needs."""
+        own = (event for level in self.levels for event in level.events)
+        return ComposedEvent((*(profile.event for profile in self.profiles), *own))
+
+    @cached_property
+    def cost(self) -> Loss:
+        """What the answer is proved to give away about one unit at the most."""
+        return loss_of(self.event)
+
+    @cached_property
+    def digest(self) -> str:
+        """The question with everything that shapes its answer, hashed: equal digests may share one release."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def expected(self) -> tuple[Expected, ...]:
+        """The error to expect of each column, at 95 %; with grouping sets, in each of them."""
+        return expected_errors(self.levels[0].draft)
+
+    def explain(self) -> str:
+        """The plan in words."""
+        profiles = [profile.cost for profile in self.profiles]
+        return explain([level.draft for level in self.levels], self.cost, profiles)
+
+    def to_dict(self) -> dict[str, object]:
+        """The plan as JSON-ready data; all of it is public."""
+        draft = self.levels[0].draft
+        return {
+            "dataset": self.dataset.name,
+            "question": self.canonical,
+            "tables": [_table(scan) for scan in draft.scans],
+            "unit": str(draft.unit),
+            "adjacency": str(draft.adjacency),
+            "levels": [level.to_dict() for level in self.levels],
+            "consistent": self.request.consistent,
+            "profiles": [profile.to_dict() for profile in self.profiles],
+            "cost": cost_to_dict(self.event),
+        }
+
+
+def make_plan(question: ir.Question, request: Request, dataset: Dataset) -> Plan:
+    """Apply the rules to each level of a question.
+
+    Args:
+        question: bound to the dataset's tables.
+        request: what is offered. What is to be chosen privately takes its share first.
+        dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
+
+    Raises:
+        QueryError: the question can't be bounded, or not at what is offered.
+    """
+    if request.unknown_bounds:
+        known = tuple((name, ends) for name, ends in request.bounds if isinstance(ends, Bounds))
+        rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset)
+        return replace(rest, request=request, profiles=(*_bounds_profiles(request, dataset), *rest.profiles))
+    offer = request.left(SHARE) if request.takes_profile else request
+    questions = grouping_sets_of(question)
+    share = offer.shared(len(questions))
+    levels = tuple(Level(_drafted(each, share, dataset)) for each in questions)
+    if request.consistent:
+        _check_consistent([level.draft for level in levels])
+    return Plan(dataset, question, request, levels, _profiles(question, request, levels[0].draft, dataset))
+
+
+def _check_consistent(drafts: Sequence[Draft]) -> None:
+    """Refuse what has no least-squares answer that adds up.
+
+    Raises:
+        Unsupported: sets that aren't nested, groups that aren't public, or numbers that don't add up by their nature.
+    """
+    sizes = [{key.name for key in draft.keys} for draft in drafts]
+    if len(drafts) == 1 or any(not small < large for large, small in itertools.pairwise(sizes)):
+        raise Unsupported(
+            "consistent answers need grouping sets of which each holds the next", hint="GROUP BY ROLLUP (a, b, c)"
+        )
+    for draft in drafts:
+        if draft.has_private_keys:
+            raise Unsupported("groups that a threshold leaves out can't add up", hint="declare keys")
+        if not draft.unit.is_row and draft.limits.rows is None:
+            raise Unsupported(
+                "limits on groups cut off different rows at each level, so levels don't add up",
+                hint="limits=Limits(rows=…)",
+            )
+        if draft.picks:
+            raise Unsupported("quantiles and modes of groups don't add up to those of a whole")
+        unlisted = next((key.name for key in draft.keys if key.expr.type.hidden), None)
+        if unlisted is not None:
+            raise Unsupported(
+                f"rows with other values of {unlisted!r} than its keys are in a total and in none of its groups, so "
+                "groups don't add up to it",
+                hint=f"WHERE {unlisted} IS NOT NULL leaves them out of both; NULL among the keys gives them a group",
+            )
+        if any(isinstance(measure, ir.Units | ir.DistinctValues) for measure in draft.measures):
+            raise Unsupported("different values, or units, may be counted in several groups, so they don't add up")
+
+
+def _bounds_profiles(request: Request, dataset: Dataset) -> tuple[Plan, ...]:
+    """What is to be asked before bounds can be chosen: of each column the least values, and the greatest."""
+    asked = [(each, dataset) for name in request.unknown_bounds for each in bounds_questions(dataset.tables, name)]
+    return _sharing_plans(asked, request)
+
+
+def _profiles(question: ir.Question, request: Request, draft: Draft, dataset: Dataset) -> tuple[Plan, ...]:
+    """What is to be asked of how much units contribute, where they may have several rows; and of what bounds move.
+
+    Raises:
+        Unsupported: there is nothing of either kind, since each row is a unit of its own.
+    """
+    if not request.takes_profile:
+        return ()
+    asked = []
+    if not draft.unit.is_row and not has_one_row(question.source):
+        if draft.limits.rows is None or (draft.limits.groups is not None and request.limits == "auto"):
+            asked.append((profiled_groups(question), dataset))
+        asked.append((profiled(question), dataset))
+    if request.cut_off:
+        for table, column in bounded_columns(question):
+            moved, tables = clamping_question(dataset.tables, table, column)
+            asked.append((moved, replace(dataset, tables=tables)))
+    if draft.unit.is_row and (not asked or request.limits == "auto"):
+        raise Unsupported(
+            "each row is a unit of its own here, so limits cut nothing off, and no bounds move what is added up",
+            hint="leave cut_off out, and limits as declared",
+        )
+    return _sharing_plans(asked, request)
+
+
+def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Request) -> tuple[Plan, ...]:
+    """Plans that share what is taken off an offer; none, if nothing is asked."""
+    part = SHARE / max(len(asked), 1)
+    offer = Request(
+        epsilon=None if request.epsilon is None else request.epsilon * part,
+        rho=None if request.rho is None else request.rho * part,
+    )
+    return tuple(make_plan(question, offer, dataset) for question, dataset in asked)
+
+
+def _drafted(question: ir.Question, request: Request, dataset: Dataset) -> Draft:
+    """What the rules decide of one level."""
+    draft = Draft(question=question, request=request, adjacency=dataset.adjacency)
+    for rule in RULES:
+        draft = rule(draft)
+    return draft
+
+
+def cost_to_dict(event: Event) -> dict[str, object]:
+    """What an event costs, in every way of counting, as decimal numbers for reading and exact ones for proof."""
+    charge = charge_of(event)
+    amounts = {"epsilon": charge.epsilon, "rho": charge.rho, "delta": charge.delta}
+    readable = {name: _readable(amount) for name, amount in amounts.items()}
+    return {**readable, "exact": {name: None if amount is None else str(amount) for name, amount in amounts.items()}}
+
+
+def _declared(column: Column) -> dict[str, object]:
+    """What is declared of a column."""
+    return {
+        "name": column.name,
+        "kind": str(column.kind),
+        "bounds": None if column.bounds is None else [str(column.bounds.lo), str(column.bounds.hi)],
+        "keys": _listed(None if column.keys is None else column.keys.values),
+    }
+
+
+def _listed(values: Sequence[KeyValue] | None) -> object:
+    """Public values as JSON-ready data; a long list by its length and hash, which still tells it from any other."""
+    if values is None:
+        return None
+    texts = [None if value is None else f"{type(value).__name__} {value}" for value in values]
+    if len(texts) <= _LISTED:
+        return texts
+    return {"number": len(texts), "sha256": hashlib.sha256(json.dumps(texts).encode()).hexdigest()}
+
+
+def _readable(amount: Fraction | None) -> float | None:
+    """An amount as a float; None stands for infinity."""
+    return None if amount is None else float(amount)
+
+
+def _table(scan: ir.Scan) -> dict[str, object]:
+    """What is declared of a table that the question reads, as far as it reads it."""
+    table = scan.table
+    return {
+        "name": table.name,
+        "alias": scan.alias,
+        "kind": table.source.kind,
+        "table": table.source.table,
+        "missing": list(table.source.missing),
+        "owner": None if scan.owner is None else _owner(scan),
+        "columns": [_declared(table.column(name)) for name in scan.columns],
+    }
+
+
+def _owner(scan: ir.Scan) -> dict[str, object]:
+    """How a table's rows are found to be somebody's, with what is declared of the columns on the way."""
+    owner, table, columns = scan.owner, scan.table, list[Column]()
+    if owner is None:
+        raise TypeError("a public table has no owner")
+    for hop in owner.hops:
+        columns += [table.column(hop.column), hop.table.column(hop.to)]
+        table = hop.table
+    columns += [table.column(name) for name in (owner.unit.column, owner.unit.at) if name is not None]
+    return {"unit": str(owner), "columns": [_declared(column) for column in columns]}

@@ -1,1 +1,0 @@
-"""Reuse: answering a question from what was released for others, for nothing."""

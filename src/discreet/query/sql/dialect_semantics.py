@@ -1,0 +1,280 @@
+"""Dialect semantics: where dialects mean different things by the same words.
+
+What isn't known of a dialect is None, and a question that depends on it is refused: a wrong answer is worse than none.
+Sources are the dialects' own manuals; `sqlglot` has smoothed out the rest (quoting, order of arguments, NULLs in ORDER
+BY, integer division) by the time these matter.
+
+By default MySQL and SQL Server compare texts without case, and MySQL without accents. Questions here compare texts by
+code points, so a question in such a dialect is taken only where both give the same: where all texts that can meet are
+known, and the dialect takes no two of them for equal. Averages that a dialect would cut off are refused, too.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from discreet.errors import Unsupported
+from discreet.query import ir
+from discreet.query.ir import listed
+from discreet.tables import Kind
+
+
+class Rounding(StrEnum):
+    """What becomes of the fraction when a real number is cast to a whole one."""
+
+    HALF_EVEN = "half_even"
+    HALF_AWAY = "half_away"
+    TOWARDS_ZERO = "towards_zero"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialectSemantics:
+    """What one dialect means.
+
+    Args:
+        sunday: the number that the day of the week has on Sundays: 0 or 1, where Saturday comes last, or 7.
+        monday: the number that WEEKDAY has on Mondays; 0 or 1.
+        iso_weeks: whether weeks are those of ISO 8601, which begin on Mondays.
+        rounding: of casts from real to whole numbers.
+        counts_boundaries: whether DATE_DIFF counts the boundaries of months and years between two dates, not how many
+            whole ones fit.
+        escapes: whether a backslash in a pattern of LIKE takes the meaning of the character behind it.
+        folds_patterns: whether LIKE ignores case.
+        folds_accents: whether LIKE ignores accents too.
+        folds: whether texts that differ in case only are equal, by default.
+        digits: how many a DECIMAL without parentheses keeps behind the point; −1 for all.
+        population: whether VARIANCE and STDDEV divide by n.
+        whole_averages: whether the average of whole numbers is one.
+        real_parts: whether EXTRACT gives numbers that aren't divided as whole ones.
+        fractions: whether the seconds of EXTRACT have a fraction.
+        counts_bytes: whether LENGTH counts bytes.
+        whole_decimals: whether a DECIMAL without digits behind the point is the dialect's whole number.
+        utc: whether what it calls TIMESTAMP is a moment in UTC.
+        trims_lengths: whether LENGTH leaves out blanks at the end.
+        empty_is_null: whether a text without characters is NULL.
+        classes: whether [ ] in a pattern of LIKE stand for one of several characters.
+    """
+
+    sunday: int | None = None
+    monday: int | None = None
+    iso_weeks: bool = False
+    rounding: Rounding | None = None
+    counts_boundaries: bool = False
+    escapes: bool = False
+    folds_patterns: bool = False
+    folds_accents: bool = False
+    folds: bool = False
+    digits: int | None = None
+    population: bool = False
+    whole_averages: bool = False
+    real_parts: bool = False
+    fractions: bool = False
+    counts_bytes: bool = False
+    whole_decimals: bool = False
+    utc: bool = False
+    trims_lengths: bool = False
+    empty_is_null: bool = False
+    classes: bool = False
+
+
+_STRANGER = DialectSemantics(escapes=True)
+"""A dialect of which nothing is known."""
+
+_POSTGRES = DialectSemantics(
+    sunday=0,
+    iso_weeks=True,
+    rounding=Rounding.HALF_EVEN,
+    escapes=True,
+    digits=-1,
+    real_parts=True,
+    fractions=True,
+)
+_SPARK = DialectSemantics(
+    sunday=1,
+    monday=0,
+    iso_weeks=True,
+    rounding=Rounding.TOWARDS_ZERO,
+    escapes=True,
+    digits=0,
+    fractions=True,
+    utc=True,
+)
+_MYSQL = DialectSemantics(
+    sunday=1, monday=0, rounding=Rounding.HALF_AWAY, escapes=True, digits=0, folds=True, folds_patterns=True,
+    folds_accents=True, counts_bytes=True, utc=True,
+)  # fmt: skip
+_TSQL = DialectSemantics(
+    rounding=Rounding.TOWARDS_ZERO, counts_boundaries=True, digits=0, whole_averages=True, trims_lengths=True,
+    classes=True,
+)  # fmt: skip
+_PRESTO = DialectSemantics(sunday=7, iso_weeks=True)
+
+SEMANTICS: Mapping[str, DialectSemantics] = {
+    "duckdb": DialectSemantics(sunday=0, monday=1, iso_weeks=True, rounding=Rounding.HALF_EVEN, counts_boundaries=True),
+    "postgres": _POSTGRES,
+    "materialize": _POSTGRES,
+    "risingwave": _POSTGRES,
+    "redshift": DialectSemantics(sunday=0, iso_weeks=True, counts_boundaries=True, escapes=True, digits=0),
+    "bigquery": DialectSemantics(
+        sunday=1, rounding=Rounding.HALF_AWAY, counts_boundaries=True, escapes=True, digits=9, utc=True
+    ),
+    "snowflake": DialectSemantics(
+        sunday=0, iso_weeks=True, rounding=Rounding.HALF_AWAY, counts_boundaries=True, digits=0, whole_decimals=True
+    ),
+    "spark": _SPARK,
+    "spark2": _SPARK,
+    "databricks": _SPARK,
+    "hive": replace(_SPARK, monday=None, population=True),
+    "mysql": _MYSQL,
+    "singlestore": _MYSQL,
+    "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None),
+    "starrocks": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None),
+    "tsql": replace(_TSQL, folds=True, folds_patterns=True),
+    "fabric": _TSQL,
+    "presto": _PRESTO,
+    "trino": _PRESTO,
+    "athena": _PRESTO,
+    "sqlite": DialectSemantics(rounding=Rounding.TOWARDS_ZERO, folds_patterns=True),
+    "oracle": DialectSemantics(rounding=Rounding.HALF_AWAY, digits=-1, whole_decimals=True, empty_is_null=True),
+    "exasol": DialectSemantics(empty_is_null=True),
+    "teradata": DialectSemantics(folds=True, folds_patterns=True),
+}
+
+
+def semantics_of(dialect: str) -> DialectSemantics:
+    """What a dialect means, as far as it is known."""
+    return SEMANTICS.get(dialect, _STRANGER)
+
+
+_EQUALITIES = {"eq", "ne", "in", "distinct"}
+_ORDERS = {"lt", "le", "gt", "ge", "least", "greatest"}
+
+
+def check_meaning(question: ir.Question) -> None:
+    """Refuse what the question's dialect would compute differently.
+
+    Raises:
+        Unsupported: with the fix.
+    """
+    semantics = semantics_of(question.dialect)
+    if semantics.whole_averages:
+        _check_averages(question)
+    if not semantics.folds:
+        return
+    shown = [output.expr for output in question.outputs] + [order.expr for order in question.order]
+    arguments = [argument for one in question.aggregates for argument in (one.argument, one.other) if argument]
+    having = [] if question.having is None else [question.having]
+    groups, others = [expr for _, expr in question.keys], list[ir.Expr]()
+    for relation in _relations(question.source):
+        groups += _groups(relation)
+        others += _expressions(relation)
+    compared = [one.argument for one in question.aggregates if one.argument and one.statistic in _COMPARING]
+    for expr in (*groups, *compared):
+        _check([expr], ordered=False)
+    for order in question.order:
+        _check([order.expr], ordered=True)
+    for expr in (*groups, *others, *arguments, *shown, *having):
+        for call in _calls(expr):
+            if call.function.name in _EQUALITIES | _ORDERS:
+                _check(call.args, ordered=call.function.name in _ORDERS)
+
+
+_COMPARING = {ir.Statistic.DISTINCT, ir.Statistic.MODE}
+
+
+def _check(args: Sequence[ir.Expr], *, ordered: bool) -> None:
+    """Refuse texts that meet and may be one to the dialect.
+
+    Args:
+        args: what is compared with each other.
+        ordered: whether their order matters too.
+    """
+    if all(arg.type.kind is not Kind.TEXT for arg in args):
+        return
+    lists = [listed(arg).type.values if any(True for _ in ir.columns_in(arg)) else arg.type.values for arg in args]
+    known = {str(value) for values in lists for value in values or () if value is not None}
+    folded = {_folded(value) for value in known}
+    in_order = [_folded(value) for value in sorted(known)]
+    if None in lists or len(folded) < len(known) or (ordered and in_order != sorted(in_order)):
+        raise Unsupported(
+            "texts are compared without case in this dialect, and by code points here",
+            hint='declare the keys of the column and write them as declared, or ask with dialect="duckdb"',
+        )
+
+
+def _folded(text: str) -> str:
+    """A text without case, accents and blanks at its end."""
+    plain = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+    return plain.casefold().rstrip(" ")
+
+
+def _check_averages(question: ir.Question) -> None:
+    """Refuse averages of whole numbers where the dialect cuts off their fractions."""
+    found: Iterable[ir.Expr | None] = (
+        *(one.argument for one in question.aggregates if one.statistic is ir.Statistic.AVG),
+        *(
+            column.argument
+            for relation in _relations(question.source)
+            if isinstance(relation, (ir.PerUnit, ir.Window))
+            for column in relation.columns
+            if (column.summary if isinstance(column, ir.Summarized) else column.function) is ir.Summary.AVG
+        ),
+    )
+    if any(argument is not None and argument.type.kind is Kind.INTEGER for argument in found):
+        raise Unsupported(
+            "the average of whole numbers is cut off to a whole one in this dialect", hint="AVG(CAST(x AS FLOAT))"
+        )
+
+
+def _relations(relation: ir.Relation) -> Iterator[ir.Relation]:
+    """The relation and all below it."""
+    yield relation
+    for below in ir.sources(relation):
+        yield from _relations(below)
+
+
+def _groups(relation: ir.Relation) -> list[ir.Expr]:
+    """What a relation brings equal values of together."""
+    match relation:
+        case ir.PerUnit(keys=keys, columns=columns):
+            distinct = [each.argument for each in columns if each.summary is ir.Summary.COUNT_DISTINCT]
+            return [expr for _, expr in keys] + [each for each in distinct if each is not None]
+        case ir.Window(partition=partition, columns=columns):
+            return [*partition, *(sorting.expr for each in columns for sorting in each.order)]
+        case ir.Distinct(source=ir.Project(columns=columns)):
+            return [expr for _, expr in columns]
+        case _:
+            return []
+
+
+def _expressions(relation: ir.Relation) -> list[ir.Expr]:
+    """What a relation computes of its rows."""
+    match relation:
+        case ir.Where(predicate=predicate):
+            return [predicate]
+        case ir.Join(predicate=predicate):
+            return [] if predicate is None else [predicate]
+        case ir.Project(columns=columns):
+            return [expr for _, expr in columns]
+        case ir.PerUnit(columns=columns) | ir.Window(columns=columns):
+            return [each.argument for each in columns if each.argument is not None]
+        case _:
+            return []
+
+
+def _calls(expr: ir.Expr) -> Iterator[ir.Call]:
+    """All calls in an expression, each once."""
+    waiting, seen = [expr], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, ir.Margin):
+            waiting.append(part.of)
+        elif isinstance(part, ir.Call):
+            waiting += part.args
+            yield part

@@ -1,0 +1,325 @@
+"""Parsing: from text to one SELECT, or a typed refusal; whatever the text, in time proportional to its length.
+
+What no dialect's parser knows is taken out of the tokens first (`options`, `named_arguments`), EXPLAIN before that; and
+what dialects mean differently is put into common words afterwards (`dialects`).
+
+sqlglot does the parsing. It takes hostile text here, so its time is metered (some joins and types make it try
+2ⁿ ways), its depth is limited before it begins, and any failure of its own is a syntax error of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
+from discreet.query.sql.dialects import plain
+from discreet.query.sql.named_arguments import rewrite, without_marks
+from discreet.query.sql.names import place_at, place_of
+from discreet.query.sql.options_clause import Options, take_options
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.tokenizer_core import Token
+
+
+MOST_CHARACTERS = 100_000
+MOST_TOKENS = 10_000
+MOST_DEPTH = 40
+"""How deep parentheses, CASEs and operators before a value may be nested."""
+
+_STEPS_PER_TOKEN, _STEPS_TO_START = 8, 1_000
+"""Ordinary questions take fewer than three steps for each token."""
+
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a parser can fail with on text nobody thought of, besides its own errors."""
+
+_OPEN = {"L_PAREN", "L_BRACKET", "L_BRACE", "CASE"}
+_CLOSE = {"R_PAREN", "R_BRACKET", "R_BRACE", "END"}
+_PREFIX = {"NOT", "DASH", "PLUS", "TILDE", "BANG", "PARAMETER", "DAMP"}
+_WORDS = {"VAR", "IDENTIFIER", "NUMBER", "STRING"}
+
+
+class _TooManySteps(Exception):
+    """The parser tries too many ways."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A question as it stands: its SELECT, and what it offers and demands in its own words."""
+
+    select: exp.Select
+    options: Options
+
+
+def parse(text: str, dialect: str) -> Statement:
+    """The one SELECT that the text is.
+
+    Args:
+        text: the question.
+        dialect: as sqlglot names it.
+
+    Raises:
+        SqlSyntax: it isn't SQL.
+        NotOneSelect: it is more than one statement, or one that isn't a SELECT.
+        Unsupported: it is too long or too deeply nested, or a SELECT of a kind that discreet doesn't take.
+        TypeMismatch: an option has a value that it doesn't take.
+        InvalidArgument: there is no such dialect.
+    """
+    grammar = _grammar(dialect)
+    options, tokens = take_options(text, _one_statement(text, _tokens(text, grammar)))
+    tokens = rewrite(text, tokens)
+    _check_nesting(text, tokens)
+    return Statement(_select(text, plain(text, _tree(text, tokens, grammar), dialect)), options)
+
+
+def options(text: str, dialect: str) -> Options:
+    """What a question offers and demands in its own words; the rest of it may be wrong still.
+
+    Raises:
+        QueryError: as `parse`, as far as it is read.
+        InvalidArgument: there is no such dialect.
+    """
+    return take_options(text, _one_statement(text, _tokens(text, _grammar(dialect))))[0]
+
+
+@lru_cache(maxsize=32)
+def _grammar(name: str) -> Dialect:
+    """The dialect of that name."""
+    from sqlglot.dialects.dialect import Dialect
+
+    try:
+        if re.fullmatch(r"[a-z0-9]{1,30}", name):
+            return Dialect.get_or_raise(name)
+    except ValueError:
+        pass
+    raise InvalidArgument(f"unknown dialect {name[:40]!r}", hint="duckdb, postgres, bigquery, spark, snowflake, …")
+
+
+@lru_cache(maxsize=32)
+def _metered(grammar_class: type[Dialect]) -> type[Any]:
+    """The dialect's parser, with a limit on its steps."""
+    base: Any = grammar_class.parser_class
+
+    class Metered(base):  # type: ignore[misc]  # its class is known at run time only
+        """Counts how often it moves over the tokens, forwards or back."""
+
+        steps_left = 0
+
+        def _advance(self, times: int = 1) -> None:
+            self.steps_left -= 1
+            if self.steps_left < 0:
+                raise _TooManySteps
+            super()._advance(times)
+
+        def _parse_distinct_arg_function(self, func: Any, distinct_index: int = 0) -> Any:  # noqa: ANN401 — its classes
+            """Refuse arguments too many, which the parser would pass over here and nowhere else."""
+
+            def checked(args: list[Any]) -> Any:  # noqa: ANN401 — its nodes
+                return self.validate_expression(func.from_arg_list(args), args)
+
+            wrapped = type(func.__name__, (), {"from_arg_list": staticmethod(checked)})
+            return super()._parse_distinct_arg_function(wrapped, distinct_index)
+
+    return Metered
+
+
+def _tokens(text: str, grammar: Dialect) -> list[Token]:
+    """The text's tokens."""
+    if len(text) > MOST_CHARACTERS:
+        raise Unsupported(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(text):,}")
+    odd = re.search(r"[\x00\ud800-\udfff]", text)
+    if odd:
+        raise SqlSyntax("this character can't be part of a text", place=place_at(text, odd.start()))
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tokens: list[Token] = grammar.tokenize(text)
+    except (SqlglotError, *FAULTS) as error:
+        raise _token_error(text, str(error.__cause__ or error)) from None
+    if len(tokens) > MOST_TOKENS:
+        raise Unsupported(f"a question has at most {MOST_TOKENS:,} words and signs, not {len(tokens):,}")
+    return tokens
+
+
+def _token_error(text: str, message: str) -> SqlSyntax:
+    """What the tokenizer says of a quotation or comment without an end."""
+    found = re.search(r"Missing (\S+) from \d+:(\d+)", message)
+    if found is None:
+        return SqlSyntax("this isn't SQL")
+    return SqlSyntax(f"what begins here has no end: {found[1]} is missing", place=place_at(text, int(found[2])))
+
+
+def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
+    """The tokens of the only statement, without its semicolon."""
+    ends = [n for n, token in enumerate(tokens) if token.token_type.name == "SEMICOLON"]
+    bounds = zip([-1, *ends], [*ends, len(tokens)], strict=True)
+    statements = [part for start, end in bounds if (part := tokens[start + 1 : end])]
+    if not statements:
+        raise SqlSyntax("the question is empty", hint="SELECT COUNT(*) FROM …")
+    if len(statements) > 1:
+        second = place_at(text, statements[1][0].start)
+        raise NotOneSelect("one question is one statement; a second one begins here", place=second)
+    _check_beginning(text, statements[0][0])
+    _check_numbers(text, statements[0])
+    return statements[0]
+
+
+def _check_beginning(text: str, first: Token) -> None:
+    """Refuse what doesn't begin like a SELECT, before the parser meets it."""
+    if first.token_type.name in {"SELECT", "WITH", "L_PAREN", "FROM"}:
+        return
+    word, place = first.text.upper(), place_at(text, first.start)
+    if word == "EXPLAIN" and first.token_type.name != "IDENTIFIER":
+        raise NotOneSelect(
+            "EXPLAIN isn't a question itself", hint="ask it, which costs nothing, or plan what follows", place=place
+        )
+    hint = "a question begins with SELECT"
+    if first.token_type.name in _WORDS and word not in {"EXPORT", "IMPORT", "VACUUM", "CHECKPOINT", "RESET", "CALL"}:
+        raise SqlSyntax(f"SELECT was expected, not {first.text[:40]!r}", hint=hint, place=place)
+    raise NotOneSelect(f"{word[:40]} isn't a question; tables here can only be asked", hint=hint, place=place)
+
+
+def _check_numbers(text: str, tokens: list[Token]) -> None:
+    """Refuse `0x1F` and `12abc`, which the parser would read as a number with an alias."""
+    for token, following in pairwise(tokens):
+        if (
+            token.token_type.name == "NUMBER"
+            and following.start == token.end + 1
+            and following.token_type.name == "VAR"
+        ):
+            raise SqlSyntax(
+                "a number runs into a word here", hint="put a space between", place=place_at(text, token.start)
+            )
+
+
+def _check_nesting(text: str, tokens: list[Token]) -> None:
+    """Refuse what is nested too deeply to be worked through safely."""
+    depth = prefixes = 0
+    for token in tokens:
+        name = token.token_type.name
+        depth += (name in _OPEN) - (name in _CLOSE)
+        prefixes = prefixes + 1 if name in _PREFIX else 0
+        if depth > MOST_DEPTH or prefixes > MOST_DEPTH:
+            raise Unsupported(f"this is nested more than {MOST_DEPTH} deep", place=place_at(text, token.start))
+
+
+def _tree(text: str, tokens: list[Token], grammar: Dialect) -> exp.Expression:
+    """The syntax tree of the tokens."""
+    from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
+
+    parser = _metered(type(grammar))(dialect=grammar, error_level=ErrorLevel.IMMEDIATE)
+    parser.steps_left = _STEPS_PER_TOKEN * len(tokens) + _STEPS_TO_START
+    try:
+        (tree,) = parser.parse(tokens, text)
+    except ParseError as error:
+        raise _parse_error(text, error.errors) from None
+    except _TooManySteps:
+        raise Unsupported("this takes too many attempts to read", hint="fewer joins and nested types help") from None
+    except RecursionError:
+        raise Unsupported("this is nested too deeply") from None
+    except (SqlglotError, *FAULTS):
+        raise SqlSyntax("this isn't SQL") from None
+    if tree is None:
+        raise SqlSyntax("this isn't SQL")
+    result: exp.Expression = tree
+    return result
+
+
+def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
+    """What the parser says, in our words and with the place."""
+    found = errors[0] if errors else {}
+    word = str(found.get("highlight") or "")
+    line, end = found.get("line"), found.get("col")
+    place = None if not isinstance(line, int) or not isinstance(end, int) else (line, max(end - len(word) + 1, 1))
+    if not word or place is None:
+        return SqlSyntax("the question breaks off", place=place_at(text, max(len(text.rstrip()) - 1, 0)))
+    wanted = str(found.get("description") or "").removeprefix("Expecting ").strip()
+    if len(wanted) == 1:
+        return SqlSyntax(f"{wanted} is missing at {word[:40]!r}", place=place)
+    return SqlSyntax(f"something is missing or wrong at {word[:40]!r}", place=place)
+
+
+def spelled(node: exp.Expression) -> str:
+    """The node as DuckDB would write it; nothing if it has no spelling, in which case it will be refused anyway."""
+    from sqlglot.errors import ErrorLevel, SqlglotError
+
+    try:
+        text = node.sql(
+            dialect="duckdb", normalize_functions="lower", comments=False, unsupported_level=ErrorLevel.IGNORE
+        )
+    except (SqlglotError, *FAULTS):
+        return ""
+    return without_marks(text)
+
+
+def _select(text: str, tree: exp.Expression) -> exp.Select:
+    """The tree, if it is a plain SELECT."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Select):
+        return tree
+    place = place_of(text, tree)
+    if isinstance(tree, exp.SetOperation):
+        raise Unsupported(
+            "UNION, INTERSECT and EXCEPT aren't offered", hint="ask one question for each part", place=place
+        )
+    if isinstance(tree, exp.Subquery):
+        raise Unsupported("a question in parentheses isn't offered", hint="leave the parentheses out", place=place)
+    if isinstance(tree, exp.Query):
+        raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", place=place)
+    raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", place=place)
+
+
+_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
+_EXPLAIN = re.compile(rf"{_BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
+_DP = re.compile(rf"{_BLANK}*+\({_BLANK}*+DP{_BLANK}*+\)", re.IGNORECASE)
+_OTHER = re.compile(
+    rf"{_BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
+    re.IGNORECASE,
+)
+_ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
+
+
+def explained(text: str) -> str | None:
+    """The question that an EXPLAIN is about, with blanks in its place, so that all places stay right; None without one.
+
+    Raises:
+        Unsupported: EXPLAIN ANALYZE, or another kind of it.
+
+    Examples:
+        >>> explained("EXPLAIN (DP) SELECT 1")
+        '             SELECT 1'
+        >>> explained("SELECT 1") is None
+        True
+    """
+    found = _EXPLAIN.match(text)
+    if found is None:
+        return None
+    end = found.end()
+    dp = _DP.match(text, end)
+    end = dp.end() if dp else end
+    other = _OTHER.match(text, end)
+    if other is not None:
+        place = place_at(text, other.start(1))
+        if _ANALYSE.match(text, end):
+            raise Unsupported(
+                "EXPLAIN ANALYZE would run the question, and tell what only the data can tell",
+                hint="EXPLAIN says what the answer would cost and how accurate it would be",
+                place=place,
+            )
+        raise Unsupported("EXPLAIN takes (DP) or nothing", hint="EXPLAIN SELECT …", place=place)
+    return re.sub(r"[^\n]", " ", text[:end]) + text[end:]

@@ -1,0 +1,336 @@
+"""Scalar syntax: how SQL says the functions of `ir.FUNCTIONS`.
+
+One entry per kind of syntax node, by the name of sqlglot's class: which of the node's parts are understood, and what
+they mean. A node without an entry is refused, and so is one with a part that its entry doesn't name: what isn't
+understood can't be passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from discreet.errors import TypeMismatch, Unsupported
+from discreet.query import ir
+from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
+from discreet.query.sql.cast_syntax import casted, to_whole, truncated_to_whole
+from discreet.query.sql.named_arguments import PRIVATE, bounded
+from discreet.query.sql.refusals import refusal
+from discreet.query.sql.statistics import is_margin
+from discreet.query.sql.time_syntax import LATER, Bind, date_diff, later, minus, part, plus, truncated
+from discreet.tables import Kind
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    Node: TypeAlias = exp.Expression
+
+
+Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
+
+MOST_POWER = 16
+"""POWER multiplies its first argument this often at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarSyntax:
+    """What one kind of syntax node means.
+
+    Args:
+        build: from the node, and the way to bind its parts, to the expression.
+        parts: the parts of the node that `build` understands, or that change nothing.
+    """
+
+    build: Build
+    parts: frozenset[str]
+
+
+def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[str, ...] = ()) -> ScalarSyntax:
+    """The function of that name, of the node's parts in this order; lists are laid out.
+
+    Args:
+        name: in `FUNCTIONS`.
+        parts: of the node.
+        least: how many arguments there must be; as many as parts, by default.
+        ignored: parts that change nothing.
+    """
+
+    def build(node: Node, bind: Bind) -> ir.Expr:
+        args = [bind(part) for part in _parts(node, parts)]
+        if len(args) < (len(parts) if least is None else least):
+            raise TypeMismatch(f"{name.upper()} lacks an argument here")
+        return call(name, *args)
+
+    return ScalarSyntax(build, frozenset((*parts, *ignored)))
+
+
+def _parts(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
+    """The node's parts of these names."""
+    for name in names:
+        part = node.args.get(name)
+        if isinstance(part, list):
+            yield from part
+        elif part is not None:
+            yield part
+
+
+def _special(build: Build, *parts: str) -> ScalarSyntax:
+    """A node that needs more than one function, or more than its parts."""
+    return ScalarSyntax(build, frozenset(parts))
+
+
+def _chain(name: str, class_name: str) -> ScalarSyntax:
+    """AND, OR and ||: a long chain is a deep tree, so it is walked down without recursion."""
+
+    def build(node: Node, bind: Bind) -> ir.Expr:
+        right: list[Node] = []
+        while type(node).__name__ == class_name:
+            right.append(node.args["expression"])
+            node = node.args["this"]
+        return call(name, bind(node), *(bind(part) for part in reversed(right)))
+
+    return ScalarSyntax(build, frozenset(("this", "expression", "safe")))
+
+
+def _literal(node: Node, _bind: Bind) -> ir.Expr:
+    """A text or a number."""
+    return literal(node.name) if node.args.get("is_string") else numeral(node.name)
+
+
+def _divide(node: Node, bind: Bind) -> ir.Expr:
+    """A real quotient; where the dialect says so, a whole one of whole numbers."""
+    left, right = bind(node.this), bind(node.expression)
+    whole = left.type.kind is Kind.INTEGER is right.type.kind
+    return call("quotient" if node.args.get("typed") and whole else "divide", left, right)
+
+
+def _power(node: Node, bind: Bind) -> ir.Expr:
+    """A product of equal factors, by squaring; or a root."""
+    base, exponent = cast(numbers("POWER", (bind(node.this),))[0], Kind.REAL), bind(node.expression)
+    value = exponent.value if isinstance(exponent, ir.Literal) else None
+    if not is_null(exponent) and not isinstance(value, int) and exponent.type.lo == exponent.type.hi == 0.5:  # noqa: PLR2004 — a square root
+        return call("sqrt", base)
+    if not isinstance(value, int) or not 1 <= value <= MOST_POWER:
+        raise Unsupported(f"POWER takes an exponent from 1 to {MOST_POWER}, or 0.5, written out")
+    power = base
+    for bit in f"{value:b}"[1:]:
+        power = call("multiply", power, power)
+        power = call("multiply", power, base) if bit == "1" else power
+    return power
+
+
+def _sign(node: Node, bind: Bind) -> ir.Expr:
+    """−1, 0 or 1."""
+    value, zero = numbers("SIGN", (bind(node.this),))[0], literal(0)
+    above, below, at = (call(name, value, zero) for name in ("gt", "lt", "eq"))
+    return call("if", above, literal(1), below, literal(-1), at, zero, literal(None))
+
+
+def _between(node: Node, bind: Bind) -> ir.Expr:
+    """Two comparisons."""
+    value = bind(node.this)
+    return call("and", call("ge", value, bind(node.args["low"])), call("le", value, bind(node.args["high"])))
+
+
+def _in(node: Node, bind: Bind) -> ir.Expr:
+    """A list of constants; anything else in it is compared one by one."""
+    value, listed = bind(node.this), [bind(item) for item in node.expressions]
+    if not listed:
+        raise Unsupported("IN takes a list of values")
+    if all(isinstance(item, ir.Literal) for item in listed):
+        return call("in", value, *listed)
+    return call("or", *(call("eq", value, item) for item in listed))
+
+
+def _is(node: Node, bind: Bind) -> ir.Expr:
+    """IS NULL, IS TRUE, IS FALSE: never unknown."""
+    value, what = bind(node.this), node.expression
+    match type(what).__name__:
+        case "Null":
+            return call("is_null", value)
+        case "Boolean":
+            return call("coalesce", value if what.this else call("not", value), literal(False))  # noqa: FBT003 — SQL's FALSE
+        case _:
+            raise Unsupported("IS takes NULL, TRUE, FALSE or DISTINCT FROM", hint="compare with =")
+
+
+def _like(name: str) -> ScalarSyntax:
+    """LIKE and its negation."""
+
+    def build(node: Node, bind: Bind) -> ir.Expr:
+        found = call(name, bind(node.this), bind(node.expression))
+        return call("not", found) if node.args.get("negate") else found
+
+    return _special(build, "this", "expression", "negate")
+
+
+def _case(node: Node, bind: Bind) -> ir.Expr:
+    """Both forms of CASE."""
+    subject = node.args.get("this")
+    value = None if subject is None else bind(subject)
+    args: list[ir.Expr] = []
+    for branch in node.args["ifs"]:
+        condition = bind(branch.this)
+        args += [condition if value is None else call("eq", value, condition), bind(branch.args["true"])]
+    default = node.args.get("default")
+    return _settled([*args, literal(None) if default is None else bind(default)])
+
+
+def _is_null_of(condition: ir.Expr, result: ir.Expr) -> bool:
+    """Whether a condition says that a result, perhaps a number read as real, is NULL."""
+    if isinstance(result, ir.Call) and result.function.name == "real":
+        (result,) = result.args
+    return isinstance(condition, ir.Call) and condition.function.name == "is_null" and condition.args == (result,)
+
+
+def _settled(args: list[ir.Expr]) -> ir.Expr:
+    """CASE without the branches that are known never to be reached; WHEN x IS NULL THEN x gives NULL."""
+    found = call("if", *args)
+    if not isinstance(found, ir.Call):
+        return found
+    kept: list[ir.Expr] = []
+    *pairs, default = found.args
+    for condition, result in zip(pairs[::2], pairs[1::2], strict=True):
+        if isinstance(condition, ir.Literal) and condition.value is not True:
+            continue
+        if isinstance(condition, ir.Literal):
+            default = result
+            break
+        kept += [condition, null(result.type.kind) if _is_null_of(condition, result) else result]
+    return call("if", *kept, default) if kept else default
+
+
+def _if(node: Node, bind: Bind) -> ir.Expr:
+    """IF(condition, result, else)."""
+    otherwise = node.args.get("false")
+    return call("if", bind(node.this), bind(node.args["true"]), literal(None) if otherwise is None else bind(otherwise))
+
+
+def _nullif(node: Node, bind: Bind) -> ir.Expr:
+    """NULL where the two are equal."""
+    value = bind(node.this)
+    return call("if", call("eq", value, bind(node.expression)), literal(None), value)
+
+
+def _extreme(name: str) -> ScalarSyntax:
+    """LEAST or GREATEST; in dialects where one NULL makes the result NULL, it does."""
+
+    def build(node: Node, bind: Bind) -> ir.Expr:
+        args = [bind(part) for part in _parts(node, ("this", "expressions"))]
+        found = args[0] if len(args) == 1 else call(name, *args)
+        if node.args.get("ignore_nulls") or not any(arg.type.nullable for arg in args):
+            return found
+        return call("if", call("or", *(call("is_null", arg) for arg in args)), literal(None), found)
+
+    return _special(build, "this", "expressions", "ignore_nulls")
+
+
+def _round(node: Node, bind: Bind) -> ir.Expr:
+    """ROUND to a whole number, or to so many digits."""
+    value, decimals = bind(node.this), node.args.get("decimals")
+    digits = None if decimals is None else bind(decimals)
+    if digits is None or digits == literal(0):
+        return to_whole("round", value)
+    rounded = call("round_digits", value, digits)
+    return cast(rounded, Kind.INTEGER) if value.type.kind is Kind.INTEGER and is_exact(value) else rounded
+
+
+def _trim(node: Node, bind: Bind) -> ir.Expr:
+    """TRIM at both ends or at one."""
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")), "trim")
+    return call(name, bind(node.this))
+
+
+def _concat(node: Node, bind: Bind) -> ir.Expr:
+    """CONCAT, which skips NULLs in most dialects."""
+    parts = [bind(part) for part in node.expressions]
+    if node.args.get("coalesce"):
+        parts = [call("coalesce", part, literal("")) if part.type.nullable else part for part in parts]
+    return call("concat", *parts)
+
+
+def _anonymous(node: Node, bind: Bind) -> ir.Expr:
+    """Functions that the parser has no class for."""
+    args = node.expressions
+    match node.name.casefold(), len(args):
+        case "date_part" | "datepart", 2:
+            return part(args[0], args[1], bind)
+        case "weekday", 1:
+            return call("day_of_week", bind(args[0]))
+        case private, 3 if private in PRIVATE:
+            return bounded(node, bind)
+        case private, _ if private in PRIVATE:
+            raise TypeMismatch(f"{PRIVATE[private]} takes two bounds", hint=f"{PRIVATE[private]} => (0, 100)")
+        case name, _ if is_margin(node):
+            raise Unsupported(
+                f"{name.upper()} speaks of noise, and there is none before the answer",
+                hint="use it in the question's own SELECT, HAVING or ORDER BY",
+            )
+        case _:
+            raise refusal(node)
+
+
+_BINARY = {
+    "Mul": "multiply", "IntDiv": "quotient", "Mod": "remainder",
+    "EQ": "eq", "NEQ": "ne", "LT": "lt", "LTE": "le", "GT": "gt", "GTE": "ge", "NullSafeNEQ": "distinct",
+}  # fmt: skip
+_UNARY = {
+    "Neg": "negate", "Not": "not", "Abs": "abs", "Sqrt": "sqrt",
+    "Upper": "upper", "Lower": "lower", "Length": "length",
+    "Year": "year", "Quarter": "quarter", "Month": "month", "Week": "week", "WeekOfYear": "week",
+    "Day": "day", "DayOfMonth": "day", "DayOfWeek": "day_of_week", "DayOfWeekIso": "iso_day_of_week",
+    "DayOfYear": "day_of_year", "Hour": "hour", "Minute": "minute", "Second": "second",
+}  # fmt: skip
+
+SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
+    **{node: _function(name, "this", "expression") for node, name in _BINARY.items()},
+    **{node: _function(name, "this") for node, name in _UNARY.items()},
+    "And": _chain("and", "And"),
+    "Or": _chain("or", "Or"),
+    "DPipe": _chain("concat", "DPipe"),
+    "Paren": _special(lambda node, bind: bind(node.this), "this"),
+    "Literal": _special(_literal, "this", "is_string"),
+    "RawString": _special(lambda node, _bind: literal(node.name), "this"),
+    "Boolean": _special(lambda node, _bind: literal(bool(node.this)), "this"),
+    "Null": _special(lambda _node, _bind: null(Kind.INTEGER)),
+    "Div": _special(_divide, "this", "expression", "typed", "safe"),
+    "SafeDivide": _function("divide", "this", "expression"),
+    "Add": _special(plus, "this", "expression"),
+    "Sub": _special(minus, "this", "expression"),
+    **{name: _special(later, "this", "expression", "unit") for name in LATER},
+    "Pow": _special(_power, "this", "expression"),
+    "Sign": _special(_sign, "this"),
+    "NullSafeEQ": _special(
+        lambda node, bind: call("not", call("distinct", bind(node.this), bind(node.expression))), "this", "expression"
+    ),
+    "Between": _special(_between, "this", "low", "high"),
+    "In": _special(_in, "this", "expressions"),
+    "Is": _special(_is, "this", "expression"),
+    "Like": _like("like"),
+    "ILike": _like("ilike"),
+    "Case": _special(_case, "this", "ifs", "default"),
+    "If": _special(_if, "this", "true", "false"),
+    "Coalesce": _function("coalesce", "this", "expressions", least=1, ignored=("is_nvl", "is_null")),
+    "Nullif": _special(_nullif, "this", "expression"),
+    "Least": _extreme("least"),
+    "Greatest": _extreme("greatest"),
+    "Round": _special(_round, "this", "decimals"),
+    "Floor": _special(lambda node, bind: to_whole("floor", bind(node.this)), "this"),
+    "Ceil": _special(lambda node, bind: to_whole("ceil", bind(node.this)), "this"),
+    "Trunc": _special(lambda node, bind: truncated_to_whole(bind(node.this)), "this"),
+    "Cast": _special(casted, "this", "to", "rounding", "digits"),
+    "TryCast": _special(casted, "this", "to", "safe", "rounding", "digits"),
+    "Date": _special(lambda node, bind: cast(bind(node.this), Kind.DATE), "this"),
+    "Trim": _special(_trim, "this", "position"),
+    "Substring": _function("substring", "this", "start", "length", least=2),
+    "Left": _special(
+        lambda node, bind: call("substring", bind(node.this), literal(1), bind(node.expression)), "this", "expression"
+    ),
+    "Concat": _special(_concat, "expressions", "safe", "coalesce"),
+    "Extract": _special(lambda node, bind: part(node.this, node.expression, bind), "this", "expression"),
+    "TimestampTrunc": _special(truncated, "this", "unit"),
+    "DateTrunc": _special(truncated, "this", "unit"),
+    "DateDiff": _special(date_diff, "this", "expression", "unit", "date_part_boundary", "whole_units"),
+    "Anonymous": _special(_anonymous, "this", "expressions"),
+}

@@ -1,0 +1,298 @@
+"""One SELECT over private rows: what it means as a question.
+
+What stands inside of it is read by others: rows by `from_clause`, subqueries by `subqueries`, expressions by `binder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from discreet.errors import QueryError, TypeMismatch, UnknownColumn, Unsupported
+from discreet.privacy import Unit
+from discreet.query import ir
+from discreet.query.ir import listed, literal, public_values
+from discreet.query.sql.aggregates import Aggregates
+from discreet.query.sql.binder import AnswerBinder, RowBinder, Weights, weight
+from discreet.query.sql.clauses import Grouping, count_of, grouping_of, order_of, position_of
+from discreet.query.sql.dialect_semantics import check_meaning
+from discreet.query.sql.from_clause import condition, source_of
+from discreet.query.sql.names import Names, check_alias, place_of
+from discreet.query.sql.options_clause import check_strategy, check_unit_column
+from discreet.query.sql.parsing import parse, spelled
+from discreet.query.sql.post_processing import layers, over
+from discreet.query.sql.projections import inlined, pruned
+from discreet.query.sql.scopes import Common, Derived, SelectContext, placed
+from discreet.query.sql.statistics import holds_aggregate
+from discreet.query.sql.subqueries import Subqueries, common_of
+from discreet.tables import Kind, Table
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+MOST_TOTAL = 10_000
+"""How many function calls all expressions over rows may compile to."""
+
+MOST_NAME = 200
+"""How long the name of a column without an alias may be."""
+
+_CLAUSES = {"expressions", "from", "joins", "where", "group", "having", "order", "limit", "offset", "with"}
+
+_REFUSED = {
+    "laterals": ("LATERAL", "a join reads several tables"),
+    "distinct": ("SELECT DISTINCT", "GROUP BY the same columns gives each combination once"),
+    "windows": ("WINDOW", "GROUP BY answers each group"),
+    "qualify": ("QUALIFY", "HAVING filters groups"),
+    "sample": ("SAMPLE", "all rows are asked; noise is what protects them"),
+    "hint": ("hints", "leave them out"),
+    "into": ("SELECT INTO", "answers are returned, not stored"),
+    "locks": ("FOR UPDATE", "tables here can only be asked"),
+}
+
+
+def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Question:
+    """What a question means: bound to columns, typed and checked.
+
+    Args:
+        sql: one SELECT, grouped or not.
+        tables: those it may read, private and public.
+        dialect: of the question, as sqlglot names it.
+
+    Raises:
+        QueryError: the question is refused; with the place and, where there is one, the fix.
+        InvalidArgument: there is no such dialect.
+
+    Examples:
+        >>> from discreet.tables import Column, Source
+        >>> from discreet.privacy import Bounds, Unit
+        >>> age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))
+        >>> census = Table(
+        ...     name="census", source=Source(kind="csv", location="census.csv"), columns=(age,), unit=Unit.row()
+        ... )
+        >>> print(*question("SELECT AVG(age) AS mean FROM census", [census]).aggregates)
+        avg("census"."age")
+    """
+    statement = parse(sql, dialect)
+    select, above = layers(statement.select)
+    try:
+        reading = _Reading(sql, dialect, select, tables)
+        found = reading.question()
+        check_unit_column(statement.options, reading.scope, reading.unit)
+        for each in above:
+            found = over(sql, each, found)
+        found = inlined(found)
+        check_strategy(statement.options, found)
+        check_meaning(found)
+    except RecursionError:
+        raise Unsupported("this question is nested too deeply", place=place_of(sql, select)) from None
+    except QueryError as error:
+        error.place = error.place or place_of(sql, select)
+        raise
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One column of the answer, before it is bound."""
+
+    node: exp.Expression
+    alias: str
+    name: str
+
+
+class _Reading:
+    """One question being read."""
+
+    def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table]) -> None:
+        """Check the clauses, and find the rows."""
+        self._text = text
+        self._dialect = dialect
+        self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
+        for part in self._parts.keys() - _CLAUSES:
+            self._refuse(part)
+        context = SelectContext(text, tables, self._derived)
+        self._subqueries = Subqueries(context)
+        self._source = source_of(context, select, common_of(select, {}))
+        self.scope = self._source.scope
+        self.unit = self._find_unit()
+
+    def _derived(self, query: exp.Query, common: Common) -> Derived:
+        """A subquery, read."""
+        return self._subqueries(query, common)
+
+    def _find_unit(self) -> Unit:
+        """Whose presence is hidden."""
+        owner = ir.owner_of(self._source.relation)
+        if owner is None:
+            raise Unsupported(
+                "nothing here is private: only public tables are read", hint="ask them directly, for nothing"
+            )
+        return owner.unit
+
+    def question(self) -> ir.Question:
+        """What the question means."""
+        keys, sets = self._grouping.keys, self._grouping.sets
+        names = Names()
+        named = tuple((names.take(self._key_name(key)), key) for key in keys)
+        released = {key: ir.Released(name, _released_type(key, rolled=bool(sets))) for name, key in named}
+        names_of = {key: name for name, key in named}
+        called = {id(item.node): item.name for item in self._items}
+        aggregates = Aggregates(self.scope, self.unit, names, called)
+        outputs = self._outputs(released, aggregates)
+        aliases = self._aliases(outputs)
+        answers = AnswerBinder(self.scope, released, aggregates, aliases, {})
+        having = self._having(answers)
+        order = order_of(self._text, self._parts.get("order"), answers, outputs)
+        if not keys and not aggregates.found:
+            raise Unsupported(
+                "this would answer once for each row, and so release their number",
+                hint="count or add up something, or GROUP BY a column",
+            )
+        found = tuple((name, listed(key)) for name, key in named)
+        self._check_keys(found)
+        used = [
+            *(key for _, key in found),
+            *(each for one in aggregates.found for each in (one.argument, one.other) if each),
+        ]
+        self._check_size(used)
+        return ir.Question(
+            text=self._text,
+            dialect=self._dialect,
+            source=pruned(self._source.relation, used),
+            keys=found,
+            aggregates=aggregates.found,
+            outputs=outputs,
+            having=having,
+            order=order,
+            limit=count_of(self._text, "limit", self._parts.get("limit")),
+            offset=count_of(self._text, "offset", self._parts.get("offset")) or 0,
+            sets=tuple(tuple(names_of[key] for key in each) for each in sets),
+        )
+
+    @cached_property
+    def _items(self) -> list[_Item]:
+        """The columns of the answer; their names are all different."""
+        names, items = Names(), []
+        for node in cast("list[exp.Expression]", self._parts.get("expressions", [])):
+            alias = node.alias if type(node).__name__ == "Alias" else ""
+            check_alias(self._text, node.args["alias"] if alias else None)
+            inner = cast("exp.Expression", node.this) if alias else node
+            items.append(_Item(inner, alias, names.take(alias or self._default_name(inner))))
+        return items
+
+    def _default_name(self, node: exp.Expression) -> str:
+        """What DuckDB would call a column without an alias, more or less."""
+        if type(node).__name__ == "Column":
+            known = (item.columns.get(node.name.casefold()) for item in self.scope.items)
+            spelled_so = (column.name for column in known if column is not None)
+            return next((name for name in spelled_so if name.casefold() == node.name.casefold()), node.name)
+        if type(node).__name__ == "Count" and type(node.this).__name__ in {"Star", "NoneType"}:
+            return "count_star()"
+        return spelled(node)[:MOST_NAME]
+
+    def _refuse(self, part: str) -> None:
+        """Refuse a clause that isn't offered."""
+        found = self._parts[part]
+        nodes = found if isinstance(found, list) else [found]
+        place = place_of(self._text, *(node for node in nodes if hasattr(node, "walk")))
+        what, hint = _REFUSED.get(part, (part.upper().replace("_", " "), "leave it out"))
+        raise Unsupported(f"{what} can't be used in a question", hint=hint, place=place)
+
+    @cached_property
+    def _grouping(self) -> Grouping:
+        """The grouping expressions, each once, and the sets that ROLLUP, CUBE and GROUPING SETS make of them."""
+        group = self._parts.get("group")
+        if group is None:
+            return Grouping((), ())
+        nodes = list(group.expressions)
+        if group.args.get("all"):
+            nodes = [item.node for item in self._items if not holds_aggregate(item.node)]
+        with placed(self._text, group):
+            return grouping_of(group, nodes, self._key)
+
+    def _key(self, node: exp.Expression) -> ir.Expr:
+        """One grouping expression: a position, an alias, or an expression over rows."""
+        position = position_of(self._text, node, "GROUP BY", len(self._items))
+        bind = RowBinder(self.scope, "GROUP BY")
+        try:
+            key = bind(node if position is None else self._items[position].node)
+        except UnknownColumn:
+            item = next((item for item in self._items if item.alias and _is_name(node, item.alias)), None)
+            if item is None:
+                raise
+            key = bind(item.node)
+        if key.type.kind in {Kind.REAL, Kind.TIMESTAMP}:
+            hint = (
+                "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
+            )
+            raise TypeMismatch(
+                f"a {key.type.kind} value makes no group", hint=f"{hint} does", place=place_of(self._text, node)
+            )
+        if not any(True for _ in ir.columns_in(key)):
+            raise Unsupported("a constant makes no groups", hint="leave it out", place=place_of(self._text, node))
+        return key
+
+    def _check_keys(self, keys: Sequence[tuple[str, ir.Expr]]) -> None:
+        """Refuse groups of a single unit each: no threshold would let one through."""
+        for name, key in keys:
+            if self.scope.facts.entity(key) and public_values(key) is None:
+                raise Unsupported(
+                    f"{name!r} says whose a row is, so each group would be one unit's own, and none can be released",
+                    hint="count them instead: COUNT(*) of a subquery with that GROUP BY",
+                )
+
+    def _key_name(self, key: ir.Expr) -> str:
+        """What the answer calls a key; else its column's name, or its text."""
+        called = self._called.get(key)
+        return called or (key.name if isinstance(key, ir.Column) else str(key))
+
+    @cached_property
+    def _called(self) -> Mapping[ir.Expr, str]:
+        """What the answer calls expressions over rows; those that aren't keys are refused in their turn."""
+        bind = RowBinder(self.scope, "GROUP BY")
+        called: dict[ir.Expr, str] = {}
+        for item in self._items:
+            try:
+                called.setdefault(bind(item.node), item.name)
+            except QueryError:
+                continue
+        return called
+
+    def _outputs(self, keys: Mapping[ir.Expr, ir.Released], aggregates: Aggregates) -> tuple[ir.Output, ...]:
+        """The columns of the answer."""
+        nodes = {item.alias.casefold(): item.node for item in reversed(self._items) if item.alias}
+        bind = AnswerBinder(self.scope, keys, aggregates, {}, nodes)
+        return tuple(ir.Output(name=item.name, expr=bind(item.node)) for item in self._items)
+
+    def _aliases(self, outputs: Sequence[ir.Output]) -> dict[str, ir.Expr]:
+        """The answer's columns by alias; the first of several equal ones."""
+        pairs = zip(self._items, outputs, strict=True)
+        return {item.alias.casefold(): output.expr for item, output in reversed(list(pairs)) if item.alias}
+
+    def _having(self, bind: AnswerBinder) -> ir.Expr | None:
+        """The condition on groups."""
+        if "having" not in self._parts:
+            return None
+        predicate = condition("HAVING", self._parts["having"].this, bind)
+        return None if predicate == literal(True) else predicate  # noqa: FBT003 — SQL's TRUE
+
+    def _check_size(self, exprs: Sequence[ir.Expr | None]) -> None:
+        """Refuse a question that compiles to too much, in all its expressions over rows together."""
+        known: Weights = {}
+        if sum(weight(expr, known) for expr in exprs if expr is not None) > MOST_TOTAL:
+            raise Unsupported("this question is too large", hint="ask several smaller ones")
+
+
+def _released_type(key: ir.Expr, *, rolled: bool) -> ir.Type:
+    """The type of a released key; where there are several grouping sets, it is NULL in those that leave it out."""
+    found = listed(key).type
+    return replace(found, nullable=True, hidden=False) if rolled else found
+
+
+def _is_name(node: exp.Expression, name: str) -> bool:
+    """Whether the node is that name and nothing more."""
+    is_column = type(node).__name__ == "Column" and not node.args.get("table")
+    return is_column and node.name.casefold() == name.casefold()

@@ -1,0 +1,208 @@
+"""Time syntax: how SQL writes parts of dates, their periods, the time between them, and later or earlier ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
+from discreet.query import ir
+from discreet.query.ir import call, literal, moment
+from discreet.tables import Kind
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    Node: TypeAlias = exp.Expression
+
+
+Bind: TypeAlias = Callable[[Any], ir.Expr]
+"""From a syntax node to the expression it means."""
+
+_PARTS = {
+    **{name: name for name in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
+    **dict.fromkeys(("dow", "dayofweek", "weekday"), "day_of_week"),
+    **dict.fromkeys(("isodow", "dayofweek_iso"), "iso_day_of_week"),
+    **dict.fromkeys(("doy", "dayofyear"), "day_of_year"),
+    "dayofmonth": "day",
+    "weekofyear": "week",
+}
+
+
+def dated(value: ir.Expr) -> ir.Expr:
+    """A date or timestamp; a text constant is read as one.
+
+    Raises:
+        TypeMismatch: the text isn't a date.
+    """
+    if not isinstance(value, ir.Literal) or not isinstance(value.value, str):
+        return value
+    found = moment(value.value, Kind.DATE)
+    if found is None:
+        raise TypeMismatch(f"{value.value[:40]!r} isn't a date", hint="write it as '2024-12-31'")
+    return found
+
+
+def part(field: Node, moment_: Node, bind: Bind) -> ir.Expr:
+    """EXTRACT(field FROM moment)."""
+    name = _PARTS.get(field.name.casefold())
+    if name is None:
+        raise UnknownFunction(f"there is no part {field.name!r} of a date", hint=f"one of {', '.join(_PARTS)}")
+    return call(name, bind(moment_))
+
+
+def truncated(node: Node, bind: Bind) -> ir.Expr:
+    """DATE_TRUNC: a date for periods from a day on."""
+    unit = node.args["unit"].name.casefold() if node.args.get("unit") else ""
+    if unit not in {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}:
+        raise UnknownFunction(
+            f"DATE_TRUNC doesn't know the period {unit!r}", hint="year, quarter, month, week, day, hour"
+        )
+    return call(f"trunc_{unit}", bind(node.this))
+
+
+def date_diff(node: Node, bind: Bind) -> ir.Expr:
+    """How many boundaries of the unit lie between two dates."""
+    end, start = dated(bind(node.this)), dated(bind(node.expression))
+    unit = node.args["unit"].name.casefold() if node.args.get("unit") else "day"
+    if node.args.get("whole_units") and (unit != "day" or {start.type.kind, end.type.kind} != {Kind.DATE}):
+        raise Unsupported(
+            f"DATE_DIFF in {unit}s counts whole ones in this dialect, and boundaries here",
+            hint="DATE_DIFF in days, between dates",
+        )
+    if unit == "day":
+        return call("days_between", start, end)
+    per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
+    if per_year is None:
+        raise Unsupported(f"DATE_DIFF in {unit}s isn't offered", hint="day, month, quarter or year")
+    years = call("subtract", call("year", end), call("year", start))
+    if per_year == 1:
+        return years
+    rest = call("subtract", call(unit, end), call(unit, start))
+    return call("add", call("multiply", years, literal(per_year)), rest)
+
+
+_UNITS = {
+    "day": ("days", 1),
+    "week": ("days", 7),
+    "month": ("months", 1),
+    "quarter": ("months", 3),
+    "year": ("months", 12),
+    "hour": ("seconds", 3_600),
+    "minute": ("seconds", 60),
+    "second": ("seconds", 1),
+}
+LATER = (
+    *("DateAdd", "DateSub", "TsOrDsAdd", "DatetimeAdd", "DatetimeSub", "TimestampAdd", "TimestampSub"),
+    *("AddMonths",),
+)
+"""The parser's classes for what `later` understands."""
+
+_ORDER = ("months", "days", "seconds")
+"""In which a mixed interval is added."""
+
+_PAIR = re.compile(r"\s*([+-]?\d{1,12})\s*([a-z]+)\s*", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[+-]?\d{1,12}\s*", re.ASCII)
+
+
+def is_interval(node: exp.Expression) -> bool:
+    """Whether a node is an INTERVAL."""
+    return type(node).__name__ == "Interval"
+
+
+def plus(node: exp.Expression, bind: Bind) -> ir.Expr:
+    """A sum of numbers, or a date and an interval, in either order."""
+    left, right = node.this, node.expression
+    if is_interval(left) and not is_interval(right):
+        left, right = right, left
+    if is_interval(right):
+        return _shifted(dated(bind(left)), _amounts(right), 1)
+    return call("add", bind(left), bind(right))
+
+
+def minus(node: exp.Expression, bind: Bind) -> ir.Expr:
+    """A difference of numbers, a date less an interval, or the days between two dates."""
+    if is_interval(node.expression):
+        return _shifted(dated(bind(node.this)), _amounts(node.expression), -1)
+    left, right = bind(node.this), bind(node.expression)
+    if left.type.kind is Kind.DATE is right.type.kind:
+        return call("days_between", right, left)
+    return call("subtract", left, right)
+
+
+def later(node: exp.Expression, bind: Bind) -> ir.Expr:
+    """DATE_ADD, DATEADD and their like; those that subtract have SUB in their names."""
+    sign = -1 if type(node).__name__.endswith("Sub") else 1
+    amount, unit = node.expression, node.args.get("unit")
+    if amount is None:
+        raise TypeMismatch("what is to be added is missing here")
+    if is_interval(amount):
+        amounts = _amounts(amount)
+    else:
+        name, size = _unit("month" if type(node).__name__ == "AddMonths" else "day" if unit is None else unit.name)
+        amounts = {name: size * _number(amount, bind)}
+    return _shifted(dated(bind(node.this)), amounts, sign)
+
+
+def _shifted(value: ir.Expr, amounts: dict[str, int], sign: int) -> ir.Expr:
+    """The value moved by all amounts."""
+    for name in _ORDER:
+        if name in amounts:
+            value = call(f"add_{name}", value, literal(sign * amounts[name]))
+    return value
+
+
+def _amounts(interval: exp.Expression) -> dict[str, int]:
+    """How many months, days and seconds an interval has.
+
+    Raises:
+        Unsupported: it isn't written out in whole numbers.
+    """
+    unit, number = interval.args.get("unit"), interval.this
+    if number is not None and unit is not None:
+        name, size = _unit(unit.name if type(unit).__name__ == "Var" else type(unit).__name__)
+        return {name: size * _written(number)}
+    text = "" if number is None else number.name
+    pairs, at = dict[str, int](), 0
+    while at < len(text) and (found := _PAIR.match(text, at)):
+        name, size = _unit(found[2])
+        pairs[name] = pairs.get(name, 0) + size * int(found[1])
+        at = found.end()
+    if not pairs or at < len(text):
+        raise Unsupported("an interval is a whole number and a unit", hint="INTERVAL '90' DAY, INTERVAL '3' MONTH")
+    return pairs
+
+
+def _unit(name: str) -> tuple[str, int]:
+    """What a unit is counted in, and how many of these it has.
+
+    Raises:
+        Unsupported: there is no such unit.
+    """
+    folded = name.casefold()
+    found = _UNITS.get(folded) or _UNITS.get(folded.removesuffix("s"))
+    if found is None:
+        raise Unsupported(f"an interval in {name[:40]!r} isn't offered", hint=", ".join(_UNITS))
+    return found
+
+
+def _written(node: exp.Expression) -> int:
+    """A whole number that is written out, perhaps as a text."""
+    sign = 1
+    while type(node).__name__ in {"Neg", "Paren"}:
+        sign = -sign if type(node).__name__ == "Neg" else sign
+        node = node.this
+    if type(node).__name__ != "Literal" or not _NUMBER.fullmatch(node.name):
+        raise Unsupported("the length of an interval is a whole number, written out", hint="INTERVAL '90' DAY")
+    return sign * int(node.name)
+
+
+def _number(node: exp.Expression, bind: Bind) -> int:
+    """A whole number that is known in advance, perhaps written as a text."""
+    if type(node).__name__ == "Literal":
+        return _written(node)
+    value = bind(node)
+    if not isinstance(value, ir.Literal) or type(value.value) is not int:
+        raise Unsupported("how far a date is moved is a whole number, written out")
+    return value.value

@@ -1,1 +1,0 @@
-"""Tuning: what is asked privately so that limits and bounds can be chosen."""

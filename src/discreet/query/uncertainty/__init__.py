@@ -1,1 +1,0 @@
-"""Uncertainty: how far noise may carry what is computed from released numbers."""

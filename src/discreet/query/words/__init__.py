@@ -1,1 +1,0 @@
-"""Words: plans, measures and expressions as a reader would say them."""

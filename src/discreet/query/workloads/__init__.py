@@ -1,1 +1,0 @@
-"""Workloads: several questions planned together."""

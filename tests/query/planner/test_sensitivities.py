@@ -1,0 +1,230 @@
+"""Sensitivities: sound and tight against every pair of contributions a unit could make."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import combinations, product
+
+import pytest
+
+from discreet.mechanisms import Contribution
+from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
+from discreet.query import ir
+from discreet.query.planner import sensitivity
+from discreet.query.planner.sensitivities import contribution, sensitivity_of_cells
+from discreet.tables import Kind
+
+ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
+GROUPS = 4
+
+
+def _contributions(lo: int, hi: int, limits: Limits, groups: int) -> list[tuple[int, ...]]:
+    """Every extreme contribution of one unit: the norms are convex, so their maxima are among these."""
+    rows = limits.rows if limits.rows is not None else limits.rows_per_group
+    assert rows is not None
+    one = sorted({rows * lo, 0, rows * hi})
+    if groups == 1:
+        return [(value,) for value in one]
+    kept = limits.groups if limits.rows is None and limits.groups is not None else 1
+    return [vector for vector in product(one, repeat=groups) if sum(value != 0 for value in vector) <= kept]
+
+
+def _norms(vector: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """ℓ0, ℓ∞, ℓ1 and the square of ℓ2."""
+    sizes = [abs(value) for value in vector]
+    return sum(size > 0 for size in sizes), max(sizes), sum(sizes), sum(size**2 for size in sizes)
+
+
+CASES = [
+    (lo, hi, limits, groups)
+    for lo, hi in [(1, 1), (0, 3), (-2, 3), (-3, 1), (2, 3), (-3, -2), (-3, 3)]
+    for limits in [
+        Limits(groups=1, rows_per_group=1),
+        Limits(groups=2, rows_per_group=3),
+        Limits(groups=3, rows_per_group=2),
+        Limits(rows=1),
+        Limits(rows=5),
+        Limits(rows=5, groups=2),
+    ]
+    for groups in (1, 2, 3, GROUPS)
+]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(("lo", "hi", "limits", "groups"), CASES)
+def test_every_pair_of_contributions_stays_within_and_some_pair_reaches_it(
+    lo: int, hi: int, limits: Limits, groups: int, adjacency: Adjacency
+) -> None:
+    """No pair of neighbours exceeds a norm, and none of the norms could be declared smaller."""
+    measure = ir.Sum(name="m", value=ONE, grid=0, lo=lo, hi=hi)
+    declared = sensitivity(measure, limits, adjacency, groups=groups)
+    vectors = _contributions(lo, hi, limits, groups)
+    others = [(0,) * groups] if adjacency is ADD_REMOVE else vectors
+    moved = [_norms(tuple(a - b for a, b in zip(one, other, strict=True))) for one in vectors for other in others]
+    l0, linf, l1, l2_squared = (max(norm) for norm in zip(*moved, strict=True))
+    assert (linf, l1, l2_squared) == (declared.linf, declared.l1, declared.l2_squared)
+    assert l0 <= declared.l0
+
+
+def test_the_textbook_table() -> None:
+    """Counts 1; histograms 1 and 2; bounded sums by the larger end, or by the width."""
+    row, keyed = Limits(rows=1), Limits(groups=1, rows_per_group=1)
+    count = ir.Sum(name="m", value=ONE, grid=0, lo=1, hi=1)
+    ages = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=110)
+    signed = ir.Sum(name="m", value=ONE, grid=0, lo=-40, hi=60)
+    table = (
+        {("count", adjacency): sensitivity(count, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        | {("histogram", adjacency): sensitivity(count, keyed, adjacency, groups=10).l1 for adjacency in Adjacency}
+        | {("sum", adjacency): sensitivity(ages, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        | {("signed", adjacency): sensitivity(signed, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+    )
+    assert table == {
+        ("count", ADD_REMOVE): 1,
+        ("count", SUBSTITUTION): 1,
+        ("histogram", ADD_REMOVE): 1,
+        ("histogram", SUBSTITUTION): 2,
+        ("sum", ADD_REMOVE): 110,
+        ("sum", SUBSTITUTION): 110,
+        ("signed", ADD_REMOVE): 60,
+        ("signed", SUBSTITUTION): 100,
+    }
+
+
+def test_counting_units_ignores_their_rows() -> None:
+    """A unit counts 1 in a group however many rows it has there."""
+    units = ir.Units(name="m")
+    assert sensitivity(units, Limits(groups=3, rows_per_group=10), ADD_REMOVE, groups=9).l1 == 3
+    assert sensitivity(units, Limits(groups=3, rows_per_group=10), SUBSTITUTION, groups=9).l1 == 6
+
+
+def _units_of(rows: int, kept: int, groups: int) -> list[tuple[int, ...]]:
+    """Every way in which a unit with so many rows at the most is counted: its groups, or as many as it keeps."""
+    spread = (set(places) for size in range(rows + 1) for places in product(range(groups), repeat=size))
+    sets = {frozenset(chosen) for there in spread for chosen in combinations(there, min(kept, len(there)))}
+    return [tuple(int(group in chosen) for group in range(groups)) for chosen in sets]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(("rows", "kept", "groups"), [(1, 1, 4), (2, 2, 4), (3, 3, 4), (4, 4, 4), (4, 2, 5), (2, 2, 2)])
+def test_units_of_few_rows_are_in_few_groups(rows: int, kept: int, groups: int, adjacency: Adjacency) -> None:
+    """All spreads of a unit's rows over groups, and all choices of those it keeps: sound, and tight."""
+    declared = sensitivity(ir.Units(name="m"), Limits(rows=rows, groups=kept), adjacency, groups=groups)
+    units = _units_of(rows, kept, groups)
+    others = [(0,) * groups] if adjacency is ADD_REMOVE else units
+    moves = [tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others]
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+    assert max(_norms(move)[0] for move in moves) == declared.l0
+    loose = _units_of(rows + 1, kept + 1, groups + 1)
+    assert max(sum(unit) for unit in loose) > min(kept, groups)  # one group more than declared, and it would be missed
+
+
+def test_units_are_not_counted_under_a_limit_on_rows_alone() -> None:
+    """A unit may have its rows in any number of groups as far as such a limit goes."""
+    with pytest.raises(AssertionError):
+        sensitivity(ir.Units(name="m"), Limits(rows=5), ADD_REMOVE, groups=9)
+
+
+def test_a_measure_that_cannot_move_still_gets_noise() -> None:
+    """Sensitivity 0 would mean an exact release, and nothing may be released exactly."""
+    nothing = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=0)
+    assert sensitivity(nothing, Limits(rows=1), ADD_REMOVE, groups=1).l1 == 1
+
+
+def _norms_reached(moves: Iterable[tuple[int, ...]]) -> tuple[int, int, Fraction]:
+    """The greatest ℓ∞, ℓ1 and square of ℓ2."""
+    found = [_norms(move) for move in moves]
+    return max(each[1] for each in found), max(each[2] for each in found), Fraction(max(each[3] for each in found))
+
+
+def _kept_pairs(limits: Limits, groups: int, values: int) -> list[frozenset[tuple[int, int]]]:
+    """Every set of pairs of group and value that one unit may keep."""
+    pairs = list(product(range(groups), range(values)))
+    sets = (frozenset(chosen) for size in range(len(pairs) + 1) for chosen in combinations(pairs, size))
+    return [chosen for chosen in sets if _is_within(chosen, limits)]
+
+
+def _is_within(chosen: frozenset[tuple[int, int]], limits: Limits) -> bool:
+    """Whether limits let a unit keep these pairs."""
+    per_group = Counter(group for group, _ in chosen)
+    if limits.rows is not None:
+        return len(chosen) <= limits.rows
+    return len(per_group) <= (limits.groups or 0) and all(
+        count <= (limits.rows_per_group or 0) for count in per_group.values()
+    )
+
+
+def _different(pairs: frozenset[tuple[int, int]], groups: int) -> tuple[int, ...]:
+    """How many values each group has."""
+    return tuple(sum(group == each for each, _ in pairs) for group in range(groups))
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(
+    ("limits", "groups", "values"),
+    [
+        (Limits(rows=2), 1, 4),
+        (Limits(groups=1, rows_per_group=2), 1, 4),
+        (Limits(groups=1, rows_per_group=1), 3, 2),
+        (Limits(groups=1, rows_per_group=2), 3, 2),
+        (Limits(groups=2, rows_per_group=1), 3, 2),
+        (Limits(rows=2), 3, 2),
+    ],
+)
+def test_different_values_move_no_further(limits: Limits, groups: int, values: int, adjacency: Adjacency) -> None:
+    """Whatever others keep: the union over units, with and without one, or with another in its place."""
+    declared = sensitivity(ir.DistinctValues(name="m", value=ONE), limits, adjacency, groups=groups)
+    units = _kept_pairs(limits, groups, values)
+    everything = [frozenset(chosen) for chosen in _kept_pairs(Limits(rows=groups * values), groups, values)]
+    replaced = [frozenset[tuple[int, int]]()] if adjacency is ADD_REMOVE else units
+    moves = {
+        tuple(a - b for a, b in zip(_different(rest | one, groups), _different(rest | other, groups), strict=True))
+        for rest in everything
+        for one in units
+        for other in replaced
+    }
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+
+
+def _weights(unit: Contribution, groups: int, cells: int) -> list[tuple[int, ...]]:
+    """Every way in which a unit may weigh in the cells of all groups."""
+    vectors = product(range(unit.each + 1), repeat=groups * cells)
+    return [
+        vector
+        for vector in vectors
+        if sum(vector) <= unit.total
+        and all(sum(vector[group * cells : (group + 1) * cells]) <= unit.each for group in range(groups))
+    ]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(("each", "total", "groups"), [(2, 2, 1), (1, 2, 3), (2, 2, 3), (2, 4, 2)])
+def test_counts_around_a_quantile_move_no_further(each: int, total: int, groups: int, adjacency: Adjacency) -> None:
+    """Two cells in each group reach what is declared."""
+    unit = Contribution(each=each, total=total, groups=groups, adjacency=adjacency)
+    declared = sensitivity_of_cells(unit, 2)
+    units = _weights(unit, groups, 2)
+    others = [(0,) * (2 * groups)] if adjacency is ADD_REMOVE else units
+    moves = (tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others)
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+
+
+@pytest.mark.parametrize(
+    ("limits", "groups", "each", "total", "known"),
+    [
+        (Limits(rows=5), 1, 5, 5, 1),
+        (Limits(rows=5), 4, 5, 5, 4),
+        (Limits(groups=2, rows_per_group=3), 4, 3, 6, 4),
+        (Limits(groups=9, rows_per_group=3), 4, 3, 12, 4),
+        (Limits(groups=2, rows_per_group=3), 2**48, 3, 6, None),
+        (Limits(rows=5, groups=2), 4, 5, 5, 4),
+    ],
+)
+def test_what_a_unit_contributes_to_a_histogram(
+    limits: Limits, groups: int, each: int, total: int, known: int | None
+) -> None:
+    """Its rows, within the limits, in steps of the counts."""
+    histogram = ir.Histogram(name="h", value=ONE, values=None, size=9, grid=-3)
+    found = contribution(histogram, limits, ADD_REMOVE, groups=groups)
+    assert (found.each, found.total, found.groups) == (each * 8, total * 8, known)
