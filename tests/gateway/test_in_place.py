@@ -154,9 +154,9 @@ def test_a_change_during_a_run_has_the_one_outcome(visits: Path, monkeypatch: py
     else:
         groups = engine._groups
 
-        def meanwhile(session: Any, exact: Any, shape: Any, views: Any) -> Any:
+        def meanwhile(session: Any, compiled: Any, views: Any) -> Any:
             """The file is written to once all was read of it, save where nothing is read."""
-            found = groups(session, exact, shape, views)
+            found = groups(session, compiled, views)
             if session.execute("SELECT count(*) FROM raw0") != [(0,)]:
                 rewritten(visits)
             return found

@@ -119,7 +119,8 @@ def test_a_forbidden_import_is_caught(house: Path, contract: str) -> None:
     assert run.returncode == 1, run.stdout
     for module, imported in forbidden:
         importer = f"discreet.{module.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}"
-        assert f"{importer} -> {imported}" in run.stdout, run.stdout + run.stderr
+        within = f".{importer.rpartition('.')[2]} -> .{imported.rpartition('.')[2]}"  # as a circle is told
+        assert f"{importer} -> {imported}" in run.stdout or within in run.stdout, run.stdout + run.stderr
 
 
 @pytest.mark.parametrize(("contract", "room"), [("floors", "attic"), ("query", "query/attic")])
