@@ -119,7 +119,7 @@ class Listed:
             count = f"{len(unseen):,} value{'s' * (len(unseen) > 1)}"
             raise SchemaMismatch(
                 f"{self.source} misses {count} of column {name!r}: {named}{more}",
-                hint="add a row for each, or read the column with null_texts that say which texts are missing values",
+                hint="add a row for each, or read the column with a Source whose missing texts are named",
             )
         return wanted
 

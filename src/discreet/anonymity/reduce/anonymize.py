@@ -89,7 +89,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
     A missing value is generalised like any other. The release shows a text for it, so nothing in it is a wildcard.
 
     Args:
-        table: the path of a CSV or Parquet file; a pandas, Polars or Arrow table; lists by name; or `Records`.
+        table: whatever `read` reads: a path, a `Source`, a frame, lists by name, or `Records`.
         quasi_identifiers: columns that an attacker may know; those that have hierarchies if left out.
         sensitive: columns that others must not learn; they are released as they are. Those that models name are added.
         identifying: columns that name people by themselves; they are not released.

@@ -12,6 +12,7 @@ from discreet.cli.common.sheets import show_json
 
 
 @reported
+@rows.with_written
 def anonymize(  # noqa: PLR0913 — each is an option of the command
     file: columns.File,
     *,
@@ -34,13 +35,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     local_recoding: own.LocalRecoding = False,
     nodes: own.Nodes = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
-    table: rows.TableName = None,
-    null: rows.NullTexts = None,
-    delimiter: rows.Delimiter = None,
-    encoding: rows.Encoding = "utf-8",
-    decimal: rows.DecimalMark = ".",
-    dates: rows.Dates = "ymd",
-    skip_malformed: rows.SkipMalformed = False,
+    how: rows.Written,
     yes: own.Yes = False,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
@@ -61,10 +56,6 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     )  # fmt: skip
     check([file, *choices.hierarchies.values()], output, report, force=force)
     whose = columns.unit_of(unit, rows_are_people=rows_are_people)
-    how = rows.Written(
-        table=table, missing=null, delimiter=delimiter, encoding=encoding, decimal=decimal, dates=dates,
-        skip_malformed=skip_malformed,
-    )  # fmt: skip
     with working("reading"):
         records = read(how.source(file), unit=whose, missing=missing.policy)
     rows.say_unread(records.unread.words())

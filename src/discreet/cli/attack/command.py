@@ -26,6 +26,7 @@ _SHOWN = 5
 
 
 @reported
+@rows.with_written
 def attack(  # noqa: PLR0913 — each is an option of the command
     context: typer.Context,
     name: own.Name = None,
@@ -37,13 +38,7 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     value: own.ValueOption = None,
     unit: columns.UnitOption = None,
     rows_are_people: columns.RowsArePeople = False,
-    table: rows.TableName = None,
-    null: rows.NullTexts = None,
-    delimiter: rows.Delimiter = None,
-    encoding: rows.Encoding = "utf-8",
-    decimal: rows.DecimalMark = ".",
-    dates: rows.Dates = "ymd",
-    skip_malformed: rows.SkipMalformed = False,
+    how: rows.Written,
     auxiliary: own.Auxiliary = None,
     truth: own.Truth = None,
     who: own.Who = None,
@@ -69,10 +64,6 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     if plot is not None:
         check(plot)
     whose = columns.unit_of(unit, rows_are_people=rows_are_people)
-    how = rows.Written(
-        table=table, missing=null, delimiter=delimiter, encoding=encoding, decimal=decimal, dates=dates,
-        skip_malformed=skip_malformed,
-    )  # fmt: skip
     source = None if file is None else how.source(file)
     with working("attacking"), heard():
         if auxiliary is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from inspect import Parameter, signature
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_type_hints
 
 import typer
 
@@ -36,11 +38,11 @@ SkipMalformed: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """How a file is written, as the options say it.
+    """How a file is written: an option for each field, and what it says.
 
     Args:
         table: inside of a database or spreadsheet.
-        missing: texts that stand for a missing value.
+        null: texts that stand for a missing value.
         delimiter: between the cells of a CSV file.
         encoding: of a text file.
         decimal: the mark in numbers that are texts.
@@ -48,13 +50,13 @@ class Written:
         skip_malformed: whether malformed records are left out.
     """
 
-    table: str | None = None
-    missing: Sequence[str] | None = None
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    decimal: str = "."
-    dates: str = "ymd"
-    skip_malformed: bool = False
+    table: TableName = None
+    null: NullTexts = None
+    delimiter: Delimiter = None
+    encoding: Encoding = "utf-8"
+    decimal: DecimalMark = "."
+    dates: Dates = "ymd"
+    skip_malformed: SkipMalformed = False
 
     def source(self, file: Path) -> Source:
         """The file, so written.
@@ -65,8 +67,8 @@ class Written:
         """
         from discreet.tables.sources import source_at
 
-        said = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "table"}
-        return replace(source_at(file, self.table), **{**said, "missing": tuple(self.missing or ())})
+        said = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("table", "null")}
+        return replace(source_at(file, self.table), missing=tuple(self.null or ()), **said)
 
     def source_beside(self, file: Path, other: Path) -> Source:
         """Another file that is read beside it: written alike if it is of the same kind.
@@ -84,16 +86,41 @@ class Written:
         """The options, to be pasted into a shell, each with a blank behind it.
 
         Examples:
-            >>> str(Written(missing=["?", "n/a"], decimal=","))
-            "--null '?' --null n/a --decimal , "
+            >>> str(Written(null=["?", "n/a"], decimal=","))
+        "--null '?' --null n/a --decimal , "
         """
-        given = [("table", self.table), *(("null", text) for text in self.missing or ())]
-        given += [(name, getattr(self, name)) for name in ("delimiter", "encoding", "decimal", "dates")]
-        usual = {("encoding", "utf-8"), ("decimal", "."), ("dates", "ymd")}
-        words = [
-            f"--{name} {quote(value)} " for name, value in given if value is not None and (name, value) not in usual
+        words = []
+        for each in fields(self):
+            said = getattr(self, each.name)
+            if said == each.default:
+                continue
+            option = f"--{each.name.replace('_', '-')} "
+            texts = said if isinstance(said, list) else [said]
+            words += [option if text is True else f"{option}{quote(text)} " for text in texts]
+        return "".join(words)
+
+
+def with_written(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how its file is written, in the place of its parameter `how`."""
+    options = get_type_hints(Written, include_extras=True)
+
+    @functools.wraps(command)
+    def run(*args: object, **kwargs: object) -> None:
+        how = Written(**{name: kwargs.pop(name) for name in options})  # type: ignore[arg-type]  # Typer has checked them
+        command(*args, how=how, **kwargs)
+
+    own, taken = signature(command, eval_str=True), list[Parameter]()
+    for each in own.parameters.values():
+        if each.name != "how":
+            taken.append(each)
+            continue
+        taken += [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(Written(), name), annotation=kind)
+            for name, kind in options.items()
         ]
-        return "".join([*words, "--skip-malformed " if self.skip_malformed else ""])
+    vars(run)["__signature__"] = own.replace(parameters=taken)
+    run.__annotations__ = {each.name: each.annotation for each in taken}
+    return run
 
 
 def say_unread(words: Sequence[str]) -> None:

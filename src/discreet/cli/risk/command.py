@@ -26,6 +26,7 @@ _PAGES = (".html", ".htm")
 
 
 @reported
+@rows.with_written
 def risk(  # noqa: PLR0913 — each is an option of the command
     file: columns.File,
     *,
@@ -41,13 +42,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
     ] = None,
     missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
-    table: rows.TableName = None,
-    null: rows.NullTexts = None,
-    delimiter: rows.Delimiter = None,
-    encoding: rows.Encoding = "utf-8",
-    decimal: rows.DecimalMark = ".",
-    dates: rows.Dates = "ymd",
-    skip_malformed: rows.SkipMalformed = False,
+    how: rows.Written,
     html: Annotated[
         Path | None,
         typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
@@ -61,10 +56,6 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     the custodian's own table, nothing is charged, and nothing leaves the machine. The report itself says things about
     people: it is for the custodian.
     """
-    how = rows.Written(
-        table=table, missing=null, delimiter=delimiter, encoding=encoding, decimal=decimal, dates=dates,
-        skip_malformed=skip_malformed,
-    )  # fmt: skip
     if html is not None:
         read = [file] if population is None else [file, population]
         refuse_to_replace(html, force=force, read=read, endings=_PAGES)
