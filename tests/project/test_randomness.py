@@ -13,7 +13,7 @@ import pytest
 
 from support.project import name, python_files
 
-ENTROPY = "src/discreet/noise/entropy.py"
+ENTROPY = "src/discreet/entropy.py"
 
 ATTRIBUTES = {
     "urandom",
@@ -64,7 +64,7 @@ def seeds(source: str) -> list[str]:
 
 @pytest.mark.parametrize("path", [path for path in python_files("src") if name(path) != ENTROPY], ids=name)
 def test_no_other_file_reaches_for_randomness(path: Path) -> None:
-    """Outside `noise/entropy.py` no random source is named."""
+    """Outside `entropy.py` no random source is named."""
     assert uses(path.read_text(encoding="utf-8")) == []
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.noise.finite import Finite
+    from discreet.noise.uniform import Finite
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -163,7 +163,7 @@ def _law_of(epsilon: Fraction, delta: Fraction) -> Finite:
         InvalidArgument: there are too many steps.
     """
     from discreet.exact.elementary import exp
-    from discreet.noise.finite import prepared
+    from discreet.noise.uniform import finite_law
 
     one = 1 << _BITS
     per_unit = min(epsilon, Fraction(64))
@@ -178,4 +178,4 @@ def _law_of(epsilon: Fraction, delta: Fraction) -> Finite:
         ends.append(min(rising, falling, one))
         if ends[-1] == last or len(ends) > _MOST_STEPS:
             raise InvalidArgument("with this epsilon and delta no group would be named", hint="allow fewer groups each")
-    return prepared(ends, _BITS)
+    return finite_law(ends, _BITS)
