@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.accounting.conversions.search import BITS, LEAST_EPSILON
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP
 
 if TYPE_CHECKING:

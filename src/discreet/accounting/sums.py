@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from discreet.exact import sqrt
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 
 _GRAIN = 10**40
 """Sums whose denominator outgrows this are rounded up to a multiple of its inverse.

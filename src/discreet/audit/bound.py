@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.exact.elementary import log
-from discreet.exact.rounding import to_float
+from discreet.exact.rounding import log, to_float
 from discreet.stats import lower_bound, upper_bound
 
 

@@ -16,7 +16,7 @@ from discreet.local.estimate import Estimate, counted
 from discreet.local.hadamard import odd, power_of_two_from, transformed
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.values import Values, checked_epsilon, checked_size, indices
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 24
 

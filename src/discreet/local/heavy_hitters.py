@@ -20,7 +20,7 @@ from discreet.local.local_hashing import LocalHashing
 from discreet.local.plateau import Plateau
 from discreet.local.values import Values, checked_epsilon, checked_rows, indices
 from discreet.noise.uniform import draw_uniform
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 from discreet.stats import clopper_pearson
 
 _MOST_BITS = 62

@@ -15,7 +15,7 @@ from discreet.local.estimate import Estimate, counted, frequencies
 from discreet.local.hashing import PRIME, candidates_of, digits, hashed_digits
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.values import Values, checked_epsilon, checked_rows, checked_size, indices
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 62
 _SEED = (1 << 62) - 1

@@ -13,7 +13,7 @@ from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, frequencies
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.values import Values, checked_epsilon, checked_size, indices
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from discreet.local.estimate import Estimate, counted, frequencies
 from discreet.local.flips import flip
 from discreet.local.values import Values, checked_epsilon, checked_rows, checked_size, indices
 from discreet.noise.bernoulli import draw_bernoulli, draw_packed
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 16
 _WORK = 1 << 17  # bytes of reports at a time

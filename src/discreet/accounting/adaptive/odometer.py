@@ -32,8 +32,8 @@ from discreet.accounting.conversions import gaussian_to_zcdp, pure_to_zcdp
 from discreet.accounting.sums import rounded_up
 from discreet.errors import LossNotAccepted
 from discreet.exact import log, sqrt
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ZCDP, GaussianDP, PureDP
 
 _LEVELS = 24

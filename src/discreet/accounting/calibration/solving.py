@@ -10,8 +10,8 @@ from discreet.accounting.calibration.accuracy import Noise, radius_of, scale_wit
 from discreet.accounting.conversions.search import least
 from discreet.accounting.guarantee import Accountant, Guarantee, best_of
 from discreet.errors import AccuracyUnreachable, InvalidArgument, LossNotAccepted
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, positive, probability, rational
+from discreet.exact.rounding import shorten
 from discreet.privacy import Event, GaussianEvent, LaplaceEvent
 
 _MOST_USES = 10**9

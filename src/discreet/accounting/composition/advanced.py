@@ -8,8 +8,8 @@ from fractions import Fraction
 from discreet.accounting.conversions.search import LEAST_EPSILON
 from discreet.accounting.sums import rounded_up
 from discreet.errors import InvalidArgument
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP
 
 

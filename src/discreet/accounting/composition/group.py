@@ -7,7 +7,7 @@ from typing import cast
 from discreet.accounting.composition.sequential import LossT
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import log
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 

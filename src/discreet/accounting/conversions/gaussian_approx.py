@@ -17,8 +17,8 @@ from discreet.accounting.conversions.search import (
     moderate,
 )
 from discreet.exact import exp
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 
 if TYPE_CHECKING:
     from flint import arb

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.accounting.conversions.search import BITS, LEAST_EPSILON
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP
 
 

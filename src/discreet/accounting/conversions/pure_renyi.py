@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet.accounting.conversions.search import BITS
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable
+from discreet.exact.rounding import shorten
 from discreet.privacy import ExponentialEvent, PureDP, PureEvent, RenyiDP
 
 

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting.conversions.search import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of
 from discreet.exact import exp as exp_bound
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import PureDP, RenyiDP
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import exp, log, log1p, sqrt
 
 from discreet.errors import InvalidArgument
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, positive
+from discreet.exact.rounding import shorten
 
 BITS = 128
 """Working precision: conversions lose a few bits, and results keep 53 at most."""

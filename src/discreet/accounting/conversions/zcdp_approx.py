@@ -14,8 +14,8 @@ from discreet.accounting.conversions.search import (
     minimise,
     moderate,
 )
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
 
 
 def zcdp_to_epsilon(rho: Rationalizable, delta: Rationalizable) -> Fraction:

@@ -13,8 +13,8 @@ from discreet.accounting.conversions.renyi_approx import renyi_to_delta, renyi_t
 from discreet.accounting.conversions.search import LEAST_EPSILON, log_of, minimise
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import to_float
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import (
     ADD_REMOVE,
     SUBSTITUTION,

@@ -13,7 +13,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.scale import GREATEST, checked, sensitive, short
 from discreet.privacy import Sensitivity
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 if TYPE_CHECKING:
     from flint import arb

@@ -10,7 +10,7 @@ from math import ceil, exp, log, pi, sqrt
 from flint import arb
 
 from discreet.exact.ball import ball, fraction, precision
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 from discreet.mechanisms.additive.hockey_stick import many_coordinates, one_coordinate, smoothing_for
 from discreet.mechanisms.scale import GREATEST, LEAST
 from discreet.privacy import Sensitivity

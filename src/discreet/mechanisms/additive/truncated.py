@@ -10,8 +10,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Self
 
 from discreet.errors import InvalidArgument
-from discreet.exact.digits import shorten
 from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.mechanisms.scale import checked, sensitive
 from discreet.mechanisms.shares import share_of, together
 from discreet.privacy import ApproxDP, ApproxEvent, Sensitivity

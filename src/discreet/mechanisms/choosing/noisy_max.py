@@ -13,7 +13,7 @@ from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.choosing.exponential import spread_of
 from discreet.mechanisms.choosing.scores import MOST_OPTIONS, whole
 from discreet.mechanisms.scale import checked, short
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.choosing.exponential import spread_of
 from discreet.mechanisms.choosing.scores import MOST_OPTIONS, behind, whole
 from discreet.mechanisms.scale import checked, short
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 if TYPE_CHECKING:
     from flint import arb
@@ -155,7 +155,7 @@ class PermuteAndFlip(Pure):
 @lru_cache(maxsize=1024)
 def _radius(rate: Fraction, confidence: Fraction, options: int) -> int:
     """`PermuteAndFlip.radius`, once the arguments are checked."""
-    from discreet.exact.elementary import log
+    from discreet.exact.rounding import log
     from discreet.stats.search import boundary, excess
 
     doubt = 1 - confidence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.scale import GREATEST, short
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.scale import short
 from discreet.privacy import Sensitivity
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 Telling: TypeAlias = Literal["only", "gap", "value"]
 """What is told of a number that reaches the threshold: that it does, by how much, or a noisy value of its own."""

@@ -1,11 +1,11 @@
-"""The dice behind the census: even, unrelated by label, and no source of noise."""
+"""The pseudorandom numbers behind the census: even, unrelated by label, and no source of noise."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from discreet.census.dice import normal, pick, uniform
+from discreet.census.pseudorandom import normal, pick, uniform
 
 
 def test_uniform_fills_the_unit_interval_evenly() -> None:

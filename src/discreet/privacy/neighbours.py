@@ -1,8 +1,10 @@
-"""The unit of privacy: whose presence is hidden."""
+"""Whose presence is hidden, which tables are neighbours, and how far an exact answer moves between them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
 from typing import Literal, Self, get_args
 
 from discreet.errors import InvalidArgument
@@ -63,3 +65,64 @@ class Unit:
         if self.column is None:
             return "row"
         return self.column if self.per is None else f"{self.column} per {self.per} of {self.at}"
+
+
+class Adjacency(StrEnum):
+    """How two neighbouring tables differ.
+
+    A guarantee under substitution follows from one under add-remove, at twice the ε or four times the ρ if it has no δ,
+    and not the reverse, so certificates always name the relation. Of (ε, δ)-DP it is (2ε, (1 + e^ε)·δ); see
+    `discreet.accounting.group`.
+
+    Examples:
+        >>> Adjacency("add_remove") is ADD_REMOVE
+        True
+    """
+
+    ADD_REMOVE = "add_remove"
+    """One has all rows of one unit more than the other ("unbounded" in some texts)."""
+
+    SUBSTITUTION = "substitution"
+    """The rows of one unit are replaced by rows of one other ("bounded")."""
+
+
+ADD_REMOVE = Adjacency.ADD_REMOVE
+SUBSTITUTION = Adjacency.SUBSTITUTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """How far the exact answer can move between neighbours, in steps of its grid.
+
+    Args:
+        l0: in how many coordinates it can move.
+        linf: how far one coordinate can move.
+        l1: how far all coordinates can move together, in sum.
+        l2_squared: the square of how far they can move in the Euclidean norm; squared, so that it's exact.
+
+    Raises:
+        InvalidArgument: a norm is negative, or the norms contradict each other (`linf ≤ l2 ≤ l1 ≤ l0·linf` holds
+            for every vector, so a declaration that breaks it would hide a mistake).
+
+    Examples:
+        >>> Sensitivity.scalar(3).l1
+        3
+    """
+
+    l0: int
+    linf: int
+    l1: int
+    l2_squared: Fraction
+
+    def __post_init__(self) -> None:
+        """Check what holds for any vector."""
+        consistent = 0 <= self.linf <= self.l1 <= self.l0 * self.linf and (
+            self.linf**2 <= self.l2_squared <= min(self.l1**2, self.l1 * self.linf)
+        )
+        if not consistent:
+            raise InvalidArgument(f"no vector has these norms: {self}")
+
+    @classmethod
+    def scalar(cls, size: int) -> Sensitivity:
+        """The sensitivity of one number that moves by at most `size` steps."""
+        return cls(l0=1, linf=size, l1=size, l2_squared=Fraction(size * size))

@@ -1,7 +1,7 @@
-"""Dice that fall the same way every time: numbers that look drawn at random and are the same on every machine.
+"""Pseudorandom numbers that are the same on every run and every machine.
 
-For public fiction only. Whoever knows the label knows every number, so nothing that protects anybody may use them;
-noise comes from `discreet.noise`, which has no label and no seed.
+For public fiction only. Anybody who knows a stream's label knows all its numbers, so they must not protect anything.
+Noise comes from `discreet.noise`, which has no label and no seed.
 """
 
 from __future__ import annotations
