@@ -16,7 +16,7 @@ from discreet.accounting.composition import advanced, optimal
 from discreet.accounting.pld import curve_of
 from discreet.cli import app
 from discreet.cli.common.failures import ExitCode
-from discreet.plot.drawing.numbers import shown
+from discreet.plot.numbers import shown
 from discreet.privacy import LaplaceEvent, PureDP
 from support import commandline
 

@@ -34,7 +34,7 @@ def composition(
     """
     from discreet import plot
     from discreet.exact.rational import positive, probability
-    from discreet.plot.drawing.numbers import shown
+    from discreet.plot.numbers import shown
 
     each, rest = positive(epsilon, "epsilon"), probability(delta, "delta")
     with working("drawing"):

@@ -1,17 +1,25 @@
-"""Sheets: empty figures in the house's style, with a message above and words for those who can't see them."""
+"""Sheets: empty figures with a message above, text that fits them, words for those who can't see them, and files.
+
+Files in SVG and PNG are the same for the same figure, on every day and machine.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
+from io import BytesIO, StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import ExtraMissing
-from discreet.plot.drawing.strokes import FAINT, GRID, INK, PAPER
+from discreet.errors import ExtraMissing, InvalidArgument
+from discreet.plot.marks import FAINT, GRID, INK, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 WIDTH = 7.2
 """Inches: a column of text; at 100 dots an inch, a column of a page on a screen."""
@@ -138,3 +146,130 @@ def title_of(figure: Figure) -> str:
 def words_of(figure: Figure) -> str:
     """What a figure shows, in words."""
     return str(figure.get_label())
+
+
+_LONGEST = 200
+"""Letters of a name that are looked at."""
+_POINTS = 72
+_TITLE, _TICK = 11.5, 8.5
+"""The sizes of titles and of labels at axes, in points."""
+_EDGES = 0.5
+"""Inches at the sides of a title that stay empty."""
+
+
+def in_title(name: str, rest: str) -> str:
+    """A name, cut so that it fits into a title together with the rest of it. Call it in the house's style.
+
+    Args:
+        name: of a column.
+        rest: all other words of the title.
+    """
+    return fitted(name, WIDTH - _EDGES - inches(rest, size=_TITLE, bold=True), size=_TITLE, bold=True)
+
+
+def at_axis(name: str, room: float) -> str:
+    """A name, cut so that it fits beside an axis with so many inches for it. Call it in the house's style."""
+    return fitted(name, room, size=_TICK)
+
+
+def fitted(name: str, room: float, *, size: float, bold: bool = False) -> str:
+    """A name, without letters of its middle where it is too long: names of a table often begin or end alike.
+
+    Args:
+        name: any text.
+        room: in inches.
+        size: of its letters, in points.
+        bold: whether they are.
+    """
+    kept = min(len(name), _LONGEST)
+    short = name if kept == len(name) else _without_middle(name, kept)
+    while kept > 1 and inches(short, size=size, bold=bold) > room:
+        kept -= 1
+        short = _without_middle(name, kept)
+    return short
+
+
+def inches(text: str, *, size: float, bold: bool = False) -> float:
+    """How wide a text is."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / _POINTS
+
+
+def _without_middle(name: str, kept: int) -> str:
+    """So many letters of a name, and a sign for those between.
+
+    Examples:
+        >>> _without_middle("household_income", 7)
+        'hous…ome'
+    """
+    end = kept // 2
+    return f"{name[: kept - end]}…{name[len(name) - end :]}"
+
+
+_MAKER = "discreet"
+"""What files say they were made by; not with which version of what."""
+
+
+def save(figure: Figure, path: Path | str) -> Path:
+    """Write a figure to a file, which is replaced if it is there.
+
+    The file holds what is drawn and the figure's words, and nothing of the machine: no date, no path, no user. The
+    same figure gives the same bytes with the same version of Matplotlib.
+
+    Args:
+        figure: one that a function of `discreet.plot` made.
+        path: ends in `.svg` or `.png`.
+
+    Returns:
+        The path.
+
+    Raises:
+        InvalidArgument: the ending is another, or the file can't be written.
+
+    Examples:
+        >>> from discreet.plot import averaging
+        >>> save(averaging([3, 6, 4, 4], truth=4, epsilon=0.5), "averaging.svg").name
+        'averaging.svg'
+    """
+    file = Path(path)
+    match file.suffix.lower():
+        case ".svg":
+            data = svg(figure).encode()
+        case ".png":
+            data = png(figure)
+        case other:
+            raise InvalidArgument(
+                f"a figure can't be saved as {other or 'a file without ending'!r}", hint="a file in .svg or .png"
+            )
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise InvalidArgument(f"the file {str(path)!r} can't be written: {error.strerror}") from None
+    return file
+
+
+def svg(figure: Figure) -> str:
+    """A figure as SVG, with a title and a description that screen readers read."""
+    buffer = StringIO()
+    with house_style():
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": _MAKER})
+    opening = re.compile(r"<svg\b[^>]*(?=>)")
+    title, words = escape(title_of(figure)), escape(words_of(figure))
+    named = (
+        ' role="img" aria-labelledby="title description">\n'
+        f' <title id="title">{title}</title>\n <desc id="description">{words}</desc'
+    )
+    return opening.sub(lambda found: found[0] + named, buffer.getvalue(), count=1)
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as PNG, with its words as text beside the pixels."""
+    buffer = BytesIO()
+    words = {"Software": _MAKER, "Title": title_of(figure), "Description": words_of(figure)}
+    with house_style():
+        figure.savefig(buffer, format="png", metadata=words)
+    return buffer.getvalue()
