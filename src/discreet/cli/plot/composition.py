@@ -51,8 +51,7 @@ def composition(
 
 def _totals(event: Event, epsilon: Fraction, delta: Fraction, count: int) -> dict[str, float]:
     """The ε of so many uses, by the name of the theorem."""
-    from discreet.accounting import pure_to_zcdp, zcdp_to_epsilon
-    from discreet.accounting.composition import advanced, optimal
+    from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
     from discreet.accounting.pld import curve_of
     from discreet.privacy import PureDP
 

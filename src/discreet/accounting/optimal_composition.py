@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from discreet.accounting.conversions.search import LEAST_EPSILON
+from discreet.accounting.arithmetic import LEAST_EPSILON
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
@@ -26,6 +26,7 @@ from discreet.privacy import ApproxDP, PureDP
 
 if TYPE_CHECKING:
     from flint import arb
+
 
 _BITS = 256
 _FAR = 2**30

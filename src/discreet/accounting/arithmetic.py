@@ -1,4 +1,4 @@
-"""What conversions share: the range of their arguments, and searches that can't make them wrong.
+"""Arithmetic of losses: arguments in range, searches that can't make a result wrong, and sums that are rounded up.
 
 A conversion often has a free parameter of which every value is sound. Floats then look for a good one, and the value
 at it is enclosed by a ball. Where an equation must be solved instead, each candidate is checked in balls before it is
@@ -7,13 +7,14 @@ returned. So a poor search costs utility and never privacy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from math import exp, log, log1p, sqrt
+from math import ceil, exp, log, log1p, sqrt
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.exact.rounding import shorten
+from discreet.exact.rounding import sqrt as rational_sqrt
 
 BITS = 128
 """Working precision: conversions lose a few bits, and results keep 53 at most."""
@@ -128,3 +129,40 @@ def _first(passes: Callable[[Fraction], bool], start: Fraction, *, factor: Fract
             return candidate
         candidate *= factor
     raise ArithmeticError("no number was found that passes")
+
+
+_GRAIN = 10**40
+"""Sums whose denominator outgrows this are rounded up to a multiple of its inverse.
+
+Without a limit, thousands of questions whose ε have unrelated denominators would make a total of thousands of digits,
+and an analyst could choose them so. All decimals of up to forty places, and thirds and sevenths too, stay exact.
+"""
+
+
+def rounded_up(amount: Fraction) -> Fraction:
+    """The amount itself if its denominator is moderate, else the next multiple of 10^−40 above it."""
+    return amount if amount.denominator <= _GRAIN else Fraction(ceil(amount * _GRAIN), _GRAIN)
+
+
+def total(amounts: Iterable[Fraction]) -> Fraction:
+    """The sum, never below the exact one.
+
+    Examples:
+        >>> total([Fraction(1, 10)] * 10)
+        Fraction(1, 1)
+    """
+    found = Fraction(0)
+    for amount in amounts:
+        found = rounded_up(found + amount)
+    return found
+
+
+def root(square: Fraction) -> Fraction:
+    """The square root, exact if it is rational, else rounded up to 53 digits.
+
+    Examples:
+        >>> root(Fraction(25)), root(Fraction(2)) ** 2 > 2
+        (Fraction(5, 1), True)
+    """
+    found = rational_sqrt(square, round_up=True)
+    return found if found**2 == square else shorten(found, bits=53, round_up=True)

@@ -1,4 +1,4 @@
-"""Between zCDP and (ε, δ)."""
+"""Between zCDP and (ε, δ); from zCDP to Rényi differential privacy, and from Gaussian differential privacy to zCDP."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import log1p, sqrt
 
-from discreet.accounting.conversions.search import (
-    BITS,
-    LEAST_EPSILON,
-    LEAST_LOG_DELTA,
-    log_of,
-    minimise,
-    moderate,
-)
-from discreet.exact.rational import Rationalizable, probability
+from discreet.accounting.arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of, minimise, moderate
+from discreet.errors import InvalidArgument
+from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
+from discreet.privacy import ZCDP, ApproxDP, Loss, PureDP, RenyiDP
 
 
 def zcdp_to_epsilon(rho: Rationalizable, delta: Rationalizable) -> Fraction:
@@ -119,3 +114,51 @@ def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         if not rho > 0:
             raise ArithmeticError("no positive rho was found for this epsilon and delta")
         return shorten(fraction(rho.lower()), bits=40, round_up=False)
+
+
+def zcdp_to_renyi(rho: Rationalizable, alpha: Rationalizable) -> RenyiDP:
+    """What ρ-zCDP says at one order: D_α ≤ αρ, by its definition (Bun, Steinke 2016, Definition 1.1).
+
+    Examples:
+        >>> print(zcdp_to_renyi("0.1", 5))
+        ε = 0.5 of order 5
+    """
+    order = positive(alpha, "alpha")
+    return RenyiDP(order, order * positive(rho, "rho"))
+
+
+def gaussian_to_zcdp(mu: Rationalizable) -> Fraction:
+    """The ρ such that every μ-GDP release is ρ-zCDP, and no smaller one for all of them: ρ = μ²/2.
+
+    Proof. A μ-GDP release is a post-processing of a draw from N(0, 1) or N(μ, 1) (Dong, Roth, Su 2019, Theorem 2.10,
+    after Blackwell), whose Rényi divergence of order α is αμ²/2, either way around.
+
+    Examples:
+        >>> gaussian_to_zcdp(1)
+        Fraction(1, 2)
+    """
+    return positive(mu, "mu") ** 2 / 2
+
+
+def to_approx(loss: Loss, delta: Rationalizable) -> ApproxDP:
+    """The same release's loss as (ε, δ), to compare what is stated in different terms.
+
+    Args:
+        loss: any loss.
+        delta: the δ to state; above the loss's own δ if that is in zCDP, and at least it otherwise.
+
+    Raises:
+        InvalidArgument: δ is too small for this loss.
+
+    Examples:
+        >>> print(to_approx(ZCDP("0.1"), 1e-6))
+        ε = 2.14194, δ = 1e-06
+    """
+    target = probability(delta, "delta")
+    if isinstance(loss, PureDP):
+        return ApproxDP(loss.epsilon, target)
+    if target < loss.delta or (isinstance(loss, ZCDP) and target == loss.delta):
+        raise InvalidArgument(f"delta must be above {float(loss.delta):.3g}, the loss's own, not {delta}")
+    if isinstance(loss, ApproxDP):
+        return ApproxDP(loss.epsilon, target)
+    return ApproxDP(zcdp_to_epsilon(loss.rho, target - loss.delta), target)

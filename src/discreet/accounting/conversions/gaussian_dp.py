@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.accounting.conversions.search import (
+from discreet.accounting.arithmetic import (
     BITS,
     LEAST_EPSILON,
     LEAST_LOG_DELTA,
