@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine import Engine, entries
-from discreet.mechanisms.choosing.contribution import Contribution
+from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.cells import Cells
 from discreet.query.draft import Selection

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from discreet.exact.rational import Rationalizable
 from discreet.mechanisms import Gaussian, Laplace, Threshold
-from discreet.mechanisms.choosing.contribution import Contribution
-from discreet.mechanisms.choosing.mode import Mode
-from discreet.mechanisms.choosing.quantile import Quantile
+from discreet.mechanisms.histogram import Contribution
+from discreet.mechanisms.mode import Mode
+from discreet.mechanisms.quantile import Quantile
 from discreet.privacy import Adjacency, Event, Limits, Sensitivity, Unit
 from discreet.query import ir
 from discreet.query.estimators import Estimator

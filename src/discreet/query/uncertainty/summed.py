@@ -26,7 +26,7 @@ from math import ceil, isqrt, tanh
 
 from discreet.exact.rational import Rationalizable, probability
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.mechanisms.scale import GREATEST
+from discreet.mechanisms.parameters import GREATEST
 from discreet.query.uncertainty import many_laplaces
 
 LEAST_SIGMA = 4
