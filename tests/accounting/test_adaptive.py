@@ -35,8 +35,8 @@ from discreet.accounting import (
     renyi_to_delta,
     zcdp_to_delta,
 )
-from discreet.accounting.adaptive.odometer import lines
-from discreet.accounting.adaptive.totals import Amounts
+from discreet.accounting.adaptive import Amounts
+from discreet.accounting.odometer import lines
 from discreet.errors import BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, LaplaceEvent, PureDP, RenyiDP
 from support.project import ROOT

@@ -13,8 +13,19 @@ from flint import arb, ctx
 
 from discreet.accounting.pld.bins import Bins, Rounding
 from discreet.accounting.pld.gaussian import Gaussian
-from discreet.accounting.pld.laws import Atoms, Law, Symmetric, atoms, diluted, undiluted
-from discreet.accounting.pld.noise import bounded_range, laplace, response, selection, small_gaussian
+from discreet.accounting.pld.laws import (
+    Atoms,
+    Law,
+    Symmetric,
+    atoms,
+    bounded_range,
+    diluted,
+    laplace,
+    response,
+    selection,
+    small_gaussian,
+    undiluted,
+)
 from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent
 from support.pairs import Pair, composed, noisy
 from support.pairs import response as randomised_response

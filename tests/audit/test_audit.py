@@ -12,12 +12,10 @@ import pytest
 
 from discreet.audit import audit, auditing, learning
 from discreet.audit.auditing import DRAWS
-from discreet.audit.batches import Batch
-from discreet.audit.gallery import GALLERY, Broken
-from discreet.audit.gallery.sparse_vector import indicated
-from discreet.audit.laws import laws_of
+from discreet.audit.gallery import GALLERY, Broken, indicated
+from discreet.audit.learning import laws_of
 from discreet.audit.named import SOUND, audit_named
-from discreet.audit.views import views_of
+from discreet.audit.outputs import Batch, views_of
 from discreet.errors import InvalidArgument
 from discreet.local import RandomisedResponse
 from discreet.mechanisms import Exponential, Gaussian, Laplace, NoisyMax, PermuteAndFlip

@@ -14,9 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit import audit_question
-from discreet.audit.neighbourhood import neighbours_of
-from discreet.audit.tables import laid_out, read
-from discreet.audit.units import packets_of
+from discreet.audit.neighbourhood import laid_out, neighbours_of, read, rows_by_unit
 from discreet.errors import DeltaRequired, InvalidArgument
 from discreet.gateway.terms import PlanTerms
 from discreet.mechanisms import Laplace, Threshold
@@ -132,15 +130,15 @@ def test_groups_of_one_that_are_named_are_found_out(tmp_path: Path, monkeypatch:
 def test_units_are_those_of_the_engine(tmp_path: Path) -> None:
     """An id is one however it is written; rows without one are nobody's."""
     by_id = people(tmp_path, dp.Unit("person"))
-    packets = packets_of(by_id, read(by_id))
-    assert {unit: list(held["people"]) for unit, held in packets.items()} == {1: [0, 1], 2: [2], 3: [3], 4: [4, 5, 6]}
+    owned = rows_by_unit(by_id, read(by_id))
+    assert {unit: list(held["people"]) for unit, held in owned.items()} == {1: [0, 1], 2: [2], 3: [3], 4: [4, 5, 6]}
 
 
 @pytest.mark.parametrize(("per", "units"), [("day", 5), ("week", 5), ("month", 4), ("year", 4)])
 def test_units_are_told_by_their_periods(per: Any, units: int, tmp_path: Path) -> None:
     """One person is there twice, a week apart."""
     dataset = people(tmp_path, dp.Unit("person", per=per, at="day"))
-    assert len(packets_of(dataset, read(dataset))) == units
+    assert len(rows_by_unit(dataset, read(dataset))) == units
 
 
 def linked() -> tuple[list[Any], dict[str, object]]:
@@ -171,7 +169,7 @@ def test_rows_of_linked_tables_go_with_their_unit(tmp_path: Path) -> None:
     held = {table.source.location: data[table.name] for table in dataset.tables}
     rows = read(dataset, held)
     assert set(rows) == {"customers", "orders", "items", "parts"}
-    assert packets_of(dataset, rows) == {
+    assert rows_by_unit(dataset, rows) == {
         1: {"customers": [0], "orders": [0, 1], "items": [1]},
         2: {"customers": [1], "orders": [2]},
         3: {"customers": [2]},

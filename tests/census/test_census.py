@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.census import CENSUS_DAY, LARGEST, names, synthetic
-from discreet.census.people import EDUCATION, _ids
+from discreet.census import CENSUS_DAY, LARGEST, synthetic
+from discreet.census.people import EDUCATION, FEMALE_NAMES, MALE_NAMES, SURNAMES, _ids
 from discreet.errors import InvalidArgument
 
 PEOPLE = 32_561
@@ -122,11 +122,11 @@ def test_columns_hang_together_as_in_life(people: dict[str, list[Any]]) -> None:
 
 def test_given_names_follow_sex(people: dict[str, list[Any]]) -> None:
     """A woman has a woman's name, a man a man's; common names are common."""
-    assert len(names.FEMALE) == len(names.MALE) == len(set(names.FEMALE) | set(names.MALE)) / 2
-    assert len(set(names.SURNAMES)) == len(names.SURNAMES)
+    assert len(FEMALE_NAMES) == len(MALE_NAMES) == len(set(FEMALE_NAMES) | set(MALE_NAMES)) / 2
+    assert len(set(SURNAMES)) == len(SURNAMES)
     given = [name.split(" ")[0] for name in people["name"]]
-    assert all((one in names.FEMALE) == (sex == "Female") for one, sex in zip(given, people["sex"], strict=True))
-    assert given.count(names.FEMALE[0]) > 2 * given.count(names.FEMALE[-1]) > 0
+    assert all((one in FEMALE_NAMES) == (sex == "Female") for one, sex in zip(given, people["sex"], strict=True))
+    assert given.count(FEMALE_NAMES[0]) > 2 * given.count(FEMALE_NAMES[-1]) > 0
 
 
 def test_it_is_made_in_no_time() -> None:

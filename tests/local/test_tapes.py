@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.local import (
     HadamardCountMeanSketch,
     HadamardResponse,
@@ -22,7 +23,6 @@ from discreet.local.one_bit_mean import slope
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.sketch import columns, functions
 from discreet.local.unary import one_hot
-from discreet.noise.entropy import Words
 from support.tapes import Tape, outcomes
 
 Draw = Callable[[NDArray[np.int64], Words], NDArray[np.int64]]

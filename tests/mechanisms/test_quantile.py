@@ -18,7 +18,7 @@ from discreet import noise
 from discreet.accounting import charge_of
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Contribution, Quantile
-from discreet.mechanisms.choosing.histogram import Runs
+from discreet.mechanisms.histogram import Runs
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical, upper_bound
 from support.choices import bins_of, plus, quantile_scores, softmax, spread, tables, units

@@ -15,7 +15,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import AboveThreshold
-from discreet.mechanisms.streams.sparse_vector import Answer
+from discreet.mechanisms.textbook.sparse_vector import Answer
 from discreet.privacy import PureDP, PureEvent
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.pmf import laplace_pmf

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Gaussian, Laplace, StableHistogram, Threshold
-from discreet.mechanisms.groups.order import in_order
+from discreet.mechanisms.textbook.group_selection import in_order
 from discreet.privacy import ZCDP, ApproxDP, ComposedEvent, SelectionEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical, lower_bound, upper_bound
 from support.pmf import laplace_pmf

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.exact.ball import fraction, precision
-from discreet.mechanisms.additive import tails
-from discreet.mechanisms.additive.tails import gaussian_pmf, gaussian_tail, laplace_pmf, laplace_tail
+from discreet.mechanisms import tails
+from discreet.mechanisms.tails import gaussian_pmf, gaussian_tail, laplace_pmf, laplace_tail
 from support.pmf import exact_tail
 
 BITS = 128

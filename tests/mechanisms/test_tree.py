@@ -16,9 +16,14 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Gaussian, Laplace, RangeTree
-from discreet.mechanisms.ranges.consistency import consistent, variance, weights
-from discreet.mechanisms.ranges.tree import covering, sensitivity_of
-from discreet.mechanisms.ranges.uncertainty import gaussian_radius, laplace_radius
+from discreet.mechanisms.textbook.range_consistency import (
+    consistent,
+    gaussian_radius,
+    laplace_radius,
+    variance,
+    weights,
+)
+from discreet.mechanisms.textbook.range_tree import covering, sensitivity_of
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, ZCDP, Adjacency, PureDP
 from discreet.stats import lower_bound, upper_bound
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import TruncatedLaplace
-from discreet.mechanisms.shares import share_of, together
+from discreet.mechanisms.parameters import delta_share, joint_delta
 from discreet.privacy import ApproxDP, ApproxEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.pmf import hockey_stick, shifted
@@ -71,10 +71,10 @@ def test_coordinates_share_delta() -> None:
 def test_shares_are_rounded_to_the_safe_side(parts: int, millionths: int) -> None:
     """So many shares together are at most the whole, and short of it by next to nothing."""
     delta = Fraction(millionths, 2 * 10**6)
-    share = share_of(delta, parts)
+    share = delta_share(delta, parts)
     assert 0 < share <= delta
     assert delta * (1 - Fraction(1, 10**20)) <= 1 - (1 - share) ** parts <= delta if parts < 50 else True
-    assert delta * (1 - Fraction(1, 10**20)) <= together(share, parts) <= delta * (1 + Fraction(1, 10**20))
+    assert delta * (1 - Fraction(1, 10**20)) <= joint_delta(share, parts) <= delta * (1 + Fraction(1, 10**20))
 
 
 @given(st.integers(1, 30), st.integers(0, 20), st.integers(1, 999))

@@ -16,10 +16,8 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from discreet.noise import laplace
-from discreet.noise.bernoulli_exp import draw as bernoulli_exp_draw
-from discreet.noise.exponential import FlooredExponential, floored_exponential, no_shift
-from discreet.noise.geometric import draw as geometric_draw
-from discreet.noise.geometric import prepared as geometric_prepared
+from discreet.noise.bernoulli import draw_bernoulli_exp
+from discreet.noise.exponential import FlooredExponential, draw_geometric, floored_exponential, geometric_law, no_shift
 from support.tapes import Tape, TapeRanOut, words_of
 
 WIDTH = 63
@@ -62,13 +60,13 @@ def one_laplace(scale: Fraction, sign: int, number: int, bits: int) -> int:
     rest = bits - (WIDTH - 1)
     first = (number >> rest) << 1 | sign
     tape = Tape([first, *words_of(number & (2**rest - 1), bits=rest, width=WIDTH)], width=WIDTH)
-    return int(laplace.draw(laplace.prepared(scale), object, 1, tape)[0])
+    return int(laplace.draw_laplace(laplace.laplace_law(scale), object, 1, tape)[0])
 
 
 def one_geometric(scale: Fraction, number: int, bits: int) -> int:
     """One draw whose U begins with the given bits, 63 to a word."""
     tape = Tape(words_of(number, bits=bits, width=WIDTH), width=WIDTH)
-    return int(geometric_draw(geometric_prepared(scale), object, 1, tape)[0])
+    return int(draw_geometric(geometric_law(scale), object, 1, tape)[0])
 
 
 @pytest.mark.parametrize("scale", ONE_WORD_SCALES, ids=str)
@@ -151,7 +149,7 @@ def test_bernoulli_exp_step(x: Fraction) -> None:
     """Bernoulli(e^(-x)) changes exactly at e^(-x); at a wrong x it doesn't."""
 
     def toss(x: Fraction, number: int, bits: int) -> int:
-        return int(bernoulli_exp_draw(x, 1, Tape(words_of(number, bits=bits, width=WIDTH), width=WIDTH))[0])
+        return int(draw_bernoulli_exp(x, 1, Tape(words_of(number, bits=bits, width=WIDTH), width=WIDTH))[0])
 
     def step() -> Any:
         return ball(-x).exp()

@@ -12,14 +12,14 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from discreet import noise
-from discreet.noise import discrete_gaussian, discrete_laplace, entropy
-from discreet.noise.entropy import KEY_LIFETIME, Keystream, fresh_bytes
+from discreet import entropy, noise
+from discreet.entropy import KEY_LIFETIME, Keystream, fresh_bytes
+from discreet.noise import discrete_gaussian, discrete_laplace
 
 FORKS = """
 import os, sys
 from discreet.noise import discrete_laplace
-from discreet.noise.entropy import Keystream
+from discreet.entropy import Keystream
 
 stream = Keystream()
 stream.words(5)

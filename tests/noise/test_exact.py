@@ -15,13 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.entropy import Words
 from discreet.noise import exponential, gaussian, laplace
-from discreet.noise.bernoulli import draw as bernoulli_draw
-from discreet.noise.bernoulli_exp import draw as bernoulli_exp_draw
-from discreet.noise.entropy import Words
-from discreet.noise.exponential import FlooredExponential, floored_exponential, no_shift
-from discreet.noise.geometric import draw as geometric_draw
-from discreet.noise.geometric import prepared as geometric_prepared
+from discreet.noise.bernoulli import draw_bernoulli, draw_bernoulli_exp
+from discreet.noise.exponential import FlooredExponential, draw_geometric, floored_exponential, geometric_law, no_shift
 from support.distributions import Pmf, bounds, exp, gaussian_pmf, geometric_pmf, laplace_pmf
 from support.tapes import outcomes
 
@@ -32,12 +29,12 @@ SCALES = [Fraction(1, 1024), Fraction(1, 3), Fraction(1), Fraction(9, 2)]
 
 def one_geometric(law: FlooredExponential) -> Sampler:
     """A single geometric draw."""
-    return lambda source: int(geometric_draw(law, np.int64, 1, source)[0])
+    return lambda source: int(draw_geometric(law, np.int64, 1, source)[0])
 
 
 def one_laplace(law: FlooredExponential) -> Sampler:
     """A single discrete Laplace draw."""
-    return lambda source: int(laplace.draw(law, np.int64, 1, source)[0])
+    return lambda source: int(laplace.draw_laplace(law, np.int64, 1, source)[0])
 
 
 def one_gaussian(sigma: Fraction) -> Sampler:
@@ -51,7 +48,7 @@ def one_trial(sigma: Fraction) -> Callable[[Words], int | None]:
     law = gaussian.prepared(sigma)
 
     def trial(source: Words) -> int | None:
-        proposed = laplace.draw(law.proposal, np.int64, 1, source)
+        proposed = laplace.draw_laplace(law.proposal, np.int64, 1, source)
         return int(proposed[0]) if law.accept(proposed, source)[0] else None
 
     return trial
@@ -70,7 +67,7 @@ def brackets(decided: dict[int, Fraction], undecided: Fraction, pmf: Pmf) -> boo
 @pytest.mark.parametrize("width", [3, 6])
 def test_geometric_has_its_pmf(scale: Fraction, width: int) -> None:
     """Geometric: all tapes of 24 bits, in words of 3 and of 6, agree with (1 − q)·qⁿ to 15 bits or more."""
-    decided, undecided = outcomes(one_geometric(geometric_prepared(scale)), width=width, depth=24 // width)
+    decided, undecided = outcomes(one_geometric(geometric_law(scale)), width=width, depth=24 // width)
     assert undecided < Fraction(1, 2**15)
     assert sum(decided.values()) + undecided == 1
     assert brackets(decided, undecided, geometric_pmf(scale))
@@ -82,7 +79,7 @@ def test_geometric_has_its_pmf(scale: Fraction, width: int) -> None:
 @pytest.mark.parametrize("width", [3, 6])
 def test_laplace_has_its_pmf(scale: Fraction, width: int) -> None:
     """Discrete Laplace: all tapes of 24 bits agree with (1 − q)/(1 + q)·q^|n| to 15 bits or more."""
-    decided, undecided = outcomes(one_laplace(laplace.prepared(scale)), width=width, depth=24 // width)
+    decided, undecided = outcomes(one_laplace(laplace.laplace_law(scale)), width=width, depth=24 // width)
     assert undecided < Fraction(1, 2**15)
     assert sum(decided.values()) + undecided == 1
     assert brackets(decided, undecided, laplace_pmf(scale))
@@ -93,7 +90,7 @@ def test_laplace_has_its_pmf(scale: Fraction, width: int) -> None:
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_laplace_is_exactly_symmetric(scale: Fraction) -> None:
     """Values n and −n are decided by tapes of exactly the same total probability."""
-    decided, _ = outcomes(one_laplace(laplace.prepared(scale)), width=4, depth=5)
+    decided, _ = outcomes(one_laplace(laplace.laplace_law(scale)), width=4, depth=5)
     assert all(decided[n] == decided[-n] for n in decided)
 
 
@@ -144,7 +141,7 @@ def test_gaussian_has_its_pmf(sigma: Fraction) -> None:
 def test_bernoulli_exp_has_its_probability(x: Fraction, width: int) -> None:
     """Bernoulli(e^(-x)): of all tapes of 35 bits one remains undecided, and the others agree with e^(-x)."""
     decided, undecided = outcomes(
-        lambda source: int(bernoulli_exp_draw(x, 1, source)[0]), width=width, depth=35 // width
+        lambda source: int(draw_bernoulli_exp(x, 1, source)[0]), width=width, depth=35 // width
     )
     low, high = bounds(lambda: exp(-x))
     assert undecided == Fraction(1, 2**35)
@@ -156,7 +153,7 @@ def test_bernoulli_exp_has_its_probability(x: Fraction, width: int) -> None:
 @pytest.mark.parametrize("p", [Fraction(0), Fraction(1, 3), Fraction(3, 8), Fraction(999, 1000), Fraction(1)], ids=str)
 def test_bernoulli_has_its_probability(p: Fraction) -> None:
     """Bernoulli(p): equality where p is dyadic, else a single tape is left undecided."""
-    decided, undecided = outcomes(lambda source: int(bernoulli_draw(p, 1, source)[0]), width=3, depth=6)
+    decided, undecided = outcomes(lambda source: int(draw_bernoulli(p, 1, source)[0]), width=3, depth=6)
     if math.log2(p.denominator).is_integer():
         assert undecided == 0
         assert decided.get(1, Fraction(0)) == p
@@ -170,8 +167,8 @@ def test_the_doubtful_path_decides_the_same(scale: Fraction, monkeypatch: pytest
     """With infinite margins every draw is settled in balls, and each tape still decides exactly what it did."""
     split = floored_exponential(scale * 8, partial(laplace.centre, scale * 8), span=2)
     samplers: list[tuple[Callable[[Words], Any], int, int]] = [
-        (one_geometric(geometric_prepared(scale)), 5, 4),
-        (one_laplace(laplace.prepared(scale)), 5, 4),
+        (one_geometric(geometric_law(scale)), 5, 4),
+        (one_laplace(laplace.laplace_law(scale)), 5, 4),
         (one_laplace(split), 4, 3),
         (one_trial(scale), 4, 4),
     ]

@@ -11,10 +11,10 @@ import pytest
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from discreet.entropy import Keystream
 from discreet.noise import discrete_gaussian, discrete_laplace, gaussian, laplace
-from discreet.noise.entropy import Keystream
+from discreet.noise.batch import LazyUniform, settle_floor
 from discreet.noise.exponential import FlooredExponential, Law, _floors, floored_exponential, no_shift
-from discreet.noise.lazy import LazyUniform, settle_floor
 from support.tapes import Tape
 
 BITS = 63

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.noise import finite
-from discreet.noise.finite import prepared
+from discreet.noise.uniform import finite_law
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.tapes import Tape, outcomes
 
@@ -30,7 +30,7 @@ def shares(ends: Sequence[int], bits: int) -> dict[int, Fraction]:
 @given(sums, st.sampled_from([1, 2, 3]))
 def test_every_tape_agrees(ends: list[int], width: int) -> None:
     """All tapes of 7 bits or a little more, in words of 1, 2 and 3, give exactly the promised shares."""
-    law = prepared(ends, 7)
+    law = finite_law(ends, 7)
     decided, undecided = outcomes(lambda source: int(law.draw(1, source)[0]), width=width, depth=-(-7 // width))
     assert undecided == 0
     assert decided == shares(ends, 7)
@@ -39,7 +39,7 @@ def test_every_tape_agrees(ends: list[int], width: int) -> None:
 def test_ends_longer_than_a_word_are_told_apart() -> None:
     """Two ends that differ in their 126th bit only: the uniform number next to each gives the index after it."""
     middle = 2**125 + 12345
-    law = prepared([middle, middle + 1, 2**126], 126)
+    law = finite_law([middle, middle + 1, 2**126], 126)
     for offset, index in ((-1, 0), (0, 1), (1, 2)):
         words = divmod(middle + offset, 2**63)
         assert law.draw(1, Tape(words, width=63)).tolist() == [index]

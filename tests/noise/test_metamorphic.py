@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from discreet.entropy import Keystream
 from discreet.noise import laplace
-from discreet.noise.bernoulli_exp import draw as bernoulli_exp_draw
-from discreet.noise.entropy import Keystream
-from discreet.noise.geometric import draw as geometric_draw
-from discreet.noise.geometric import prepared as geometric_prepared
+from discreet.noise.bernoulli import draw_bernoulli_exp
+from discreet.noise.exponential import draw_geometric, geometric_law
 from support.tapes import Tape
 
 scales = st.fractions(min_value=Fraction(1, 64), max_value=2**20, max_denominator=1000)
@@ -24,12 +23,12 @@ tapes = st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=20)
 
 def one_laplace(scale: Fraction, words: NDArray[np.int64]) -> NDArray[Any]:
     """Discrete Laplace draws on given words; where one needs more bits, they follow from a fixed list."""
-    return laplace.draw(laplace.prepared(scale), object, len(words), Tape([*words, *[12345] * 99], width=63))
+    return laplace.draw_laplace(laplace.laplace_law(scale), object, len(words), Tape([*words, *[12345] * 99], width=63))
 
 
 def one_geometric(scale: Fraction, words: NDArray[np.int64]) -> NDArray[Any]:
     """Geometric draws on given words; where one needs more bits, they follow from a fixed list."""
-    return geometric_draw(geometric_prepared(scale), object, len(words), Tape([*words, *[12345] * 99], width=63))
+    return draw_geometric(geometric_law(scale), object, len(words), Tape([*words, *[12345] * 99], width=63))
 
 
 @given(words=tapes, scale=scales, times=st.integers(1, 50))
@@ -60,8 +59,8 @@ def test_flipping_the_sign_bit_flips_the_draw(words: list[int], scale: Fraction)
 def test_coins_fall_with_the_exponent(words: list[int], x: Fraction, more: Fraction) -> None:
     """A toss that is True at a larger exponent is True at a smaller one, on one tape."""
     tape = [*words, *[12345] * 99]
-    rarer = bernoulli_exp_draw(x + more, len(words), Tape(tape, width=63))
-    assert (bernoulli_exp_draw(x, len(words), Tape(tape, width=63)) >= rarer).all()
+    rarer = draw_bernoulli_exp(x + more, len(words), Tape(tape, width=63))
+    assert (draw_bernoulli_exp(x, len(words), Tape(tape, width=63)) >= rarer).all()
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1000), Fraction(2**20)], ids=str)

@@ -11,7 +11,7 @@ from flint import arb, ctx
 
 from discreet.errors import InvalidArgument
 from discreet.noise import bernoulli_odds
-from discreet.noise.bernoulli_odds import draw
+from discreet.noise.bernoulli import draw_bernoulli_odds
 from discreet.stats import clopper_pearson
 from support.distributions import bounds, exp
 from support.tapes import Tape, outcomes, words_of
@@ -33,7 +33,9 @@ def chance(x: Fraction, against: Fraction) -> Any:
 @pytest.mark.parametrize("width", [1, 7])
 def test_every_tape_agrees_with_the_odds(x: Fraction, against: Fraction, width: int) -> None:
     """Of all tapes of 35 bits one remains undecided, and the others agree; with an x 3 % larger they don't."""
-    decided, undecided = outcomes(lambda source: int(draw(x, against, 1, source)[0]), width=width, depth=35 // width)
+    decided, undecided = outcomes(
+        lambda source: int(draw_bernoulli_odds(x, against, 1, source)[0]), width=width, depth=35 // width
+    )
     low, high = bounds(lambda: chance(x, against))
     assert undecided == Fraction(1, 2**35)
     assert decided[1] <= high
@@ -48,7 +50,7 @@ def test_the_coin_changes_exactly_at_its_chance(x: Fraction) -> None:
     with ctx.workprec(2000):
         cell = int((chance(x, Fraction(7)) * arb(2) ** bits).floor().unique_fmpz())
     tosses = [
-        bool(draw(x, Fraction(7), 1, Tape(words_of(cell + offset, bits=bits, width=63), width=63))[0])
+        bool(draw_bernoulli_odds(x, Fraction(7), 1, Tape(words_of(cell + offset, bits=bits, width=63), width=63))[0])
         for offset in (-1, 1)
     ]
     assert tosses == [True, False]

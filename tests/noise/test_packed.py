@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.noise.packed import draw, packed_bernoulli
+from discreet.noise.bernoulli import draw_packed, packed_bernoulli
 from discreet.stats import clopper_pearson
 from support.tapes import Tape, outcomes
 
@@ -22,7 +22,7 @@ def test_a_lane_has_its_bias_over_all_tapes(p: Fraction) -> None:
     steps = p.denominator.bit_length() - 1
     combinations = np.arange(2**steps)
     tape = Tape((255 * (combinations[None, :] >> np.arange(steps)[:, None] & 1)).reshape(-1), width=8)
-    coins = draw(p, 2**steps, tape)
+    coins = draw_packed(p, 2**steps, tape)
     assert tape.left == 0
     assert set(coins.tolist()) <= {0, 255}
     assert np.count_nonzero(coins) == p * 2**steps
@@ -30,7 +30,7 @@ def test_a_lane_has_its_bias_over_all_tapes(p: Fraction) -> None:
 
 def test_lanes_are_independent() -> None:
     """All tapes of two words of 8 bits: each byte of coins with p = 1/4 has the probability of its 8 coins."""
-    decided, undecided = outcomes(lambda source: int(draw(Fraction(1, 4), 1, source)[0]), width=8, depth=2)
+    decided, undecided = outcomes(lambda source: int(draw_packed(Fraction(1, 4), 1, source)[0]), width=8, depth=2)
     assert undecided == 0
     for octet in range(256):
         ups = octet.bit_count()

@@ -14,10 +14,8 @@ from flint import arb, ctx, fmpq
 
 from discreet.errors import InvalidArgument
 from discreet.noise import bounded_laplace, staircase, truncated_laplace
-from discreet.noise.bounded_laplace import BoundedLaplace
-from discreet.noise.bounded_laplace import draw as bounded_draw
+from discreet.noise.laplace import BoundedLaplace, TruncatedLaplace, draw_bounded_laplace
 from discreet.noise.staircase import Staircase
-from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.distributions import bounds
 from support.distributions import exp as ball_exp
@@ -69,7 +67,7 @@ def brackets(decided: dict[int, Fraction], undecided: Fraction, shape: Shape, re
 def test_bounded_laplace_has_its_pmf(scale: Fraction, low: int, high: int) -> None:
     """All tapes of 12 bits agree with e^(-|n|/scale) between the bounds, whichever side of 0 is longer."""
     law = BoundedLaplace(scale, low, high)
-    decided, undecided = outcomes(lambda source: int(bounded_draw(law, 1, source)[0]), width=3, depth=4)
+    decided, undecided = outcomes(lambda source: int(draw_bounded_laplace(law, 1, source)[0]), width=3, depth=4)
     assert undecided < Fraction(1, 2**8)
     assert set(decided) == set(range(low, high + 1))
     assert brackets(decided, undecided, laplace_between(scale, low, high), 6, Fraction(1))
@@ -191,7 +189,7 @@ def test_bounded_steps(scale: Fraction, low: int, high: int, n: int) -> None:
         cell = int((below / total * arb(2) ** bits).floor().unique_fmpz())
     law = BoundedLaplace(scale, low, high)
     drawn = [
-        int(bounded_draw(law, 1, Tape([*words_of(cell + by, bits=bits, width=63), *[12345] * 5], width=63))[0])
+        int(draw_bounded_laplace(law, 1, Tape([*words_of(cell + by, bits=bits, width=63), *[12345] * 5], width=63))[0])
         for by in (-1, 1)
     ]
     assert drawn == [n - 1, n]

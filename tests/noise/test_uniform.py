@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
-from discreet.noise.uniform import draw
+from discreet.noise.uniform import draw_uniform
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.tapes import Tape, outcomes
 
@@ -19,7 +19,7 @@ from support.tapes import Tape, outcomes
 @pytest.mark.parametrize("width", [3, 5])
 def test_every_tape_agrees_with_equal_probabilities(below: int, width: int) -> None:
     """What all tapes of 15 bits decide is at most 1/n for each number, and short of it by what is undecided."""
-    decided, undecided = outcomes(lambda source: int(draw(below, 1, source)[0]), width=width, depth=15 // width)
+    decided, undecided = outcomes(lambda source: int(draw_uniform(below, 1, source)[0]), width=width, depth=15 // width)
     assert set(decided) == set(range(below))
     assert sum(decided.values()) + undecided == 1
     assert undecided <= Fraction(below, 2**15)
@@ -40,7 +40,7 @@ def test_numbers_fit_and_a_missing_share_does_not() -> None:
 def test_the_ends_of_the_range() -> None:
     """The least and the greatest word give the first and the last number, up to 2^62."""
     for below in (1, 3, 2**40, 2**62):
-        assert draw(below, 2, Tape([0, 2**63 - 1], width=63)).tolist() == [0, below - 1]
+        assert draw_uniform(below, 2, Tape([0, 2**63 - 1], width=63)).tolist() == [0, below - 1]
     assert type(uniform(2**62)) is int
     assert uniform(5, size=(2, 3)).dtype == np.int64
 

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from discreet.accounting import pure_to_zcdp, zcdp_to_epsilon
-from discreet.accounting.composition import advanced, optimal
+from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
 from discreet.accounting.pld import curve_of
 from discreet.cli import app
 from discreet.cli.common.failures import ExitCode
-from discreet.plot.drawing.numbers import shown
+from discreet.plot.numbers import shown
 from discreet.privacy import LaplaceEvent, PureDP
 from support import commandline
 

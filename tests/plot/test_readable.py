@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from discreet.plot.drawing.labels import apart
-from discreet.plot.drawing.strokes import FAINT, INK, PAPER, STROKES
+from discreet.plot.marks import FAINT, INK, PAPER, STROKES, apart
 from discreet.plot.neighbours import stacked
 from support.figures import EYES, FIGURES, contrast, difference
 

@@ -12,7 +12,7 @@ import pytest
 
 from support.project import name, offenders, python_files, syntax
 
-ENTROPY = "src/discreet/noise/entropy.py"
+ENTROPY = "src/discreet/entropy.py"
 
 ATTRIBUTES = {
     "urandom",
@@ -62,7 +62,7 @@ def seeds(source: str) -> list[str]:
 
 
 def test_no_other_file_reaches_for_randomness() -> None:
-    """Outside `noise/entropy.py` no random source is named."""
+    """Outside `entropy.py` no random source is named."""
     assert offenders(uses, [path for path in python_files("src") if name(path) != ENTROPY]) == {}
 
 

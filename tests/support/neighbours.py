@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.engine import Engine, entries
-from discreet.mechanisms.choosing.contribution import Contribution
+from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.estimates import Cells, Selection
 from discreet.query.planner import Level, Plan

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.entropy import Words
+from discreet.entropy import Words
 
 Outcome = TypeVar("Outcome", bound=Hashable)
 

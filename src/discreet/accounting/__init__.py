@@ -14,23 +14,14 @@ from discreet.accounting.adaptive import (
     AdaptiveTotal,
     ApproxSum,
     GaussianSum,
-    Odometer,
     PrivacyFilter,
     PureSum,
     RenyiSum,
     ZCDPSum,
 )
-from discreet.accounting.calibration import Noise, Solution, Training, radius_of, scale_within, solve, training
-from discreet.accounting.charge import Charge, charge_of
-from discreet.accounting.composition import (
-    advanced,
-    group,
-    heterogeneous,
-    optimal,
-    optimal_delta,
-    parallel,
-    sequential,
-)
+from discreet.accounting.calibration import Noise, Solution, radius_of, scale_within, solve
+from discreet.accounting.charge import Charge, charge_of, loss_of
+from discreet.accounting.composition import advanced, group, heterogeneous, parallel, sequential
 from discreet.accounting.conversions import (
     bounded_range_to_renyi,
     bounded_range_to_zcdp,
@@ -54,10 +45,12 @@ from discreet.accounting.conversions import (
 from discreet.accounting.filters import Filter, Remaining, filter_for
 from discreet.accounting.gaussian import gaussian_loss_of, gaussian_mu
 from discreet.accounting.guarantee import Accountant, Guarantee, best_of
-from discreet.accounting.losses import loss_of
+from discreet.accounting.odometer import Odometer
+from discreet.accounting.optimal_composition import optimal, optimal_delta
 from discreet.accounting.pld import LossCurve, curve_of
 from discreet.accounting.renyi import RenyiCurve, renyi_curve_of
 from discreet.accounting.sampling import amplify_poisson, amplify_without_replacement
+from discreet.accounting.training import Training, training
 
 __all__ = [
     "Accountant",

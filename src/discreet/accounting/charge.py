@@ -1,20 +1,24 @@
-"""Charges: what an event adds to each way of counting."""
+"""What an event costs: charges in each way of counting, and the tightest loss that can be stated of one question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.accounting.arithmetic import rounded_up
 from discreet.accounting.conversions import bounded_range_to_zcdp, pure_to_zcdp
-from discreet.accounting.sums import rounded_up
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.privacy import (
+    ZCDP,
+    ApproxDP,
     ApproxEvent,
     ComposedEvent,
     Event,
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    Loss,
+    PureDP,
     PureEvent,
     SampledEvent,
     SelectionEvent,
@@ -138,3 +142,28 @@ def _sum(left: Fraction | None, right: Fraction | None) -> Fraction | None:
 def _at_most(amount: Fraction | None, limit: Fraction | None) -> bool:
     """Whether an amount is within a limit; None is infinite in both."""
     return limit is None or (amount is not None and amount <= limit)
+
+
+def loss_of(event: Event) -> Loss:
+    """The loss of an event, in the terms in which it is tightest.
+
+    Laplace noise and choices by the exponential mechanism are pure; selection of groups adds its δ; Gaussian noise
+    makes it zCDP, together with whatever was done beside it.
+
+    Raises:
+        LossNotAccepted: the event adds no noise, so there is no loss to state; or it is of an unknown kind.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from discreet.privacy import GaussianEvent, LaplaceEvent
+        >>> print(loss_of(LaplaceEvent(scale=Fraction(10), l1=1)))
+        ε = 0.1
+        >>> print(loss_of(GaussianEvent(sigma=Fraction(10), l2_squared=Fraction(1))))
+        ρ = 0.005
+    """
+    charge = charge_of(event)
+    if charge.epsilon:
+        return ApproxDP(charge.epsilon, charge.delta) if charge.delta else PureDP(charge.epsilon)
+    if charge.epsilon is None and charge.rho:
+        return ZCDP(charge.rho, charge.delta)
+    raise LossNotAccepted("an event without noise has no loss that could be stated")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.conversions.search import BITS, LEAST_EPSILON
-from discreet.exact.digits import shorten
+from discreet.accounting.arithmetic import BITS, LEAST_EPSILON
 from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP
 
 if TYPE_CHECKING:

@@ -2,20 +2,167 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from discreet.accounting import to_approx
-from discreet.audit.batches import Batch
-from discreet.audit.bound import epsilon_bound
-from discreet.audit.events import Event, Given, Predicate
-from discreet.audit.laws import laws_of
-from discreet.audit.learning import Aim, Found, from_laws, from_outputs
+from discreet.audit.learning import Aim, Event, Found, Given, Predicate, from_laws, from_outputs, laws_of
+from discreet.audit.outputs import Batch
 from discreet.audit.result import Audit, delta_of
-from discreet.audit.subjects import Data, Subject, subject_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import log, to_float
 from discreet.privacy import ApproxDP, Loss, PureDP
+from discreet.stats import lower_bound, upper_bound
+
+Data: TypeAlias = Any
+"""What a mechanism is run on: an integer or a list of them, scores, or whatever a black box takes."""
+
+Draw: TypeAlias = Callable[[Data, int], Any]
+"""Independent outputs, so many, on some data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something to audit.
+
+    Args:
+        name: in words.
+        draw: its outputs.
+        loss: what it says of itself; None if it doesn't.
+    """
+
+    name: str
+    draw: Draw
+    loss: Loss | None
+
+
+def subject_of(mechanism: Any) -> Subject:  # noqa: ANN401 — told apart here
+    """Anything that can be audited.
+
+    Args:
+        mechanism: one that makes many outputs at once, by `draw(data, count)`; noise, by `release(values)`; a chooser,
+            by `choose(scores)`; one that tells a single value, by `choose_all(values)` or `randomise_all(values)`; or a
+            callable that makes one output of data.
+
+    Raises:
+        InvalidArgument: it is none of these.
+    """
+    name = getattr(mechanism, "name", None) or _described(mechanism)
+    loss = getattr(mechanism, "loss", None)
+    for method, how in _WAYS.items():
+        if hasattr(mechanism, method):
+            return Subject(name, how(getattr(mechanism, method)), loss)
+    if callable(mechanism):
+        return Subject(name, _repeating(mechanism), loss if isinstance(loss, Loss) else None)
+    raise InvalidArgument(
+        f"a {type(mechanism).__name__} can't be audited",
+        hint="a mechanism, or a function that takes data and gives an output",
+    )
+
+
+def _releasing(release: Callable[[Sequence[int]], Sequence[int]]) -> Draw:
+    """Noise on an integer, or on a list of them: each number has its own, so a long list is many draws."""
+
+    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
+        values = [data] if isinstance(data, int) else list(data)
+        noisy = release(values * count)
+        wide = not all(-(1 << 63) <= end < 1 << 63 for end in (min(noisy), max(noisy)))
+        table = np.array(noisy, dtype=object if wide else np.int64)
+        return table if isinstance(data, int) else table.reshape(count, len(values))
+
+    return draw
+
+
+def _telling(tell_all: Callable[[Any], Any]) -> Draw:
+    """What is told of one value, as if as many users held it."""
+
+    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
+        return tell_all(np.full(count, data))
+
+    return draw
+
+
+def _repeating(run: Callable[[Data], Any]) -> Draw:
+    """One output after another."""
+
+    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — a list
+        return [run(data) for _ in range(count)]
+
+    return draw
+
+
+def _described(mechanism: Any) -> str:  # noqa: ANN401 — anything
+    """A mechanism by its name and its loss, a function by its name."""
+    loss = getattr(mechanism, "loss", None)
+    name = getattr(mechanism, "__name__", type(mechanism).__name__)
+    return f"{name}, {loss}" if isinstance(loss, PureDP | ApproxDP) else str(name)
+
+
+_WAYS: dict[str, Callable[[Any], Draw]] = {
+    "randomise_all": _telling,
+    "choose_all": _telling,
+    "draw": lambda draw: draw,
+    "release": _releasing,
+    "choose": _repeating,
+}
+"""How outputs are drawn, by the method that a mechanism has; the first that is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What an event proves.
+
+    Args:
+        epsilon: the true ε is at least this; 0 or more.
+        opposite: whether it's that the event doesn't happen which proves so much.
+    """
+
+    epsilon: float
+    opposite: bool
+
+
+def epsilon_bound(hits: tuple[int, int], draws: int, delta: Fraction, confidence: Fraction) -> Bound:
+    """An ε that the mechanism exceeds, or at least reaches, with the stated confidence; rounded down.
+
+    Let an event that was fixed before the draws have the probabilities p and q under two neighbours. If the mechanism
+    is (ε, δ)-DP then p ≤ e^ε·q + δ, and 1 − q ≤ e^ε·(1 − p) + δ for the opposite of the event. So ε is at least
+    ln((p − δ)/q) and ln((1 − q − δ)/(1 − p)), and both grow with p and fall with q. With probability at least the
+    confidence, p is no less than its Clopper–Pearson lower bound and q no more than its upper one, each of which fails
+    with half of the doubt; then both hold with these in the place of p and q.
+
+    Args:
+        hits: how often the event happened, among draws for either neighbour; the first is meant to be the greater.
+        draws: how many there were for each neighbour; 1 or more.
+        delta: in [0, 1).
+        confidence: in (0, 1).
+
+    Source: Clopper, Pearson (1934), the definition of the limits; Ding, Wang, Wang, Zhang, Kifer (2018), the algorithm
+    of the hypothesis test; Bichsel, Steffen, Bogunovic, Vechev (2021), the definition of an attack's power. Own proof.
+
+    Examples:
+        >>> round(epsilon_bound((8000, 3000), 10_000, Fraction(0), Fraction(19, 20)).epsilon, 3)
+        1.201
+        >>> epsilon_bound((50, 50), 100, Fraction(0), Fraction(19, 20))
+        Bound(epsilon=0.0, opposite=False)
+    """
+    level = (1 + confidence) / 2
+    p = Fraction(lower_bound(hits[0], draws, level))
+    q = Fraction(upper_bound(hits[1], draws, level))
+    direct, inverse = _log_ratio(p - delta, q), _log_ratio(1 - q - delta, 1 - p)
+    return Bound(inverse, opposite=True) if inverse > direct else Bound(direct, opposite=False)
+
+
+def _log_ratio(numerator: Fraction, denominator: Fraction) -> float:
+    """The logarithm of a ratio, rounded down; 0 where it would be less."""
+    if numerator <= denominator:
+        return 0.0
+    return to_float(log(numerator / denominator, round_up=False), round_up=False)
+
 
 DRAWS = 100_000
 CONFIDENCE = Fraction(999, 1000)

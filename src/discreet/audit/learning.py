@@ -1,18 +1,166 @@
-"""Learning: which event tells two neighbours apart best, from outputs that won't be used to test it."""
+"""Which event tells two neighbours apart best: from the outputs' probabilities where they are known, else from outputs.
+
+Outputs that an event is learned from are never used to test it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isinf
 from statistics import NormalDist
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.batches import Batch
-from discreet.audit.events import Above, Among, Event
-from discreet.audit.laws import Laws
-from discreet.audit.scorers import Scorer, learned
+from discreet.audit.outputs import Batch, Output
+from discreet.audit.scorers import Scorer, Value, learned
+from discreet.mechanisms import BoundedLaplace, Gaussian, Laplace, Staircase, TruncatedLaplace
+
+_NOISES = (Laplace, Gaussian, Staircase, TruncatedLaplace)
+"""Noise that is added: the law for any value is the law for 0, moved."""
+
+_SURE = 1 - Fraction(1, 2**40)
+"""What is left out at the ends of a noise is rarer than this is from 1; it belongs to no event then."""
+
+_MOST_OUTCOMES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laws:
+    """The probability of each outcome for either neighbour.
+
+    Args:
+        outcomes: all that matter.
+        one: their probabilities for the first neighbour.
+        other: for the second.
+    """
+
+    outcomes: Sequence[Hashable]
+    one: NDArray[np.float64]
+    other: NDArray[np.float64]
+
+
+def laws_of(mechanism: Any, one: Any, other: Any) -> Laws | None:  # noqa: ANN401 — whatever is audited
+    """The laws of a mechanism's outputs; None if they aren't known, or are too long to write down.
+
+    Args:
+        mechanism: noise on a single integer, or a chooser or randomiser with `masses`.
+        one: data of the first neighbour.
+        other: of the second.
+    """
+    whole = type(one) is int and type(other) is int
+    if isinstance(mechanism, BoundedLaplace) and whole:
+        outcomes = range(mechanism.low, mechanism.high + 1)
+        return _summed(outcomes, lambda n, data: mechanism.mass(n - data, data), one, other)
+    if isinstance(mechanism, _NOISES) and whole:
+        reach = mechanism.radius(_SURE)
+        outcomes = range(min(one, other) - reach, max(one, other) + reach + 1)
+        return _summed(outcomes, lambda n, data: mechanism.mass(n - data), one, other)
+    if hasattr(mechanism, "masses"):
+        chances = [np.array([float(chance) for chance in mechanism.masses(data)]) for data in (one, other)]
+        listed = mechanism.outcomes(len(one)) if hasattr(mechanism, "outcomes") else range(len(chances[0]))
+        return Laws(listed, *chances)
+    return None
+
+
+def _summed(outcomes: range, mass: Callable[[int, int], float], one: int, other: int) -> Laws | None:
+    """The probability of each integer of a range."""
+    if len(outcomes) > _MOST_OUTCOMES:
+        return None
+    return Laws(outcomes, *(np.array([mass(n, data) for n in outcomes]) for data in (one, other)))
+
+
+Predicate: TypeAlias = Callable[[Output], bool]
+"""An event that is given: whether an output belongs to it."""
+
+_SHOWN = 6
+
+
+class Event(Protocol):
+    """Whether something is so of an output."""
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+
+    def __str__(self) -> str:
+        """The event in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An event that somebody thought of."""
+
+    predicate: Predicate
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+        return sum(bool(self.predicate(output)) for output in outputs)
+
+    def __str__(self) -> str:
+        """Its name, if it has one."""
+        return f"as given: {getattr(self.predicate, '__name__', 'a predicate')}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Among:
+    """The output is one of some, those that are likeliest for the one neighbour against the other.
+
+    Args:
+        outcomes: integers, or anything that hashes.
+        ratio: the least log ratio of their probabilities.
+    """
+
+    outcomes: frozenset[Hashable]
+    ratio: float
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+        if isinstance(outputs, np.ndarray) and outputs.dtype != object:
+            return int(np.isin(outputs, list(self.outcomes)).sum())  # type: ignore[arg-type]  # numbers then
+        return sum(output in self.outcomes for output in outputs)
+
+    def __str__(self) -> str:
+        """The outcomes, in short."""
+        return f"{_in_short(self.outcomes)} (log likelihood ratio ≥ {self.ratio:.4g})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Above:
+    """An output's score is at least so much."""
+
+    scorer: Scorer
+    cut: float
+
+    def holds(self, batch: Batch) -> NDArray[np.bool_]:
+        """Of which outputs it is so."""
+        return self.scorer.scores(batch) >= self.cut
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+        return int(self.holds(Batch.of(outputs)).sum())
+
+    def __str__(self) -> str:
+        """The scorer and the cut."""
+        if isinf(self.cut):
+            return f"{self.scorer.name} is there"
+        exact = isinstance(self.scorer, Value)
+        return f"{self.scorer.name} ≥ {self.cut:.17g}" if exact else f"{self.scorer.name} ≥ {self.cut:.4g}"
+
+
+def _in_short(outcomes: frozenset[Hashable]) -> str:
+    """A set of outcomes: a run of integers by its ends, others by the first few."""
+    whole = sorted(each for each in outcomes if isinstance(each, int))
+    if len(whole) == len(outcomes):
+        if whole and whole[-1] - whole[0] == len(whole) - 1:
+            return f"output = {whole[0]}" if len(whole) == 1 else f"output from {whole[0]} to {whole[-1]}"
+        shown = [str(each) for each in whole]
+    else:
+        shown = sorted(map(str, outcomes))
+    more = f", … ({len(shown)})" if len(shown) > _SHOWN else ""
+    return f"output in {{{', '.join(shown[:_SHOWN])}{more}}}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,136 @@
-"""The neighbourhood of a dataset: states that differ from it in one unit, those first that seem to matter most."""
+"""Neighbouring states of a dataset: its tables without one unit's rows, those units first that seem to matter most."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
-from discreet.audit.tables import Rows
-from discreet.audit.units import Packets, packets_of
 from discreet.noise import uniform
-from discreet.privacy import SUBSTITUTION
-from discreet.tables import Dataset
+from discreet.privacy import SUBSTITUTION, Period, Unit
+from discreet.tables import Dataset, Owner, Source, Table
+from discreet.tables.admission import admit
+
+Rows: TypeAlias = Mapping[str, Any]
+"""The rows of each table by its name: Arrow tables, which have no type stubs."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class State:
+    """One state of the tables, in memory.
+
+    Args:
+        dataset: with sources in memory.
+        data: tables in memory, by the location of their source.
+    """
+
+    dataset: Dataset
+    data: Mapping[str, object]
+
+
+def read(dataset: Dataset, data: Mapping[str, object] = MappingProxyType({})) -> Rows:
+    """All rows of all tables, with all declared columns, as they are admitted.
+
+    Args:
+        dataset: which tables.
+        data: those in memory, by the location of their source.
+
+    Raises:
+        SourceError: one can't be read.
+    """
+    admitted = admit(dataset.tables, data, None).tables
+    return {table.name: admitted[table.name.casefold()].data for table in dataset.tables}
+
+
+def laid_out(dataset: Dataset, rows: Rows) -> State:
+    """The dataset over these rows, in memory.
+
+    Args:
+        dataset: as it was.
+        rows: of all tables, as `read` gives them.
+    """
+    sources = {table.name: Source(kind="memory", location=f"audited {table.name}") for table in dataset.tables}
+    tables = tuple(replace(table, source=sources[table.name]) for table in dataset.tables)
+    laid = replace(dataset, tables=tables, analysts={}, snapshots=None)
+    return State(laid, {source.location: rows[name] for name, source in sources.items()})
+
+
+RowsByUnit: TypeAlias = Mapping[Hashable, Mapping[str, Sequence[int]]]
+"""By unit and table: the places of the rows that are that unit's alone."""
+
+
+def rows_by_unit(dataset: Dataset, rows: Rows) -> RowsByUnit:
+    """The rows of each unit, without the rows that belong to nobody or to several units."""
+    found: dict[Hashable, dict[str, list[int]]] = {}
+    for table in dataset.private:
+        owner = dataset.owner(table)
+        if owner is None:
+            continue
+        for place, whose in enumerate(_owners(table, owner, rows)):
+            if len(whose) == 1:
+                found.setdefault(next(iter(whose)), {}).setdefault(table.name, []).append(place)
+    return found
+
+
+def _owners(table: Table, owner: Owner, rows: Rows) -> list[frozenset[Hashable]]:
+    """The units that each row belongs to, along the links."""
+    held = rows[table.name]
+    if owner.unit.is_row:
+        return [frozenset([(table.name, place)]) for place in range(held.num_rows)]
+    if not owner.hops:
+        return [frozenset() if each is None else frozenset([each]) for each in _ids(table, held, owner.unit)]
+    hop, *others = owner.hops
+    beyond = _owners(hop.table, Owner(owner.unit, tuple(others)), rows)
+    by_value: dict[Hashable, set[Hashable]] = {}
+    for value, whose in zip(_values(hop.table, rows[hop.table.name], hop.to), beyond, strict=True):
+        by_value.setdefault(value, set()).update(whose)
+    by_value[None] = set()
+    return [frozenset(by_value.get(value, ())) for value in _values(table, held, hop.column)]
+
+
+def _ids(table: Table, held: Any, unit: Unit) -> list[Hashable]:  # noqa: ANN401 — an Arrow table
+    """The unit of each row, None for nobody: the id, and the period where there is one."""
+    ids = _values(table, held, unit.column or "")
+    if unit.per is None or unit.at is None:
+        return ids
+    days = _values(table, held, unit.at)
+    return [
+        None if each is None or not isinstance(day, date) else (each, _period(day, unit.per))
+        for each, day in zip(ids, days, strict=True)
+    ]
+
+
+def _values(table: Table, held: Any, name: str) -> list[Hashable]:  # noqa: ANN401 — an Arrow table
+    """The values of a column."""
+    return list(held.column(table.column(name).name).to_pylist())
+
+
+def _period(day: date, per: Period) -> Hashable:
+    """The period in which a day or a moment lies, by its first day, or by its hour.
+
+    Examples:
+        >>> _period(date(2024, 5, 16), "week"), _period(date(2024, 5, 16), "quarter")
+        (datetime.date(2024, 5, 13), (2024, 2))
+    """
+    match per:
+        case "hour":
+            return (day.timetuple().tm_year, day.timetuple().tm_yday, day.timetuple().tm_hour)
+        case "week":
+            return date(day.year, day.month, day.day) - timedelta(days=day.weekday())
+        case "month":
+            return (day.year, day.month)
+        case "quarter":
+            return (day.year, (day.month + 2) // 3)
+        case "year":
+            return day.year
+        case _:
+            return (day.year, day.month, day.day)
+
 
 _AT_RANDOM = 8
-"""So many units are tried whatever they hold."""
+"""How many units are tried whatever they hold."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,28 +157,26 @@ def neighbours_of(dataset: Dataset, rows: Rows, tried: int) -> Iterator[Neighbou
         rows: the state.
         tried: how many units are taken away at the most.
     """
-    packets = packets_of(dataset, rows)
-    units = list(dict.fromkeys([*_largest(packets), *_extreme(dataset, rows, packets), *_some(packets)]))[:tried]
+    owned = rows_by_unit(dataset, rows)
+    units = list(dict.fromkeys([*_largest(owned), *_extreme(dataset, rows, owned), *_some(owned)]))[:tried]
     for unit in units:
-        yield Neighbour(_without(rows, packets, unit), "one unit taken away")
-    single = [unit for unit in units if sum(map(len, packets[unit].values())) == 1]
+        yield Neighbour(_without(rows, owned, unit), "one unit taken away")
+    single = [unit for unit in units if sum(map(len, owned[unit].values())) == 1]
     if dataset.adjacency is SUBSTITUTION and dataset.owner(dataset.private[0]) is not None:
         for one, other in zip(single, single[1:] + single[:1], strict=True):
-            replaced = _replaced(rows, packets, one, other)
+            replaced = _replaced(rows, owned, one, other)
             if replaced is not None and one != other:
                 yield Neighbour(replaced, "one row replaced by another")
 
 
-def _largest(packets: Packets) -> Iterator[Hashable]:
+def _largest(owned: RowsByUnit) -> Iterator[Hashable]:
     """The units with the most rows."""
-    yield from sorted(packets, key=lambda unit: -sum(map(len, packets[unit].values())))[:3]
+    yield from sorted(owned, key=lambda unit: -sum(map(len, owned[unit].values())))[:3]
 
 
-def _extreme(dataset: Dataset, rows: Rows, packets: Packets) -> Iterator[Hashable]:
+def _extreme(dataset: Dataset, rows: Rows, owned: RowsByUnit) -> Iterator[Hashable]:
     """The units that hold the least and greatest numbers of a column, or its rarest value."""
-    whose = {
-        (table, place): unit for unit, held in packets.items() for table, places in held.items() for place in places
-    }
+    whose = {(table, place): unit for unit, held in owned.items() for table, places in held.items() for place in places}
     for table in dataset.private:
         held = rows[table.name]
         for name in held.column_names:
@@ -87,7 +202,7 @@ def _ends(values: list[Any]) -> list[int]:
 
 
 def _order(value: Any) -> tuple[int, float, str]:  # noqa: ANN401 — a cell
-    """A cell among others: numbers by size, written as text or not, before everything else."""
+    """A sort key of a cell: numbers by size first, also those written as text, then everything else."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -95,16 +210,16 @@ def _order(value: Any) -> tuple[int, float, str]:  # noqa: ANN401 — a cell
     return (0, number, "") if number == number else (1, 0.0, "nan")  # noqa: PLR0124 — only NaN differs from itself
 
 
-def _some(packets: Packets) -> Iterator[Hashable]:
+def _some(owned: RowsByUnit) -> Iterator[Hashable]:
     """A few units at random."""
-    units = list(packets)
+    units = list(owned)
     for place in uniform(len(units), size=_AT_RANDOM).tolist() if units else ():
         yield units[place]
 
 
-def _without(rows: Rows, packets: Packets, unit: Hashable) -> Rows:
-    """The rows but the unit's."""
-    gone = packets[unit]
+def _without(rows: Rows, owned: RowsByUnit, unit: Hashable) -> Rows:
+    """The rows without those of the unit."""
+    gone = owned[unit]
     return {name: _taken(held, set(gone.get(name, ()))) for name, held in rows.items()}
 
 
@@ -113,10 +228,10 @@ def _taken(held: Any, gone: set[int]) -> Any:  # noqa: ANN401 — an Arrow table
     return held.take([place for place in range(held.num_rows) if place not in gone]) if gone else held
 
 
-def _replaced(rows: Rows, packets: Packets, one: Hashable, other: Hashable) -> Rows | None:
+def _replaced(rows: Rows, owned: RowsByUnit, one: Hashable, other: Hashable) -> Rows | None:
     """The rows with the one in the place of the other, where both are a single row of one table."""
-    ((name, (place,)),) = packets[one].items()
-    ((its_name, (its_place,)),) = packets[other].items()
+    ((name, (place,)),) = owned[one].items()
+    ((its_name, (its_place,)),) = owned[other].items()
     if name != its_name or not (isinstance(one, tuple) and one[0] == name):
         return None
     held = rows[name]

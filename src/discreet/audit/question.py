@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from discreet.accounting import loss_of
 from discreet.audit.auditing import CONFIDENCE, DELTA, audit
-from discreet.audit.neighbourhood import neighbours_of
+from discreet.audit.neighbourhood import State, laid_out, neighbours_of, read
 from discreet.audit.result import Audit
-from discreet.audit.tables import State, laid_out, read
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit.batches import Batch
-from discreet.audit.views import View, views_of
+from discreet.audit.outputs import Batch, View, views_of
 
 _MOST_VALUES = 1 << 14
 """A view with more different values than this isn't counted value by value."""

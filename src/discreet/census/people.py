@@ -1,4 +1,4 @@
-"""People who don't exist, correlated as real ones are."""
+"""The synthetic census: people who don't exist, with attributes that hang together as those of people do."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.census import names
-from discreet.census.dice import Reals, Whole, normal, pick, uniform
+from discreet.census.pseudorandom import Reals, Whole, normal, pick, uniform
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 CENSUS_DAY = date(2020, 4, 1)
 """The day on which ages are counted."""
@@ -157,10 +157,10 @@ def _names(female: Reals) -> pa.Array:
     import pyarrow.compute as pc
 
     n = len(female)
-    given = pick("given name", _popularity(len(names.FEMALE)), n)
-    surname = pick("surname", _popularity(len(names.SURNAMES)), n)
-    first = pa.array([*names.MALE, *names.FEMALE]).take(pa.array(given + len(names.MALE) * female.astype(np.int64)))
-    return pc.binary_join_element_wise(first, pa.array(names.SURNAMES).take(pa.array(surname)), " ")
+    given = pick("given name", _popularity(len(FEMALE_NAMES)), n)
+    surname = pick("surname", _popularity(len(SURNAMES)), n)
+    first = pa.array([*MALE_NAMES, *FEMALE_NAMES]).take(pa.array(given + len(MALE_NAMES) * female.astype(np.int64)))
+    return pc.binary_join_element_wise(first, pa.array(SURNAMES).take(pa.array(surname)), " ")
 
 
 def _popularity(names: int) -> Reals:
@@ -188,3 +188,36 @@ def _digits(numbers: Whole, width: int) -> pa.Array:
     import pyarrow.compute as pc
 
     return pc.utf8_lpad(pa.array(numbers).cast(pa.string()), width, "0")
+
+
+def _each(names: str) -> tuple[str, ...]:
+    """The names of a text, one by one."""
+    return tuple(names.split())
+
+
+FEMALE_NAMES = _each(
+    "Maria Anna Emily Grace Olivia Sofia Hannah Laura Julia Clara Nora Alice Ruth Helen Irene Martha Rosa Eva Lucy "
+    "Diana Amina Fatima Leila Mei Yuki Priya Anjali Chloe Zoe Naomi Esther Judith Carmen Elena Teresa Paula Sara Vera "
+    "Ingrid Astrid Freya Maeve Siobhan Bridget Fiona Audrey Beatrice Cecilia Daphne Edith Florence Gloria Hazel Ivy "
+    "Josephine Katherine Lillian Mabel Nadia Ophelia"
+)
+
+MALE_NAMES = _each(
+    "John David Daniel Thomas Samuel Peter Paul Lucas Noah Adam Henry George Martin Simon Oscar Victor Hugo Leo Max "
+    "Felix Omar Ahmed Yusuf Wei Kenji Arjun Rohan Miguel Diego Carlos Luis Pedro Marco Luca Ivan Boris Erik Lars Sven "
+    "Magnus Sean Patrick Callum Angus Arthur Benedict Conrad Desmond Edmund Frederick Gilbert Harold Isaac Jerome "
+    "Kenneth Leonard Mortimer Nathan Otto Percival"
+)
+
+SURNAMES = _each(
+    "Smith Garcia Johnson Lee Brown Nguyen Williams Martinez Jones Kim Davis Patel Miller Lopez Wilson Chen Anderson "
+    "Khan Taylor Hernandez Thomas Moore Martin Singh Jackson Rivera Thompson White Harris Clark Lewis Robinson Walker "
+    "Young Allen King Wright Scott Torres Hill Flores Green Adams Nelson Baker Hall Rossi Campbell Mitchell Carter "
+    "Roberts Gomez Phillips Evans Turner Diaz Parker Cruz Edwards Collins Reyes Stewart Morris Morales Murphy Cook "
+    "Rogers Gutierrez Ortiz Morgan Cooper Peterson Bailey Reed Kelly Howard Ramos Cox Ward Richardson Watson Brooks "
+    "Chavez Wood Bennett Gray Mendoza Ruiz Hughes Price Alvarez Castillo Sanders Myers Long Ross Foster Jimenez Powell "
+    "Jenkins Perry Russell Sullivan Bell Coleman Butler Henderson Barnes Fisher Vasquez Simmons Graham Murray Ford "
+    "Castro Marshall Owens Harrison Wallace Woods Kennedy Hoffmann Lindqvist Okafor Mensah Tanaka Kowalski Petrov "
+    "Haddad Novak Jansen Dubois Moreau Bianchi Silva Costa Larsen Nielsen Virtanen Papadopoulos Yilmaz Abebe Diallo "
+    "Achterberg Zimmermann Quigley Underhill Featherstone"
+)

@@ -12,7 +12,7 @@ _SECRET = re.compile(f"[0-9a-f]{{{2 * _BYTES}}}")
 
 def new_secret() -> str:
     """A secret for a new ledger, in hexadecimal: 256 bits that nobody can guess."""
-    from discreet.noise.entropy import fresh_bytes
+    from discreet.entropy import fresh_bytes
 
     return fresh_bytes(_BYTES).hex()
 

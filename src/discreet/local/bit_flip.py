@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted, spread
 from discreet.local.flips import flip
 from discreet.local.values import Values, checked_epsilon, checked_size, indices
 from discreet.noise import bernoulli
-from discreet.noise.entropy import Words
 from discreet.privacy import PureDP, PureEvent
 
 _LARGEST = 1 << 12

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted
 from discreet.local.flips import flip
@@ -15,8 +16,7 @@ from discreet.local.hashing import PRIME, candidates_of, checked_salt, hashed
 from discreet.local.sketch import checked_shape, columns, functions, with_collisions
 from discreet.local.unary import octets, one_hot
 from discreet.local.values import Values, checked_epsilon, checked_rows, indices
-from discreet.noise.entropy import Words
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _ROW = 2  # bytes in which a report names its row
 _WORK = 1 << 17  # bytes of reports at a time

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.entropy import Keystream, Words
+from discreet.entropy import Keystream, Words
 
 Randomiser: TypeAlias = Callable[[NDArray[np.int64], Words], NDArray[Any]]
 """Makes a report of each value, by draws from a source of words."""

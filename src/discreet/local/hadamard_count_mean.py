@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted
 from discreet.local.hadamard import odd, transformed
@@ -15,8 +16,7 @@ from discreet.local.hashing import PRIME, candidates_of, checked_salt, hashed
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.sketch import checked_shape, columns, functions, with_collisions
 from discreet.local.values import Values, checked_epsilon, checked_rows, indices
-from discreet.noise.entropy import Words
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _FIELDS = 3
 _SIGNS = 2

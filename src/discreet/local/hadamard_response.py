@@ -9,14 +9,14 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.exact import exp
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted
 from discreet.local.hadamard import odd, power_of_two_from, transformed
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.values import Values, checked_epsilon, checked_size, indices
-from discreet.noise.entropy import Words
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 24
 

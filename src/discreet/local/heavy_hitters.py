@@ -10,6 +10,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 from discreet.local.drawing import drawn
@@ -18,9 +19,8 @@ from discreet.local.hashing import EXCESS
 from discreet.local.local_hashing import LocalHashing
 from discreet.local.plateau import Plateau
 from discreet.local.values import Values, checked_epsilon, checked_rows, indices
-from discreet.noise.entropy import Words
-from discreet.noise.uniform import draw as uniform
-from discreet.privacy.pure import Pure
+from discreet.noise.uniform import draw_uniform
+from discreet.privacy.events import Pure
 from discreet.stats import clopper_pearson
 
 _MOST_BITS = 62
@@ -189,7 +189,7 @@ class HeavyHitters(Pure):
 
     def draw(self, values: NDArray[np.int64], source: Words) -> NDArray[np.int64]:
         """Reports from a source of words."""
-        levels = uniform(len(self.lengths), len(values), source)
+        levels = draw_uniform(len(self.lengths), len(values), source)
         prefixes = values >> (self.bits - np.array(self.lengths))[levels]
         return np.column_stack([levels, self.hashing.draw(prefixes, source)])
 

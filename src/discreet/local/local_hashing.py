@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.exact import exp
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted, frequencies
 from discreet.local.hashing import PRIME, candidates_of, digits, hashed_digits
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.values import Values, checked_epsilon, checked_rows, checked_size, indices
-from discreet.noise.entropy import Words
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 62
 _SEED = (1 << 62) - 1

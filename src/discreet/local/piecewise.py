@@ -9,13 +9,13 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.exact import exp
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted
 from discreet.local.plateau import Plateau, plateau
 from discreet.local.values import Values, checked_bounds, checked_epsilon, clamped, indices
-from discreet.noise.entropy import Words
-from discreet.privacy.pure import Pure
+from discreet.privacy.events import Pure
 
 _LARGEST_SPAN = 1 << 30
 _FINE = 1 << 16  # steps of the output grid over the values' span, at least

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact import exp
-from discreet.noise.entropy import Words
 
 WIDTH = 63
 """Bits of a word in production."""

@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.exact import log
 from discreet.exact.rational import rational
@@ -16,8 +17,7 @@ from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, frequencies
 from discreet.local.unary import octets, one_hot, ups
 from discreet.local.values import Values, checked_size, indices
-from discreet.noise.entropy import Keystream, Words
-from discreet.noise.packed import draw as packed
+from discreet.noise.bernoulli import draw_packed
 from discreet.privacy import PureDP, PureEvent
 
 _LARGEST = 1 << 16
@@ -139,8 +139,8 @@ class Rappor:
 
     def instantaneous(self, memos: NDArray[np.uint8], source: Words) -> NDArray[np.uint8]:
         """Reports from a source of words of 8 bits or more."""
-        up = packed(self.q, memos.size, source).reshape(memos.shape)
-        down = packed(self.p, memos.size, source).reshape(memos.shape)
+        up = draw_packed(self.q, memos.size, source).reshape(memos.shape)
+        down = draw_packed(self.p, memos.size, source).reshape(memos.shape)
         reports: NDArray[np.uint8] = memos & up | ~memos & down
         reports[:, -1] &= 0xFF >> (8 * octets(self.size) - self.size)
         return reports

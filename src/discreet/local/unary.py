@@ -8,14 +8,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted, frequencies
 from discreet.local.flips import flip
 from discreet.local.values import Values, checked_epsilon, checked_rows, checked_size, indices
-from discreet.noise.bernoulli import draw as tosses
-from discreet.noise.entropy import Words
-from discreet.noise.packed import draw as packed
-from discreet.privacy.pure import Pure
+from discreet.noise.bernoulli import draw_bernoulli, draw_packed
+from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 16
 _WORK = 1 << 17  # bytes of reports at a time
@@ -110,9 +109,9 @@ def one_hot(values: NDArray[np.int64], size: int, own: Fraction, other: Fraction
     All bits are tossed for `other`; then the bit of the value is replaced by a coin of its own.
     """
     width = octets(size)
-    rows = packed(other, len(values) * width, source).reshape(-1, width)
+    rows = draw_packed(other, len(values) * width, source).reshape(-1, width)
     rows[:, -1] &= 0xFF >> (8 * width - size)
-    coins = tosses(own, len(values), source)
+    coins = draw_bernoulli(own, len(values), source)
     bits = (values & 7).astype(np.uint8)
     spots = values >> 3
     spots += np.arange(0, rows.size, width)

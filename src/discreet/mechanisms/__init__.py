@@ -1,27 +1,30 @@
-"""Mechanisms: what makes exact answers private, by noise or by a drawn choice; how much of it, and what that costs."""
+"""Mechanisms: what makes exact answers private, by noise or by a drawn choice; how much of it, and what that costs.
 
-from discreet.mechanisms.additive.bounded import BoundedLaplace
-from discreet.mechanisms.additive.clipping import Clipping
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.additive.staircase import Staircase
-from discreet.mechanisms.additive.truncated import TruncatedLaplace
-from discreet.mechanisms.choosing.choice import Choice
-from discreet.mechanisms.choosing.contribution import Contribution
-from discreet.mechanisms.choosing.exponential import Exponential
-from discreet.mechanisms.choosing.mode import Mode
-from discreet.mechanisms.choosing.noisy_max import NoisyMax
-from discreet.mechanisms.choosing.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.choosing.quantile import Quantile
-from discreet.mechanisms.choosing.randomised_response import RandomisedResponse
-from discreet.mechanisms.choosing.top_k import TopK
-from discreet.mechanisms.face import exponential, gaussian, laplace
-from discreet.mechanisms.groups.stable_histogram import StableHistogram
-from discreet.mechanisms.groups.threshold import Threshold
-from discreet.mechanisms.groups.truncated_geometric import TruncatedGeometric
-from discreet.mechanisms.ranges.tree import Ranges, RangeTree
-from discreet.mechanisms.release import Release
-from discreet.mechanisms.streams.sparse_vector import AboveThreshold, Watch
+Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile` and `Mode`, and the last two use `Exponential`. The
+functions `laplace`, `gaussian` and `exponential` are for exact numbers of your own. What is imported from `textbook/`
+serves your own programs, audits and the textbook; no question uses it.
+"""
+
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.functions import exponential, gaussian, laplace
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.histogram import Contribution
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.mode import Mode
+from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.release import Choice, Release
+from discreet.mechanisms.textbook.bounded import BoundedLaplace
+from discreet.mechanisms.textbook.clipping import Clipping
+from discreet.mechanisms.textbook.group_selection import StableHistogram, TruncatedGeometric
+from discreet.mechanisms.textbook.noisy_max import NoisyMax
+from discreet.mechanisms.textbook.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.textbook.randomised_response import RandomisedResponse
+from discreet.mechanisms.textbook.range_tree import Ranges, RangeTree
+from discreet.mechanisms.textbook.sparse_vector import AboveThreshold, Watch
+from discreet.mechanisms.textbook.staircase import Staircase
+from discreet.mechanisms.textbook.top_k import TopK
+from discreet.mechanisms.textbook.truncated import TruncatedLaplace
+from discreet.mechanisms.threshold import Threshold
 
 __all__ = [
     "AboveThreshold",

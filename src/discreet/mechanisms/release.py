@@ -1,16 +1,18 @@
-"""Releases: private numbers with their error bars."""
+"""Releases and choices: private numbers with their error bars, and an option with how far from the best it may be."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log10
+from typing import Any
 
 from discreet.exact.rational import Rationalizable, probability
 from discreet.exact.rounding import to_float
-from discreet.mechanisms.additive.gaussian import Gaussian
-from discreet.mechanisms.additive.laplace import Laplace
-from discreet.privacy import Loss
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.privacy import Loss, PureDP
 
 _SHOWN = 6
 """How many values of a vector are printed."""
@@ -118,3 +120,43 @@ def _text(number: Fraction, decimals: int | None) -> str:
     whole, part = divmod(abs(scaled), 10**decimals)
     sign = "-" if scaled < 0 else ""
     return f"{sign}{whole}.{part:0{decimals}d}" if decimals else f"{sign}{whole}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Choice:
+    """An option that the exponential mechanism chose. All of it may be published.
+
+    Args:
+        value: the option.
+        options: how many there were to choose from.
+        mechanism: what chose it.
+
+    Examples:
+        >>> print(Choice(value="left", options=2, mechanism=Exponential.calibrate(sensitivity=1, epsilon=1)))
+        'left', at most 5.89 below the best score (95 %)
+    """
+
+    value: Any
+    options: int
+    mechanism: Exponential
+
+    @property
+    def loss(self) -> PureDP:
+        """What the choice is proved to give away at the most."""
+        return self.mechanism.loss
+
+    def radius(self, confidence: Rationalizable = Fraction(19, 20)) -> float:
+        """How far the option's score lies below the best one, at most, with this confidence; rounded up.
+
+        Args:
+            confidence: in (0, 1); over the draw, whatever the scores.
+        """
+        return to_float(self.mechanism.radius(confidence, self.options), round_up=True)
+
+    def __str__(self) -> str:
+        """The option, and how far from the best it may be."""
+        return f"{self.value!r}, at most {self.radius():.3g} below the best score (95 %)"
+
+    def __repr__(self) -> str:
+        """The same in brackets, with the loss."""
+        return f"<Choice {self}, {self.loss}>"

@@ -1,21 +1,16 @@
-"""Exact samplers of integer noise. One distribution per file; no seeds; randomness from the operating system.
+"""Exact samplers of integer noise. No seeds: randomness comes from the operating system.
 
 Guarantee: each sampler's distribution is exactly the one its docstring states, given uniform bits. Floats only decide
 how fast a draw is settled, never what it is.
 """
 
-from discreet.noise.bernoulli import bernoulli
-from discreet.noise.bernoulli_exp import bernoulli_exp
-from discreet.noise.bernoulli_odds import bernoulli_odds
-from discreet.noise.bounded_laplace import bounded_laplace
+from discreet.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_odds
 from discreet.noise.categorical import categorical
-from discreet.noise.finite import finite
+from discreet.noise.exponential import geometric
 from discreet.noise.gaussian import discrete_gaussian
-from discreet.noise.geometric import geometric
-from discreet.noise.laplace import discrete_laplace
+from discreet.noise.laplace import bounded_laplace, discrete_laplace, truncated_laplace
 from discreet.noise.staircase import staircase
-from discreet.noise.truncated_laplace import truncated_laplace
-from discreet.noise.uniform import uniform
+from discreet.noise.uniform import finite, uniform
 
 __all__ = [
     "bernoulli",

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
-from discreet.noise.batch import Size, fill
-from discreet.noise.entropy import Words
-from discreet.noise.lazy import LazyUniform
+from discreet.noise.batch import LazyUniform, Size, fill
 
 if TYPE_CHECKING:
     from flint import arb

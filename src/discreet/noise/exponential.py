@@ -1,12 +1,14 @@
 """⌊shift + scale·E⌋ for a standard exponential E: the one computation under the geometric and Laplace samplers.
 
 The floor is taken of a float whose error is bounded below. If the bound reaches over an integer, the float can't
-tell, and the draw is settled in ball arithmetic with more random bits (`lazy.py`). So the floats decide how
+tell, and the draw is settled in ball arithmetic with more random bits (`settle_floor`). So the floats decide how
 fast a draw is, never what it is.
 
 **What is assumed of floats.** They are IEEE 754 doubles that round to nearest, and NumPy's `log` and `log1p` err by
 at most 64 units in the last place, 2^-46 relative (NumPy keeps its vector loops under 4 and a good libm under 1;
 a test measures it). Write ε = 2^-53, so that each +, −, ×, ÷ and conversion errs by a factor 1 ± ε.
+
+Geometric noise: one-sided, for what may only grow.
 """
 
 from __future__ import annotations
@@ -14,16 +16,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.noise.entropy import Words
-from discreet.noise.lazy import LazyUniform, settle_floor
+from discreet.entropy import Words
+from discreet.exact.rational import Rationalizable
+from discreet.noise.batch import LazyUniform, Size, checked_scale, fill, integers, settle_floor
 
 if TYPE_CHECKING:
     from flint import arb
+
 
 Shift = Callable[[], "arb"]
 """A shift in [0, 1), evaluated in ball arithmetic at the working precision."""
@@ -190,3 +195,44 @@ def _floors(law: Law, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.i
         value += margin
         high = np.floor(value, out=value)
         return low.astype(np.int64), ~(low == high)  # so written, NaN is in doubt as well
+
+
+geometric_law = lru_cache(maxsize=256)(partial(floored_exponential, shift=no_shift))
+
+
+@overload
+def geometric(scale: Rationalizable, size: None = None) -> int: ...
+@overload
+def geometric(scale: Rationalizable, size: int | tuple[int, ...]) -> NDArray[Any]: ...
+def geometric(scale: Rationalizable, size: Size = None) -> int | NDArray[Any]:
+    """Draw from Pr[n] = (1 − e^(-1/scale))·e^(-n/scale) for n ≥ 0.
+
+    Guarantee: exactly that distribution, given uniform bits. ⌊scale·E⌋ for a standard exponential E is geometric:
+    it is at least n iff E ≥ n/scale, which has probability e^(-n/scale).
+
+    Args:
+        scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded.
+        size: how many draws, or a shape; None for a single one.
+
+    Returns:
+        A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
+
+    Raises:
+        InvalidArgument: a scale or a size that isn't one, or is out of range.
+        OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
+
+    Source: Ghosh, Roughgarden, Sundararajan (2009), the definition of the geometric mechanism, one side of it.
+
+    Examples:
+        >>> bool((geometric(10, size=100) >= 0).all())
+        True
+    """
+    number = checked_scale(scale, "scale")
+    law, dtype = geometric_law(number), integers(number, size)
+    noise: int | NDArray[Any] = fill(size, dtype, partial(draw_geometric, law, dtype))
+    return noise
+
+
+def draw_geometric(law: FlooredExponential, dtype: type, count: int, source: Words) -> NDArray[Any]:
+    """`count` independent draws from a source of words."""
+    return law.draw(source.words(count), source.width, source, dtype)

@@ -10,13 +10,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.exact.rational import Rationalizable
-from discreet.noise import laplace
-from discreet.noise.batch import Size, checked_scale, fill, integers
-from discreet.noise.bernoulli_exp import chance as chance_of
-from discreet.noise.entropy import Words
+from discreet.noise.batch import LazyUniform, Size, checked_scale, fill, integers, settle_below
+from discreet.noise.bernoulli import exp_chance
 from discreet.noise.exponential import FlooredExponential
-from discreet.noise.lazy import LazyUniform, settle_below
+from discreet.noise.laplace import draw_laplace, laplace_law
 
 _SLACK = 2.0**-44
 
@@ -78,7 +77,7 @@ class DiscreteGaussian:
         done = 0
         while done < count:
             left = count - done
-            proposed = laplace.draw(self.proposal, dtype, left + left // 2, source)
+            proposed = draw_laplace(self.proposal, dtype, left + left // 2, source)
             kept = proposed[self.accept(proposed, source)][:left]
             out[done : done + len(kept)] = kept
             done += len(kept)
@@ -101,11 +100,11 @@ class DiscreteGaussian:
         accepted = chance > margin
         for i in np.flatnonzero(~(np.abs(chance, out=chance) > margin)):
             exponent = (abs(int(proposed[i])) / self.sigma - 1) ** 2 / 2
-            accepted[i] = settle_below(partial(chance_of, exponent), LazyUniform(cells[i], bits, source))
+            accepted[i] = settle_below(partial(exp_chance, exponent), LazyUniform(cells[i], bits, source))
         return accepted
 
 
 @lru_cache(maxsize=256)
 def prepared(sigma: Fraction) -> DiscreteGaussian:
     """The sampler for `sigma`."""
-    return DiscreteGaussian(sigma, laplace.prepared(sigma))
+    return DiscreteGaussian(sigma, laplace_law(sigma))

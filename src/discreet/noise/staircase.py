@@ -10,14 +10,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 from discreet.noise.batch import Size, checked_scale, fill, integers
-from discreet.noise.bernoulli_odds import draw as odds_draw
-from discreet.noise.entropy import Words
-from discreet.noise.geometric import draw as geometric_draw
-from discreet.noise.geometric import prepared as geometric_prepared
-from discreet.noise.uniform import draw as uniform_draw
+from discreet.noise.bernoulli import draw_bernoulli_odds
+from discreet.noise.exponential import draw_geometric, geometric_law
+from discreet.noise.uniform import draw_uniform
 
 WIDEST = 1 << 60
 """How wide a step may be: twice that is what the uniform sampler takes, with room to spare."""
@@ -83,9 +82,9 @@ class Staircase:
         """`count` independent draws from a source of words."""
         near = 2 * self.first - 1
         far = 2 * self.width - near
-        steps = geometric_draw(geometric_prepared(self.scale), dtype, count, source)
-        is_near = odds_draw(1 / self.scale, Fraction(far, near), count, source)
-        places = np.where(is_near, uniform_draw(near, count, source), near + uniform_draw(far, count, source))
+        steps = draw_geometric(geometric_law(self.scale), dtype, count, source)
+        is_near = draw_bernoulli_odds(1 / self.scale, Fraction(far, near), count, source)
+        places = np.where(is_near, draw_uniform(near, count, source), near + draw_uniform(far, count, source))
         places = places.astype(dtype, copy=False)
         steps = steps + (~is_near).astype(dtype)
         if dtype is not object and steps.max(initial=0) >= _FITS // self.width:

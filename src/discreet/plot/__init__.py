@@ -11,22 +11,14 @@ Each function takes numbers, or objects that give them, and returns a Matplotlib
 """
 
 from discreet.plot.accuracy import accuracy
+from discreet.plot.attacks import candidates, members, outcomes, recovery
 from discreet.plot.averaging import averages_needed, averaging
-from discreet.plot.composition import composition
-from discreet.plot.delta import delta
-from discreet.plot.drawing.drawable import AdditiveNoise, Curve
-from discreet.plot.drawing.numbers import spaced
-from discreet.plot.drawing.saving import save
-from discreet.plot.drawing.sheet import note
-from discreet.plot.exposure.candidates import candidates
-from discreet.plot.exposure.class_sizes import class_sizes
-from discreet.plot.exposure.column_risks import column_risks
-from discreet.plot.exposure.members import members
-from discreet.plot.exposure.outcomes import outcomes
-from discreet.plot.exposure.recovery import recovery
-from discreet.plot.loss import loss
-from discreet.plot.losses import LossLaw, odds
+from discreet.plot.guarantees import composition, delta
+from discreet.plot.loss import AdditiveNoise, Curve, LossLaw, loss, odds
 from discreet.plot.neighbours import neighbours
+from discreet.plot.numbers import spaced
+from discreet.plot.risks import class_sizes, column_risks
+from discreet.plot.sheet import note, save
 
 __all__ = [
     "AdditiveNoise",

@@ -7,12 +7,10 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
-from discreet.plot.drawing.labels import Ending, name_ends
-from discreet.plot.drawing.lines import draw
-from discreet.plot.drawing.numbers import by_powers, finite, percent, rising, shown
-from discreet.plot.drawing.sheet import axes_in, describe, house_style, sheet
-from discreet.plot.drawing.strokes import FAINT, STROKES, strokes
-from discreet.plot.losses import odds
+from discreet.plot.loss import odds
+from discreet.plot.marks import FAINT, STROKES, Ending, draw_lines, name_ends, strokes
+from discreet.plot.numbers import by_powers, finite, percent, rising, shown
+from discreet.plot.sheet import axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +49,8 @@ def accuracy(epsilons: Sequence[float], errors: Mapping[str, Sequence[float]], *
         figure = sheet(_TITLE, _subtitle(confidence), height=4.9)
         upper = axes_in(figure, left=0.85, bottom=2.4, right=1.15)
         lower = axes_in(figure, left=0.85, top=2.0, right=1.15)
-        draw(upper, xs, read, chosen)
-        _dress(upper, xs, max(max(ys) for ys in read.values()))
+        draw_lines(upper, xs, read, chosen)
+        _set_up_error_axes(upper, xs, max(max(ys) for ys in read.values()))
         ends = zip(read.items(), chosen, strict=True)
         name_ends(upper, [Ending(name, (xs[-1], ys[-1]), stroke) for (name, ys), stroke in ends])
         _risk(lower, xs)
@@ -60,7 +58,7 @@ def accuracy(epsilons: Sequence[float], errors: Mapping[str, Sequence[float]], *
     return figure
 
 
-def _dress(axes: Axes, xs: Sequence[float], most: float) -> None:
+def _set_up_error_axes(axes: Axes, xs: Sequence[float], most: float) -> None:
     """The axes of the error: it can be 0, so they are linear below 1."""
     by_powers(axes, "x")
     by_powers(axes, "y", linear_below=1)

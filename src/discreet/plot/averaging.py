@@ -10,10 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.plot.drawing.labels import Ending, name_ends
-from discreet.plot.drawing.numbers import finite, shown
-from discreet.plot.drawing.sheet import axes_in, describe, house_style, sheet
-from discreet.plot.drawing.strokes import INK, STROKES
+from discreet.plot.marks import INK, STROKES, Ending, name_ends
+from discreet.plot.numbers import finite, shown
+from discreet.plot.sheet import axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import InvalidArgument
-from discreet.plot.drawing.drawable import AdditiveNoise
-from discreet.plot.drawing.numbers import percent, shown
-from discreet.plot.drawing.sheet import WIDTH, axes_in, describe, house_style, sheet
-from discreet.plot.drawing.strokes import FAINT, INK, STROKES
+from discreet.plot.loss import AdditiveNoise
+from discreet.plot.marks import FAINT, INK, STROKES
+from discreet.plot.numbers import percent, shown
+from discreet.plot.sheet import WIDTH, axes_in, describe, house_style, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,8 +1,6 @@
 """The words of differential privacy: units, neighbours, bounds, keys, limits, sensitivities, losses, events."""
 
-from discreet.privacy.adjacency import ADD_REMOVE, SUBSTITUTION, Adjacency
-from discreet.privacy.bounds import Bounds, BoundValue
-from discreet.privacy.budget import Budget
+from discreet.privacy.declarations import Bounds, BoundValue, Keys, KeyValue, Limits
 from discreet.privacy.events import (
     ApproxEvent,
     ComposedEvent,
@@ -14,11 +12,8 @@ from discreet.privacy.events import (
     SampledEvent,
     SelectionEvent,
 )
-from discreet.privacy.keys import Keys, KeyValue
-from discreet.privacy.limits import Limits
-from discreet.privacy.losses import ZCDP, AnyLoss, ApproxDP, GaussianDP, Loss, PureDP, RenyiDP
-from discreet.privacy.sensitivity import Sensitivity
-from discreet.privacy.unit import Period, Unit
+from discreet.privacy.losses import ZCDP, AnyLoss, ApproxDP, Budget, GaussianDP, Loss, PureDP, RenyiDP
+from discreet.privacy.neighbours import ADD_REMOVE, SUBSTITUTION, Adjacency, Period, Sensitivity, Unit
 
 __all__ = [
     "ADD_REMOVE",

@@ -11,9 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.privacy.losses import PureDP
 
 _RATIONAL = re.compile(r"[0-9]{1,1000}(/[0-9]{1,1000})?")
 """How `to_dict` writes a parameter; anything else, such as `1e999999999`, isn't worth the risk of reading."""
@@ -290,3 +291,37 @@ def _whole(number: object) -> int:
     if type(number) is not int:
         raise ValueError
     return number
+
+
+class _Costly(Protocol):
+    """What has an ε, as a field or computed."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Above 0."""
+
+
+class Pure:
+    """A base for mechanisms and local protocols whose only cost is their `epsilon`; it has no fields of its own.
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True, slots=True)
+        ... class Coin(Pure):
+        ...     epsilon: Fraction
+        >>> print(Coin(Fraction(1, 2)).loss), Coin(Fraction(1, 2)).event
+        ε = 0.5
+        (None, PureEvent(epsilon=Fraction(1, 2)))
+    """
+
+    __slots__ = ()
+
+    @property
+    def event(self: _Costly) -> PureEvent:
+        """What one use does, for accounting: a report, a choice, or all answers of a stream."""
+        return PureEvent(epsilon=self.epsilon)
+
+    @property
+    def loss(self: _Costly) -> PureDP:
+        """What one use is proved to give away at the most."""
+        return PureDP(self.epsilon)

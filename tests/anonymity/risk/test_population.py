@@ -16,7 +16,7 @@ from discreet.anonymity.risk.population.pitman import Pitman, log_gamma_ratio
 from discreet.anonymity.risk.population.population import estimated
 from discreet.anonymity.risk.population.snb import SlideNegativeBinomial
 from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
-from discreet.census import dice
+from discreet.census import pseudorandom
 from discreet.errors import InvalidArgument
 
 STANDARD_ERRORS = 6.2
@@ -126,14 +126,14 @@ def slide_population(label: str, model: SlideNegativeBinomial) -> list[int]:
     for x in range(400):
         masses.append(mass)
         mass *= (model.alpha + x) / (x + 1) * (1 - model.beta)
-    drawn = dice.pick(label, np.array(masses), int(model.classes))
+    drawn = pseudorandom.pick(label, np.array(masses), int(model.classes))
     return [int(x) + 1 for x in drawn]
 
 
 def thinned(label: str, sizes: list[int], fraction: float) -> list[int]:
     """The class sizes of a sample of about this fraction."""
     people = np.repeat(np.arange(len(sizes)), sizes)
-    kept = people[dice.uniform(label, len(people)) < fraction]
+    kept = people[pseudorandom.uniform(label, len(people)) < fraction]
     return [size for size in np.bincount(kept, minlength=len(sizes)).tolist() if size]
 
 
@@ -283,7 +283,7 @@ def arrivals(label: str, model: Pitman, people: int) -> list[int]:
     With probability (θ + kα)/(θ + n) a class is opened; else somebody who is there is drawn, and their class of j is
     joined with probability 1 − α/j, or somebody else is drawn: so classes are chosen in proportion to j − α.
     """
-    dropped = iter(dice.uniform(label, 12 * people).tolist())
+    dropped = iter(pseudorandom.uniform(label, 12 * people).tolist())
     sizes: list[int] = []
     of: list[int] = []
     for n in range(people):

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from discreet.anonymity.records.column import Reals
 from discreet.attacks.answers.calibrating import calibrated
 from discreet.attacks.answers.membership import told_apart
-from discreet.census import dice
+from discreet.census import pseudorandom
 from discreet.privacy import SUBSTITUTION
 
 SCORES = st.lists(st.integers(-50, 50), min_size=1, max_size=12)
@@ -78,7 +78,10 @@ def test_probabilities_are_kept() -> None:
     A twin, the share of strangers who score less, is off by more than 20. The dice fall the same way each time.
     """
     for apart in (0.5, 1.0, 3.0):
-        inside, outside = dice.normal(f"inside {apart}", 20_000) + apart, dice.normal(f"outside {apart}", 20_000)
+        inside, outside = (
+            pseudorandom.normal(f"inside {apart}", 20_000) + apart,
+            pseudorandom.normal(f"outside {apart}", 20_000),
+        )
         both = np.concatenate([inside, outside])
         truth = 1 / (1 + np.exp(-apart * both + apart * apart / 2))
         assert np.abs(calibrated(inside, outside) - truth).max() < 0.03
@@ -99,7 +102,10 @@ def test_the_surest_are_as_often_right_as_they_say() -> None:
     """
     said, right, ranked = [], [], []
     for study in range(200):
-        inside, outside = dice.normal(f"inside {study}", 100) + 0.3, dice.normal(f"outside {study}", 100)
+        inside, outside = (
+            pseudorandom.normal(f"inside {study}", 100) + 0.3,
+            pseudorandom.normal(f"outside {study}", 100),
+        )
         found = told_apart(
             inside, outside, attributes=1, against="scores", epsilon=None, adjacency=SUBSTITUTION
         ).guesses

@@ -13,14 +13,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never, overload
 
-from discreet.accounting.conversions.gaussian_approx import gaussian_to_epsilon
-from discreet.accounting.conversions.pure_approx import lowered
-from discreet.accounting.conversions.pure_gaussian import pure_to_gaussian
-from discreet.accounting.conversions.pure_renyi import pure_to_renyi
-from discreet.accounting.conversions.pure_zcdp import pure_to_zcdp
-from discreet.accounting.conversions.renyi_approx import renyi_to_epsilon
-from discreet.accounting.conversions.zcdp_approx import zcdp_to_epsilon
-from discreet.accounting.conversions.zcdp_renyi import gaussian_to_zcdp, zcdp_to_renyi
+from discreet.accounting.conversions.from_pure import lowered, pure_to_gaussian, pure_to_renyi, pure_to_zcdp
+from discreet.accounting.conversions.gaussian_dp import gaussian_to_epsilon
+from discreet.accounting.conversions.renyi_dp import renyi_to_epsilon
+from discreet.accounting.conversions.zcdp import gaussian_to_zcdp, zcdp_to_epsilon, zcdp_to_renyi
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, probability
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP

@@ -1,14 +1,22 @@
-"""Laws of privacy loss: what single events bring to a composition, before any grid."""
+"""Laws of privacy loss: what single events bring to a composition, before any grid.
+
+For each kind of event, the laws of a dominating pair: at least as easy to tell apart as neighbours are. Each function
+returns laws and how often each occurs. Where a pair is *tight*, some neighbours have it exactly.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import expm1, log, log1p
-from typing import Protocol
+from fractions import Fraction
+from math import exp, expm1, floor, log, log1p, sinh, tanh
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from discreet.accounting.pld.bins import Bins, Floats, Rounding
+from discreet.errors import LossNotAccepted
+from discreet.exact.rounding import to_float
+from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent
 
 _NEAR = 30.0
 """Up to this loss e^loss is handled as it is, beyond by its logarithm."""
@@ -165,3 +173,139 @@ def undiluted(losses: Floats, rate: float) -> Floats:
     near = np.log1p(np.maximum(inside, -1.0), out=np.full(len(losses), -np.inf), where=inside > -1)
     far = losses - log(rate) + np.log1p(-(1 - rate) * np.exp(-np.maximum(losses, _NEAR)))
     return np.where(losses < _NEAR, near, far)
+
+
+Counted: TypeAlias = list[tuple[Law, int]]
+"""Laws, and how often each occurs."""
+
+_MOST_LOSSES = 4096
+"""Where there are more losses, or a continuum of them, they are gathered into about so many, upward."""
+
+_GREATEST = 500
+"""No curve is made for an event with losses above this: it protects nobody, and its numbers would overflow."""
+
+_LEAST = Fraction(1, 2**100)
+"""Losses below this count as it."""
+
+_REACH = 13.5
+"""Discrete Gaussian noise is cut off beyond so many σ, where less than 10⁻³⁸ of it lies."""
+
+
+def response(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Counted:
+    """Randomised response, which dominates whatever is (ε, δ)-DP: with δ > 0 it tells the truth plainly so often.
+
+    Source: Kairouz, Oh, Viswanath (2015), Theorem 2 and, with δ, Section 3.
+    """
+    loss, plain = _moderate(epsilon), to_float(delta, round_up=True)
+    chances = _rest(plain) / (1 + np.exp([-loss, loss]))
+    return [(Atoms(losses=np.array([loss, -loss]), chances=chances, infinity=plain, never=plain, spacings=(loss,)), 1)]
+
+
+def selection(delta: Fraction) -> Counted:
+    """A group that one neighbour lacks gives its unit away when it is released; else nothing is learned."""
+    plain = to_float(delta, round_up=True)
+    return [(Atoms(losses=np.zeros(1), chances=np.array([_rest(plain)]), infinity=plain, never=plain), 1)]
+
+
+def bounded_range(event: ExponentialEvent) -> Counted:
+    """The law that dominates every selection whose losses have a range of ε: P ∝ e^(l/2) on [−ε, ε].
+
+    With losses in [t − ε, t], a pair is dominated by the one that has only these two losses, generalised randomised
+    response, whose δ at x is (1 − e^(x−t))(1 − e^(t−ε)) / (1 − e^(−ε)) for t − ε ≤ x ≤ t. Which t in [0, ε] it is, is
+    the neighbours' secret. Over t this is greatest at t = (x + ε)/2: δ(x) = (1 − e^((x−ε)/2))² / (1 − e^(−ε)) on
+    [−ε, ε]. It is convex in e^x, so itself the δ of a pair, the least that dominates all t at once; its second
+    derivative gives the density e^(l/2) / (4·sinh(ε/2)) of the losses l. Here it is brought to a grid as by connecting
+    dots, in closed form.
+
+    *Several selections.* Of ranges a ≥ b, the law of |l₁ + l₂| has density ∝ cosh(s/2)·(c − max(a − b, s)) on [0, c], c
+    = a + b. Shifting range from b to a multiplies it by what increases in s, so |l₁ + l₂| grows, and with it δ, as a
+    pair whose P-density is e^(l/2) times an even function is a mixture, over |l|, of randomised responses. Fully
+    shifted, a single selection of range c dominates both. So with Σ ranges ≤ ε and each ≤ e, the worst are as many of e
+    as fit, and one of the rest.
+
+    Source: Dong, Durfee, Rogers (2020), "Optimal differential privacy composition for exponential mechanisms",
+    Theorem 3, for the generalised randomised response; the envelope over t has the proof above.
+    """
+    each = event.each or event.epsilon
+    full, rest = divmod(event.epsilon, each)
+    found: Counted = [(_envelope(_moderate(each)), int(full))]
+    return [*found, (_envelope(_moderate(rest)), 1)] if rest else found
+
+
+def laplace(event: LaplaceEvent) -> Counted:
+    """Discrete Laplace noise on integers that move by ℓ1 together, each by ℓ∞ at the most: as many moves of ℓ∞ as fit.
+
+    On a coordinate that moves by s, with p = e^(−1/scale), the losses are (s − 2n)/scale, where n is the noise, cut off
+    to [0, s]. This is the law itself, not a bound.
+
+    *Lemma.* For a ≥ b ≥ 1, moves by a + 1 and b − 1 dominate moves by a and b. Proof. All these pairs are mixtures of
+    randomised responses, because P/Q turns into its inverse where noise n turns into s − n; so what is to be shown is
+    that |loss| is stochastically greater. Put s = a + b and let m be the sum of both noises, each cut off. For
+    n < s/2, |loss| ≥ (s − 2n)/scale unless n < m < s − n. Summing geometric series, the probability of that is
+
+        (p^(n+1)·(n + 2 − (n−1)p) − p^(s−n)·(n + 1 − np)) / (1 + p)²      if n < b,
+        (p^(n+1) − p^(s−n))·(b + 1 − (b−1)p) / (1 + p)²                   if b ≤ n.
+
+    If b falls by 1, the second is less, as b + 1 − (b−1)p increases in b; the first stays, but for n = b − 1, which
+    changes sides: there the first exceeds what the second is for b − 1 = n by (p^(n+1) + p^(s−n+1)) / (1 + p)² > 0. ∎
+    So moving a single coordinate is worst; it follows that moving it further is worse; and under ℓ∞, moves that are as
+    unequal as possible.
+    """
+    furthest = event.linf or event.l1
+    full, rest = divmod(event.l1, furthest)
+    found: Counted = [(_one_coordinate(event.scale, furthest), full)]
+    return [*found, (_one_coordinate(event.scale, rest), 1)] if rest else found
+
+
+def small_gaussian(event: GaussianEvent) -> Counted:
+    """Discrete Gaussian noise on integers of which one moves, by 1: losses (1 − 2n)/2σ², n the noise. Tight."""
+    reach = floor(Fraction(_REACH) * event.sigma) + 1
+    if 2 * reach + 1 > 2 * _GREATEST * event.sigma**2:
+        raise _too_great()
+    sigma = float(event.sigma)
+    n = np.arange(-reach, reach + 2)
+    weights = np.exp(-((n / sigma) ** 2) / 2)
+    losses = (1 - 2 * n) / (2 * sigma**2)
+    spacing = 1 / (2 * sigma**2)
+    return [(Atoms(losses=losses, chances=weights / weights.sum(), cut=1e-38, spacings=(spacing,)), 1)]
+
+
+def _one_coordinate(scale: Fraction, move: int) -> Atoms:
+    """The law of Laplace noise on one coordinate; with too many losses, neighbouring ones are brought to the greatest.
+
+    Then the Q-mass that is too much for that is set apart as an outcome that P doesn't have.
+    """
+    greatest, t = _moderate(move / scale), float(scale)
+    s = float(move)
+    inner = np.rint(np.linspace(1, s, min(move, _MOST_LOSSES + 1)))  # where blocks of noise begin, and the last ends
+    starts, widths = inner[:-1], np.diff(inner)
+    odds = 1 + exp(-1 / t)
+    chances = np.exp(-starts / t) * -np.expm1(-widths / t) / odds
+    losses = np.concatenate(([greatest], greatest * (1 - 2 * (starts / s)), [-greatest]))
+    chances = np.concatenate(([1 / odds], chances, [exp(-s / t) / odds]))
+    never = max(1 - float(chances @ np.exp(-losses)), 0.0) if move > _MOST_LOSSES else 0.0
+    return Atoms(losses=losses, chances=chances, never=never, spacings=(1 / t, greatest))
+
+
+def _envelope(epsilon: float) -> Atoms:
+    """The law of `bounded_range` between dots: 4c·tanh(d/4)·e^(l/2) at each but the ends, d apart; half that there."""
+    losses = np.linspace(-epsilon, epsilon, _MOST_LOSSES + 1)
+    chances = tanh(epsilon / (2 * _MOST_LOSSES)) / sinh(epsilon / 2) * np.exp(losses / 2)
+    chances[[0, -1]] /= 2
+    return Atoms(losses=losses, chances=chances, spacings=(epsilon,))
+
+
+def _rest(plain: float) -> float:
+    """1 − δ; something of it is left even if δ is rounded up to 1, so that there is a law. It errs upward."""
+    return max(1 - plain, 2.0**-60)
+
+
+def _moderate(epsilon: Fraction) -> float:
+    """ε as a float, rounded up; nothing below 2⁻¹⁰⁰."""
+    if epsilon > _GREATEST:
+        raise _too_great()
+    return to_float(max(epsilon, _LEAST), round_up=True)
+
+
+def _too_great() -> LossNotAccepted:
+    return LossNotAccepted(f"an event whose losses exceed {_GREATEST} protects nobody, so it has no curve")

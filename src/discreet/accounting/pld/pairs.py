@@ -32,8 +32,18 @@ from math import sqrt
 
 from discreet.accounting.gaussian import gaussian_loss_of
 from discreet.accounting.pld.gaussian import Gaussian
-from discreet.accounting.pld.laws import Atoms, Law, Symmetric, atoms
-from discreet.accounting.pld.noise import Counted, bounded_range, laplace, response, selection, small_gaussian
+from discreet.accounting.pld.laws import (
+    Atoms,
+    Counted,
+    Law,
+    Symmetric,
+    atoms,
+    bounded_range,
+    laplace,
+    response,
+    selection,
+    small_gaussian,
+)
 from discreet.errors import LossNotAccepted
 from discreet.exact import to_float
 from discreet.privacy import (

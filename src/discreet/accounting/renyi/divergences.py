@@ -31,7 +31,7 @@ from typing import TypeAlias
 from flint import arb
 
 from discreet.exact.ball import ball, enclose
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent, PureEvent
 
 _BITS = 64

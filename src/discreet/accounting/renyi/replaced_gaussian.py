@@ -49,7 +49,7 @@ from math import comb, log2
 from flint import arb
 
 from discreet.exact.ball import ball, fraction, precision
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 
 _MOST = 256
 """Terms from here on have the simpler bound, which is too much by a factor that matters only at rates above a half."""

@@ -51,7 +51,7 @@ from discreet.accounting.renyi.divergences import log_moment
 from discreet.accounting.renyi.replaced_gaussian import replaced
 from discreet.accounting.renyi.sampled_gaussian import between
 from discreet.exact.ball import ball, enclose, fraction, precision
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 from discreet.privacy import GaussianEvent, LaplaceEvent, PureEvent
 
 GREATEST_ORDER = 1024

@@ -28,7 +28,7 @@ from math import floor
 from flint import arb
 
 from discreet.exact.ball import ball, fraction, precision
-from discreet.exact.digits import shorten
+from discreet.exact.rounding import shorten
 
 _WORKING = 256
 """The sum of moments cancels to a few times q², so some bits more than elsewhere."""

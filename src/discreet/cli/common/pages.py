@@ -96,7 +96,7 @@ def figures(draw: Iterable[Callable[[], Figure]]) -> list[str]:
     from discreet.errors import ExtraMissing
 
     try:
-        from discreet.plot.drawing.saving import svg
+        from discreet.plot.sheet import svg
 
         drawn = [svg(each()) for each in draw]
     except ExtraMissing as error:

@@ -29,7 +29,7 @@ def accuracy(  # noqa: PLR0913 — each is an option of the command
     """
     from discreet import plot
     from discreet.exact.rational import positive, probability
-    from discreet.plot.drawing.numbers import shown
+    from discreet.plot.numbers import shown
 
     probability(confidence, "confidence")
     epsilons = plot.spaced(float(positive(least, "least")), float(positive(most, "most")), _POINTS)

@@ -34,7 +34,7 @@ def composition(
     """
     from discreet import plot
     from discreet.exact.rational import positive, probability
-    from discreet.plot.drawing.numbers import shown
+    from discreet.plot.numbers import shown
 
     each, rest = positive(epsilon, "epsilon"), probability(delta, "delta")
     with working("drawing"):
@@ -51,8 +51,7 @@ def composition(
 
 def _totals(event: Event, epsilon: Fraction, delta: Fraction, count: int) -> dict[str, float]:
     """The ε of so many uses, by the name of the theorem."""
-    from discreet.accounting import pure_to_zcdp, zcdp_to_epsilon
-    from discreet.accounting.composition import advanced, optimal
+    from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
     from discreet.accounting.pld import curve_of
     from discreet.privacy import PureDP
 

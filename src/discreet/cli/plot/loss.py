@@ -25,7 +25,7 @@ def loss(
     """
     from discreet import plot
     from discreet.exact.rational import positive
-    from discreet.plot.drawing.numbers import shown
+    from discreet.plot.numbers import shown
 
     bound = float(positive(epsilon, "epsilon"))
     with working("drawing"):

@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from discreet.exact.rational import Rationalizable, probability
 from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
-from discreet.mechanisms.scale import GREATEST
+from discreet.mechanisms.parameters import GREATEST
 from discreet.privacy import Event, Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import laplace_sums

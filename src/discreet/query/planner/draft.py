@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.mechanisms import Threshold
-from discreet.mechanisms.choosing.contribution import Contribution
+from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import Adjacency, Limits, Sensitivity, Unit
 from discreet.query import ir
 from discreet.query.estimates import Estimator, Noise, Pick, Selection

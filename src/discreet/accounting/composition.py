@@ -1,0 +1,296 @@
+"""Composition of losses that were fixed before the first release: sequential, parallel, of groups, and advanced.
+
+Releases about the same people add up, and advanced composition pays with δ for an ε that grows like the root of their
+number. Releases about disjoint groups of people cost as much as the dearest. A guarantee for one unit says something,
+which is weaker, about several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from operator import attrgetter
+from typing import TypeVar, cast
+
+from discreet.accounting.arithmetic import LEAST_EPSILON, root, rounded_up, total
+from discreet.errors import InvalidArgument, LossNotAccepted
+from discreet.exact import log
+from discreet.exact.rational import Rationalizable, probability
+from discreet.exact.rounding import shorten
+from discreet.privacy import ADD_REMOVE, ZCDP, Adjacency, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP
+
+LossT = TypeVar("LossT", PureDP, ApproxDP, ZCDP, RenyiDP, GaussianDP)
+"""One kind of loss."""
+
+
+def sequential(losses: Sequence[LossT]) -> LossT:
+    """The loss of all releases together: ε and δ add up, ρ adds up, μ² adds up, ε of one order adds up.
+
+    It holds however each release was chosen after the answers before it, as long as the losses were fixed; where they
+    may be chosen as well, use a filter (`discreet.accounting.adaptive`), which knows the same sums.
+
+    Args:
+        losses: one or more, of one kind, and of one order if they are Rényi divergences; `convert` makes them so.
+
+    Raises:
+        LossNotAccepted: they are of different kinds or orders.
+        InvalidArgument: there is none, or the δs add up to 1 or more.
+
+    Source: Dwork, Roth (2014), Theorem 3.16, for ε and δ; Bun, Steinke (2016), Lemma 1.7, for ρ; Mironov (2017),
+    Proposition 1, for one order; Dong, Roth, Su (2019), Corollary 3.3, for μ.
+
+    Examples:
+        >>> print(sequential([ApproxDP(1, 1e-6), ApproxDP("0.5", 1e-6)]))
+        ε = 1.5, δ = 2e-06
+        >>> print(sequential([GaussianDP(3), GaussianDP(4)]))
+        μ = 5
+    """
+    kinds = {type(loss) for loss in losses}
+    if len(kinds) != 1:
+        raise _different(kinds)
+    found = _summed(cast("Sequence[AnyLoss]", losses))
+    return cast("LossT", found)
+
+
+def _different(kinds: Collection[type[AnyLoss]]) -> InvalidArgument | LossNotAccepted:
+    """What is wrong with so many kinds."""
+    if not kinds:
+        return InvalidArgument("there must be a loss to compose")
+    names = " and ".join(sorted(kind.__name__ for kind in kinds))
+    return LossNotAccepted(f"{names} don't add up", hint="`convert` states them in one kind")
+
+
+def _summed(losses: Sequence[AnyLoss]) -> AnyLoss:
+    """The sum of losses of one kind."""
+    match losses[0]:
+        case PureDP():
+            return PureDP(total(loss.epsilon for loss in losses if isinstance(loss, PureDP)))
+        case ApproxDP():
+            same = [loss for loss in losses if isinstance(loss, ApproxDP)]
+            return ApproxDP(total(loss.epsilon for loss in same), total(loss.delta for loss in same))
+        case ZCDP():
+            concentrated = [loss for loss in losses if isinstance(loss, ZCDP)]
+            return ZCDP(total(loss.rho for loss in concentrated), total(loss.delta for loss in concentrated))
+        case GaussianDP():
+            square = total(loss.mu**2 for loss in losses if isinstance(loss, GaussianDP))
+            return GaussianDP(root(square))
+        case RenyiDP(alpha=alpha):
+            renyi = [loss for loss in losses if isinstance(loss, RenyiDP)]
+            if any(loss.alpha != alpha for loss in renyi):
+                raise LossNotAccepted("Rényi divergences of different orders don't add up")
+            return RenyiDP(alpha, total(loss.epsilon for loss in renyi))
+
+
+def parallel(losses: Sequence[LossT], *, adjacency: Adjacency) -> LossT:
+    """The loss of one release on each part of a table that was divided so that every unit is in one part only.
+
+    Under add-remove, one unit more changes one part: it costs the greatest loss (each amount of it by itself). Under
+    substitution the new unit may be in another part than the old one, so two parts change: the two greatest add up.
+
+    Args:
+        losses: of the releases, about neighbouring parts under the same relation; one or more, of one kind. Under
+            substitution a part may also lose a unit or get one, so there the loss must cover that, too.
+        adjacency: which tables are neighbours.
+
+    Raises:
+        LossNotAccepted: they are of different kinds or orders.
+        InvalidArgument: there is none, or the two greatest δ add up to 1 or more.
+
+    Source: McSherry (2009), Theorem 4.
+
+    Examples:
+        >>> print(parallel([PureDP(1), PureDP(2), PureDP(3)], adjacency=ADD_REMOVE))
+        ε = 3
+        >>> from discreet.privacy import SUBSTITUTION
+        >>> print(parallel([PureDP(1), PureDP(2), PureDP(3)], adjacency=SUBSTITUTION))
+        ε = 5
+    """
+    sequential(losses[:1])  # refuses an empty sequence
+    if len({type(loss) for loss in losses}) != 1:
+        raise LossNotAccepted("losses of different kinds can't be compared", hint="`convert` states them in one kind")
+    changing = 1 if adjacency is ADD_REMOVE else 2
+    return cast("LossT", _greatest(cast("Sequence[AnyLoss]", losses), changing))
+
+
+def _greatest(losses: Sequence[AnyLoss], changing: int) -> AnyLoss:
+    """The greatest amounts of so many losses, composed."""
+    orders = {loss.alpha for loss in losses if isinstance(loss, RenyiDP)}
+    if len(orders) > 1:
+        raise LossNotAccepted("Rényi divergences of different orders can't be compared")
+
+    def amounts(name: str) -> list[Fraction]:
+        return sorted(map(attrgetter(name), losses), reverse=True)[:changing]
+
+    match losses[0]:
+        case PureDP():
+            return sequential([PureDP(epsilon) for epsilon in amounts("epsilon")])
+        case ApproxDP():
+            pairs = zip(amounts("epsilon"), amounts("delta"), strict=True)
+            return sequential([ApproxDP(epsilon, delta) for epsilon, delta in pairs])
+        case ZCDP():
+            return sequential([ZCDP(rho, delta) for rho, delta in zip(amounts("rho"), amounts("delta"), strict=True)])
+        case GaussianDP():
+            return sequential([GaussianDP(mu) for mu in amounts("mu")])
+        case RenyiDP(alpha=alpha):
+            return sequential([RenyiDP(alpha, epsilon) for epsilon in amounts("epsilon")])
+
+
+def group(loss: LossT, size: int) -> LossT:
+    """The loss about tables that differ in up to `size` units, from that about tables that differ in one.
+
+    - ε-DP: kε.
+    - (ε, δ)-DP: kε and δ·(e^(kε) − 1)/(e^ε − 1), by going through the tables in between: δ is carried over k − 1,
+      k − 2, … more steps, each of which stretches it by e^ε.
+    - ρ-zCDP: k²ρ; not known for a loss with a δ.
+    - μ-GDP: kμ.
+    - (α, ε)-Rényi: (α/2^c, 3^c ε) for k ≤ 2^c, as long as α ≥ 2^(c+1).
+
+    Args:
+        loss: about one unit.
+        size: k, how many units; 1 or more.
+
+    Raises:
+        LossNotAccepted: nothing is known, or δ would be 1 or more.
+        InvalidArgument: `size` isn't 1 or more.
+
+    Source: Dwork, Roth (2014), Theorem 2.2; Vadhan (2017), Lemma 2.2; Bun, Steinke (2016), Proposition 1.9; Dong, Roth,
+    Su (2019), Theorem 2.14; Mironov (2017), Proposition 2.
+
+    Examples:
+        >>> print(group(ApproxDP(1, 1e-6), 3))
+        ε = 3, δ = 1.11e-05
+        >>> print(group(ZCDP("0.1"), 3))
+        ρ = 0.9
+    """
+    if size < 1:
+        raise InvalidArgument(f"a group has one unit or more, not {size}")
+    return loss if size == 1 else cast("LossT", _of_many(loss, size))
+
+
+def _of_many(loss: AnyLoss, size: int) -> AnyLoss:
+    """`group` for two or more."""
+    match loss:
+        case PureDP(epsilon=epsilon):
+            return PureDP(size * epsilon)
+        case ApproxDP():
+            return _approximate(loss, size)
+        case ZCDP(rho=rho, delta=delta):
+            if delta:
+                raise LossNotAccepted(
+                    "no bound on groups is known for zCDP with a δ", hint="convert it to ApproxDP first"
+                )
+            return ZCDP(size**2 * rho)
+        case GaussianDP(mu=mu):
+            return GaussianDP(size * mu)
+        case RenyiDP(alpha=alpha, epsilon=epsilon):
+            doublings = (size - 1).bit_length()
+            if alpha < 2 ** (doublings + 1):
+                raise LossNotAccepted(f"an order of {float(alpha):.6g} is too low for a group of {size}")
+            return RenyiDP(alpha / 2**doublings, 3**doublings * epsilon)
+
+
+def _approximate(loss: ApproxDP, size: int) -> ApproxDP:
+    """(kε, δ·(e^(kε) − 1)/(e^ε − 1))."""
+    from discreet.exact.ball import ball, enclose
+
+    if not loss.delta:
+        return ApproxDP(size * loss.epsilon, 0)
+    if (size - 1) * loss.epsilon > log(1 / loss.delta, round_up=True):  # the factor is e^((k − 1)ε) or more
+        raise _says_nothing(size)
+    high = enclose(lambda: ball(size * loss.epsilon).expm1() / ball(loss.epsilon).expm1() * ball(loss.delta), bits=64)[
+        1
+    ]
+    delta = shorten(high, bits=53, round_up=True)
+    if delta >= 1:
+        raise _says_nothing(size)
+    return ApproxDP(size * loss.epsilon, delta)
+
+
+def _says_nothing(size: int) -> LossNotAccepted:
+    """The refusal of a δ of 1 or more."""
+    return LossNotAccepted(f"for a group of {size} the δ of this loss says nothing any more")
+
+
+def advanced(loss: PureDP | ApproxDP, times: int, slack: Rationalizable) -> ApproxDP:
+    """The textbook's bound on k releases of one loss: ε′ = √(2k·ln(1/δ′))·ε + kε(e^ε − 1), and δ = kδ₀ + δ′.
+
+    For comparison: `optimal` is never worse. Plain sums are stated where they are less.
+
+    Args:
+        loss: of each release, fixed in advance.
+        times: k, how many; 1 or more.
+        slack: δ′, in (0, 1).
+
+    Raises:
+        InvalidArgument: a parameter is out of range, or δ is 1 or more.
+
+    Source: Dwork, Rothblum, Vadhan (2010), Theorem III.3; Dwork, Roth (2014), Theorem 3.20.
+
+    Examples:
+        >>> print(advanced(PureDP("0.1"), 100, 1e-6))
+        ε = 6.30823, δ = 1e-06
+    """
+    from discreet.exact.ball import ball, enclose
+
+    extra, own = probability(slack, "slack"), loss.delta if isinstance(loss, ApproxDP) else Fraction(0)
+    many = _count(times)
+    epsilon = loss.epsilon
+    if epsilon >= 1:  # e^ε − 1 is above 1, so the plain sum is less
+        return ApproxDP(many * epsilon, many * own + extra)
+    high = enclose(
+        lambda: (-2 * many * ball(extra).log()).sqrt() * ball(epsilon) + many * ball(epsilon) * ball(epsilon).expm1(),
+        bits=64,
+    )[1]
+    return ApproxDP(min(shorten(high, bits=53, round_up=True), many * epsilon), many * own + extra)
+
+
+def heterogeneous(losses: Sequence[PureDP | ApproxDP], slack: Rationalizable) -> ApproxDP:
+    """A bound on releases of different losses: ε = Σ εᵢ·tanh(εᵢ/2) + √(2·ln(1/δ′)·Σ εᵢ²), δ = 1 − (1 − δ′)Π(1 − δᵢ).
+
+    Plain sums of ε are stated where they are less. Where this must be tight, use a privacy loss distribution.
+
+    Proof. Each release is a post-processing of one that says which neighbour it is with probability δᵢ, and else is
+    randomised response with odds e^εᵢ (Kairouz, Oh, Viswanath 2015, Theorem 2), whose privacy loss is ±εᵢ with mean
+    εᵢ·tanh(εᵢ/2). By Hoeffding's inequality their sum exceeds its mean by t with probability at most
+    e^(−t²/(2Σεᵢ²)), which is δ′; where it doesn't, and nothing was said outright, the ratio is at most e^ε. ∎
+
+    Args:
+        losses: of the releases, fixed in advance; one or more.
+        slack: δ′, in (0, 1).
+
+    Raises:
+        InvalidArgument: there is no loss, or the slack is out of range.
+
+    Source: Kairouz, Oh, Viswanath (2015), Theorem 3.5, the last of its three bounds.
+
+    Examples:
+        >>> print(heterogeneous([PureDP("0.1")] * 50 + [PureDP("0.05")] * 50, 1e-6))
+        ε = 4.46792, δ = 1e-06
+    """
+    from discreet.exact.ball import ball, enclose
+
+    if not losses:
+        raise InvalidArgument("there must be a loss to compose")
+    extra = probability(slack, "slack")
+    epsilons = [loss.epsilon for loss in losses]
+    counts = {epsilon: epsilons.count(epsilon) for epsilon in set(epsilons)}
+    squares = sum((n * epsilon**2 for epsilon, n in counts.items()), start=Fraction(0))
+    high = enclose(
+        lambda: sum(
+            (n * ball(epsilon) * (ball(epsilon) / 2).tanh() for epsilon, n in counts.items()),
+            start=(-2 * ball(extra).log() * ball(squares)).sqrt(),
+        ),
+        bits=64,
+    )[1]
+    certain = 1 - extra
+    for loss in losses:
+        certain = 1 - rounded_up(1 - certain * (1 - (loss.delta if isinstance(loss, ApproxDP) else 0)))
+    epsilon = max(min(shorten(high, bits=53, round_up=True), sum(epsilons, start=Fraction(0))), LEAST_EPSILON)
+    return ApproxDP(epsilon, 1 - certain)
+
+
+def _count(times: int) -> int:
+    """How many releases."""
+    if times < 1:
+        raise InvalidArgument(f"there must be one release or more, not {times}")
+    return times

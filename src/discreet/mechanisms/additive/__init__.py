@@ -1,1 +1,0 @@
-"""Noise that is added to integers: how much of it, and what its tails are."""

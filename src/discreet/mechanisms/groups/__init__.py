@@ -1,1 +1,0 @@
-"""Groups whose list is private: which of them may be named."""

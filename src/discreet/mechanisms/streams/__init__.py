@@ -1,1 +1,0 @@
-"""Questions that come one after another, of which only few are worth an answer."""

@@ -1,1 +1,0 @@
-"""What all figures are made with: sheets, strokes, labels, numbers, and files to save them to."""

@@ -1,1 +1,0 @@
-"""Figures of who is exposed: how small classes are, what each column adds, and what attacks achieve."""

@@ -1,0 +1,175 @@
+"""What a custodian declares: bounds of values, public keys of groups, and limits of what one unit contributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TypeAlias
+
+from discreet.errors import InvalidArgument
+from discreet.exact.rational import Rationalizable, rational
+
+BoundValue: TypeAlias = Rationalizable | date
+"""A bound: a number, or a date or timestamp (without a time zone)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and greatest value a column may hold; what lies outside is moved to the nearer end when scanned.
+
+    Bounds must come from knowledge of what the column means (ages reach 125), never from the data: the least and
+    greatest value of a table belong to somebody.
+
+    Args:
+        lo: least value.
+        hi: greatest value, at least `lo`; numbers both, or dates both, or timestamps both.
+
+    Raises:
+        InvalidArgument: an end isn't finite, the ends are of different kinds, or `lo` exceeds `hi`.
+
+    Examples:
+        >>> print(Bounds(0, 110))
+        [0, 110]
+    """
+
+    lo: BoundValue
+    hi: BoundValue
+
+    def __post_init__(self) -> None:
+        """Make numbers exact and check the order."""
+        if isinstance(self.lo, date) or isinstance(self.hi, date):
+            self._check_times()
+        else:
+            object.__setattr__(self, "lo", rational(self.lo, "lo"))
+            object.__setattr__(self, "hi", rational(self.hi, "hi"))
+        if self.lo > self.hi:  # type: ignore[operator]  # both are of one kind by now
+            raise InvalidArgument(f"bounds are in the wrong order: {self.lo} exceeds {self.hi}")
+
+    def _check_times(self) -> None:
+        """Refuse a date beside a number or a timestamp, and time zones, which dates in tables don't carry."""
+        if type(self.lo) is not type(self.hi):
+            raise InvalidArgument("bounds must be two numbers, two dates or two timestamps")
+        if any(isinstance(end, datetime) and end.tzinfo is not None for end in (self.lo, self.hi)):
+            raise InvalidArgument("bounds must be timestamps without a time zone")
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the ends are dates or timestamps."""
+        return isinstance(self.lo, date)
+
+    def __str__(self) -> str:
+        """The interval, in the usual brackets."""
+        return f"[{self.lo}, {self.hi}]"
+
+
+KeyValue = str | int | bool | date | None
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Keys:
+    """The values a column may take, known in public.
+
+    Every key is answered, with or without rows, so the list of groups in an answer says nothing about anybody.
+    A value that isn't listed is read as NULL; NULL is a group only if None is listed.
+
+    Args:
+        values: one or more different strings, integers, booleans or dates of one kind, and None for NULL.
+
+    Raises:
+        InvalidArgument: no keys, a repeated one, or keys of different kinds.
+
+    Examples:
+        >>> list(Keys(["Female", "Male"]))
+        ['Female', 'Male']
+    """
+
+    values: tuple[KeyValue, ...]
+
+    def __init__(self, values: Iterable[KeyValue]) -> None:
+        """Keep the order given: answers come in it."""
+        if isinstance(values, str):
+            raise InvalidArgument("keys must be a list of values, not one string", hint=f"Keys([{values!r}])")
+        listed = tuple(values)
+        if not listed:
+            raise InvalidArgument("keys must not be empty")
+        kinds = {type(value) for value in listed if value is not None}
+        if len(kinds) > 1 or not kinds <= {str, int, bool, date}:
+            raise InvalidArgument(
+                "keys must be of one kind: strings, integers, booleans or dates",
+                hint="a real number makes no group; CAST or FLOOR it in the question",
+            )
+        if len(set(listed)) < len(listed):
+            twice = next(value for n, value in enumerate(listed) if value in listed[:n])
+            raise InvalidArgument(f"the key {twice!r} is listed twice")
+        object.__setattr__(self, "values", listed)
+
+    def __iter__(self) -> Iterator[KeyValue]:
+        """The keys in order."""
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        """How many keys there are."""
+        return len(self.values)
+
+    def __str__(self) -> str:
+        """The first few keys."""
+        head = ", ".join(map(repr, self.values[:4]))
+        return f"{head}, … ({len(self)} keys)" if len(self) > 4 else head  # noqa: PLR2004 — what fits a line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one unit may contribute to one question, in one of three shapes.
+
+    Either `rows` over all groups together; or `groups` and `rows_per_group`; or `rows` and `groups`, where rows are
+    limited over all groups together, and a unit is counted in few groups. Nothing is cut off a unit within its limits.
+    A unit over a limit on rows isn't cut off row by row: its rows count for less, so that together they weigh exactly
+    the limit. Which groups a unit over `groups` keeps is decided by a hash of its own rows.
+
+    A unit with at most r rows is in at most r groups. So `rows` alone bounds its groups as well, and `groups` beside
+    it is worth declaring where units are in fewer groups than they have rows: what counts units, or selects groups by
+    them, gets less noise then.
+
+    Args:
+        groups: in how many groups of one answer a unit may appear; 1 or more. Beside `rows`: in how many groups units
+            are counted, and make groups appear whose keys aren't public.
+        rows_per_group: how many rows of a unit count fully within a group; 1 or more. Without GROUP BY, all rows are
+            one group.
+        rows: how many rows of a unit count fully in all groups together; 1 or more.
+
+    Raises:
+        InvalidArgument: no shape is complete, `rows` and `rows_per_group` are mixed, or a limit is below 1.
+
+    Examples:
+        >>> print(Limits(groups=5, rows_per_group=10))
+        5 groups × 10 rows
+        >>> print(Limits(rows=50))
+        50 rows
+        >>> print(Limits(rows=50, groups=8))
+        50 rows in 8 groups
+    """
+
+    groups: int | None = None
+    rows_per_group: int | None = None
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse half a shape."""
+        for name in ("groups", "rows_per_group", "rows"):
+            limit = getattr(self, name)
+            if limit is not None and (type(limit) is not int or not 1 <= limit <= 2**31):
+                raise InvalidArgument(f"{name} must be a whole number from 1 to 2³¹, not {limit!r}")
+        by_group = self.groups is not None and self.rows_per_group is not None and self.rows is None
+        by_rows = self.rows is not None and self.rows_per_group is None
+        if not (by_group or by_rows):
+            raise InvalidArgument(
+                "limits come in three shapes: groups with rows_per_group, rows with groups, or rows alone",
+                hint="Limits(groups=5, rows_per_group=10), Limits(rows=50, groups=8) or Limits(rows=50)",
+            )
+
+    def __str__(self) -> str:
+        """The limits in words."""
+        if self.rows is None:
+            return f"{self.groups} groups × {self.rows_per_group} rows"
+        return f"{self.rows} rows" if self.groups is None else f"{self.rows} rows in {self.groups} groups"
