@@ -12,25 +12,29 @@ durable budget.
 * Catch what goes wrong: `DiscreetError`, and its tree in `discreet.errors`.
 """
 
-from discreet.errors import DiscreetError
-from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
-from discreet.gateway.answers import Workload
-from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
-from discreet.privacy import (
-    ADD_REMOVE,
-    SUBSTITUTION,
-    ZCDP,
-    Adjacency,
-    ApproxDP,
-    Bounds,
-    Budget,
-    Keys,
-    Limits,
-    PureDP,
-    Unit,
-)
-from discreet.query.planner import Plan, sensitivity
-from discreet.tables import Column, Kind
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.errors import DiscreetError
+    from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
+    from discreet.gateway.answers import Workload
+    from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
+    from discreet.privacy import (
+        ADD_REMOVE,
+        SUBSTITUTION,
+        ZCDP,
+        Adjacency,
+        ApproxDP,
+        Bounds,
+        Budget,
+        Keys,
+        Limits,
+        PureDP,
+        Unit,
+    )
+    from discreet.query.planner import Plan, sensitivity
+    from discreet.tables import Column, Kind
 
 __version__ = "0.1.0"
 
@@ -66,3 +70,55 @@ __all__ = [
     "sensitivity",
     "table",
 ]
+
+_HOMES = {
+    "errors": ["DiscreetError"],
+    "gateway": [
+        "AdmissionReport",
+        "Answer",
+        "DeclaredTable",
+        "Explanation",
+        "Protected",
+        "load",
+        "protect",
+        "table",
+    ],
+    "gateway.answers": ["Workload"],
+    "mechanisms": ["Choice", "Release", "exponential", "gaussian", "laplace"],
+    "privacy": [
+        "ADD_REMOVE",
+        "SUBSTITUTION",
+        "ZCDP",
+        "Adjacency",
+        "ApproxDP",
+        "Bounds",
+        "Budget",
+        "Keys",
+        "Limits",
+        "PureDP",
+        "Unit",
+    ],
+    "query.planner": ["Plan", "sensitivity"],
+    "tables": ["Column", "Kind"],
+}
+"""Where each name is made. It is loaded when it is first used, for all of it takes some tenths of a second."""
+
+
+def __getattr__(name: str) -> object:
+    """A public name, or a room of the house, loaded."""
+    for home, names in _HOMES.items():
+        if name in names:
+            globals()[name] = getattr(import_module(f"discreet.{home}"), name)
+            return globals()[name]
+    try:
+        if not name.startswith("_"):
+            return import_module(f"discreet.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"discreet.{name}":
+            raise
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted({*globals(), *__all__})

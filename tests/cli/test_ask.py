@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +269,24 @@ def test_analysts_have_shares(town: Path, run: Any) -> None:
     assert run("ask", "SELECT COUNT(*) AS n FROM census", "--epsilon", "0.75", "--analyst", "mia").exit_code == 3
     standing = json.loads(run("budget", "--format", "json").stdout)
     assert standing["analysts"]["mia"]["spent"]["exact"]["epsilon"] == "3/4"
+
+
+def test_the_first_question_says_how_far_reading_is(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `discreet admit` does; later questions read nothing."""
+    told: list[tuple[str, int]] = []
+
+    @contextmanager
+    def counting(what: str) -> Iterator[Callable[[str, int], None]]:
+        """Note what is told."""
+        assert what == "reading"
+        yield lambda name, rows: told.append((name, rows))
+
+    monkeypatch.setattr("discreet.cli.ask.counting", counting)
+    assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
+    assert told[-1] == ("census", 2_000)
+    told.clear()
+    assert run("ask", COUNT, "--epsilon", "0.2").exit_code == 0
+    assert told == []
 
 
 def test_an_arrow_stream_is_not_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,21 @@ def heavy_after(statement: str) -> list[str]:
 
 
 def test_importing_discreet_loads_no_heavy_library() -> None:
-    """`import discreet` alone touches no engine, no database and no table library."""
-    assert heavy_after("import discreet") == []
+    """Neither `import discreet` nor its names touch an engine, a database or a table library."""
+    assert heavy_after("from discreet import *") == []
+
+
+def test_importing_discreet_loads_none_of_its_rooms() -> None:
+    """They are loaded when they are asked for, by `discreet.NAME` or `from discreet import NAME`."""
+    program = (
+        "import discreet, sys; print([name for name in sys.modules if name.startswith('discreet.')]);"
+        "from discreet import Plan; assert discreet.Plan is Plan;"
+        "assert discreet.errors.DiscreetError is discreet.DiscreetError;"
+        "assert set(discreet.__all__) <= set(dir(discreet));"
+        "assert not hasattr(discreet, 'nonsense') and not hasattr(discreet, '_repr_html_')"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert run.stdout == "[]\n"
 
 
 def test_a_heavy_library_is_noticed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import working
+from discreet.cli.common.screen import counting, working
 from discreet.cli.common.sheets import refuse_binary_to_screen
 from discreet.cli.common.waiting import patiently
 
@@ -43,7 +43,7 @@ def ask(  # noqa: PLR0913 — each is an option of the command
     probability(confidence, "confidence")
     refuse_binary_to_screen(format_)
     inner = explained(question)
-    with working("asking"):
+    with working("planning"):
         tables = opened(config)
         plan = tables.plan(
             question if inner is None else inner,
@@ -59,9 +59,12 @@ def ask(  # noqa: PLR0913 — each is an option of the command
             cut_off=cut_off,
             dialect=dialect,
         )
-        answer = None if inner is not None else patiently(lambda: tables.ask(plan, analyst=analyst))
-    if answer is None:
+    if inner is not None:
         show_plan(plan, format_)
     else:
+        with counting("reading") as progress:
+            patiently(lambda: tables.admissions.first(progress=progress))
+        with working("asking"):
+            answer = patiently(lambda: tables.ask(plan, analyst=analyst))
         show_answer(answer, tables, format_, confidence)
     tables.close()

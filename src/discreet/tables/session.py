@@ -60,6 +60,7 @@ class Session:
         try:
             self._connection = self._started(threads, memory or usable_memory(), in_row_order)
             self._end = weakref.finalize(self, _end, self._connection, self._spill, os.getpid())
+            _ALL.add(self)
         except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
             shutil.rmtree(self._spill, ignore_errors=True)
             if isinstance(error, duckdb.Error | OSError):
@@ -101,6 +102,10 @@ class Session:
         """Stop the instance and remove what it spilled."""
         self._end()
 
+    def remove_directory(self) -> None:
+        """Remove what it spilled, though it may be in use: nothing that it says can be relied on any more."""
+        shutil.rmtree(self._spill, ignore_errors=True)
+
     @property
     def is_whole(self) -> bool:
         """Whether its directory is still there; those that nobody touches for days may be swept away."""
@@ -139,6 +144,15 @@ class Session:
     def register(self, view: str, table: object) -> None:
         """Make an Arrow table readable under a name."""
         self._connection.register(view, table)
+
+
+_ALL: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def remove_directories() -> None:
+    """Remove what all sessions of this process spilled, whatever they are doing; for a process that ends at once."""
+    for session in list(_ALL):
+        session.remove_directory()
 
 
 def _end(connection: Any, spill: Path, process: int) -> None:  # noqa: ANN401 — DuckDB's connection

@@ -116,6 +116,9 @@ class Scene:
                 }
             )
             if isinstance(error, Abandoned):
+                from discreet.tables.session import remove_directories
+
+                remove_directories()
                 sys.stderr.flush()
                 os._exit(ExitCode.INTERRUPTED)  # an orderly end would wait for the engine
             raise typer.Exit(ExitCode.INTERRUPTED) from None
