@@ -145,7 +145,7 @@ def _columns(data: Any) -> list[_Column]:  # noqa: ANN401 — whatever library i
             return _from_pandas(data)
         if library == "polars":
             return _from_polars(data)
-        return _from_arrow(_arrow_table(data, library))
+        return _from_ibis(data) if library == "ibis" else _from_arrow(_arrow_table(data))
     except (pa.ArrowException, duckdb.Error, TypeError, ValueError, OverflowError, AttributeError, LookupError):
         pass  # the cause may quote a cell, so nothing of it is passed on
     raise _unreadable(data)
@@ -159,10 +159,8 @@ def _unreadable(data: object) -> SourceUnsupported:
     )
 
 
-def _arrow_table(data: Any, library: str) -> pa.Table:  # noqa: ANN401 — as above
-    """An Arrow table of what PyArrow or Ibis hold."""
-    if library == "ibis":
-        return _from_ibis(data)
+def _arrow_table(data: Any) -> pa.Table:  # noqa: ANN401 — as above
+    """An Arrow table of what PyArrow holds."""
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if isinstance(data, pa.RecordBatchReader):
@@ -196,20 +194,40 @@ def _from_arrow(table: pa.Table) -> list[_Column]:
     ]
 
 
-def _from_ibis(data: Any) -> pa.Table:  # noqa: ANN401 — Ibis hands out no types of its own
-    """The rows of an Ibis table. Other engines than DuckDB would have to be asked in place, not copied from."""
+def _from_ibis(data: Any) -> list[_Column]:  # noqa: ANN401 — Ibis hands out no types of its own
+    """The columns of an Ibis table. Other engines than DuckDB would have to be asked in place, not copied from.
+
+    Whole numbers that may have more digits than Arrow's usual decimals are fetched as texts.
+    """
     from ibis.common.exceptions import IbisError
 
+    kinds, found = data.schema(), None
+    wide = {name: into for name, kind in kinds.items() if (into := _wide(kind)) is not None}
+    known = [name for name, kind in kinds.items() if name in wide or not (kind.is_unknown() or kind.is_interval())]
     try:
         backend = data.get_backend()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Ibis calls what DuckDB has given another name since
-            rows = data.to_pyarrow() if backend.name == "duckdb" else None
+            rows = data.select([data[name].cast("string").name(name) if name in wide else name for name in known])
+            found = rows.to_pyarrow() if backend.name == "duckdb" else None
     except IbisError:
-        rows = None
-    if rows is None:
+        pass
+    if found is None:
         raise TypeError
-    return rows
+    read = {each.name: each for each in _from_arrow(found)}
+    for name, into in wide.items():
+        each = read[name]
+        each.untyped, each.kind, each.chunks = into == pa.string(), into, [chunk.cast(into) for chunk in each.chunks]
+    return [read.get(name) or _Column(name, [], pa.opaque(pa.null(), "unknown", "ibis")) for name in kinds]
+
+
+def _wide(kind: Any) -> pa.DataType | None:  # noqa: ANN401 — as above
+    """What whole numbers of an Ibis type are read as, if there may be more than 38 digits; None for other types."""
+    named = str(getattr(kind, "raw_type", ""))
+    if "BIGNUM" in named or "VARINT" in named:
+        return pa.string()
+    is_huge = "UINT128" in named or "UHUGEINT" in named or (kind.is_decimal() and not kind.scale)
+    return pa.decimal256(76, 0) if is_huge else None
 
 
 def _from_pandas(data: Any) -> list[_Column]:  # noqa: ANN401 — pandas needn't be installed
