@@ -16,7 +16,7 @@ import pytest
 
 from discreet.tables import Kind
 from support.conformance import all_admitted, check_answers, check_ids, check_values
-from support.extremes import ORDINARY, Cells, number
+from support.extremes import ORDINARY, RUNS, SQL, Cells, number
 from support.formats import FORMATS, Format
 from support.neighbours import compiled_once
 
@@ -28,21 +28,29 @@ SIGNS = [*"0123456789", *"--::..TZ++ eEinfaNt,'\"%_/\\\t\n", "ä", "\u0308", "\u
 
 def drawn(random: Random, of: Format) -> Format:
     """The format with other cells, at random; the ordinary ones stay."""
-    return replace(of, holds={name: _cells(random, cells) for name, cells in of.holds.items()})
+    is_json = of is FORMATS["json lines"]
+    cells = {
+        name: cells if name == RUNS else _cells(random, cells, fixed=name in SQL, is_json=is_json)
+        for name, cells in of.holds.items()
+    }
+    return replace(of, holds=cells)
 
 
-def _cells(random: Random, cells: Cells) -> Cells:
-    """Other cells of a physical type."""
+def _cells(random: Random, cells: Cells, *, fixed: bool, is_json: bool) -> Cells:
+    """Other cells of a physical type; of SQL, which wouldn't take any text, the same in another mixture."""
     size = random.randint(1, MOST)
     if isinstance(cells.cells, pa.Array):
-        return replace(cells, cells=pa.concat_arrays([cells.cells[:ORDINARY], _array(random, cells.cells, size)]))
+        return replace(cells, cells=_arrow(random, cells.cells, size))
     if isinstance(cells.cells, pd.Series):
         places = [0, 1, *(random.randrange(len(cells)) for _ in range(size))]
         meant = [repr(cells.cells.iloc[place]) for place in places]
         return replace(cells, cells=cells.cells.take(places).reset_index(drop=True), meanings=meant)
-    made = [
-        cells.cells[n] if n < ORDINARY else _cell(random, random.choice(cells.cells)) for n in range(size + ORDINARY)
-    ]
+    made = list(cells.cells[:ORDINARY])
+    for _ in range(size):
+        cell = random.choice(cells.cells)
+        made.append(cell if fixed else _cell(random, cell, is_json=is_json))
+    if fixed:
+        return replace(cells, cells=tuple(made))
     return replace(cells, cells=tuple(made), meanings=[_meaning(cells.kind, each) for each in made])
 
 
@@ -54,38 +62,44 @@ def _meaning(kind: Kind, cell: Any) -> Hashable:
     return number(text) if kind is Kind.INTEGER else text
 
 
-def _cell(random: Random, cell: Any) -> Any:
+def _cell(random: Random, cell: Any, *, is_json: bool) -> Any:
     """Another cell, that looks like one; JSON stays JSON."""
-    if not isinstance(cell, str) or random.random() < 0.2:
+    if not isinstance(cell, str) or len(cell) > 10_000 or random.random() < 0.2:
         return cell
-    is_json = cell.startswith('"') and cell.endswith('"') and len(cell) > 1
-    try:
-        text = json.loads(cell) if is_json else cell
-    except ValueError:
+    if is_json and not cell.startswith('"'):
         return cell
-    if not is_json and (cell[:1] in "[{'" or len(cell) > 10_000):
-        return cell
+    text = json.loads(cell) if is_json else cell
     for _ in range(random.randint(1, 3)):
         place = random.randint(0, len(text))
         text = text[:place] + random.choice(["", random.choice(SIGNS)]) + text[place + random.randint(0, 1) :]
     return json.dumps(text) if is_json else text
 
 
+def _arrow(random: Random, like: pa.Array, size: int) -> pa.Array:
+    """Values of an Arrow type, behind the ordinary ones."""
+    if pa.types.is_dictionary(like.type):
+        plain = like.dictionary.take(like.indices)
+        return _arrow(random, plain, size).dictionary_encode()
+    if isinstance(like.type, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(like.type, _arrow(random, like.storage, size))
+    return pa.concat_arrays([like[:ORDINARY], _array(random, like, size)])
+
+
 def _array(random: Random, like: pa.Array, size: int) -> pa.Array:
-    """Values of an Arrow type: any bits, or some near to an extreme."""
+    """Values of a plain Arrow type: any bits, or some near to an extreme."""
     kind = like.type
-    if isinstance(kind, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(kind, _array(random, like.storage, size))
-    if pa.types.is_dictionary(kind):
-        texts = _array(random, like.dictionary, 5)
-        return pa.DictionaryArray.from_arrays(
-            pa.array([random.randrange(5) for _ in range(size)], kind.index_type), texts
-        )
     if kind == pa.null() or pa.types.is_boolean(kind):
         return like.take(pa.array([random.randrange(len(like)) for _ in range(size)]))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        raw = pa.array([_bytes(random) for _ in range(size)], pa.binary())
-        return raw.view(pa.string()) if pa.types.is_string(kind) else raw.cast(pa.string(), safe=False).cast(kind)
+        raw = [_bytes(random) for _ in range(size)]
+        if pa.types.is_string(kind):
+            return pa.array(raw, pa.binary()).view(kind)
+        return pa.array([each and each.decode(errors="ignore") for each in raw], kind)
+    if pa.types.is_date64(kind):  # a Parquet file has whole days only
+        days = [random.randrange(-(2**36), 2**36) * 86_400_000 for _ in range(size)]
+        return pa.array([random.choice([day, *like.view(pa.int64()).to_pylist()]) for day in days], pa.int64()).view(
+            kind
+        )
     width = kind.bit_width // 8
     known = [each for each in like.view(pa.binary(width)).to_pylist() if each is not None]
     return pa.array([_bits(random, known, width) for _ in range(size)], pa.binary(width)).view(kind)
