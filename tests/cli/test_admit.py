@@ -53,9 +53,9 @@ def test_it_says_which_version_is_in_force(run: Any, folder: Path) -> None:
     second = run("admit", "--report")
     assert second.stdout.splitlines() == [
         "version 2 is in force",
-        "people: 3 rows; 1 records left out",
-        "  1 rows don't say whose they are",
-        "  age: 1 values couldn't be read, and are NULL",
+        "people: 3 rows; 1 record left out",
+        "  1 row doesn't say whose it is",
+        "  age: 1 value couldn't be read, and is NULL",
     ]
     assert CANARY not in first.stdout + second.stdout + first.stderr + second.stderr
     assert n_of(folder) == 3
@@ -102,7 +102,7 @@ def test_malformed_records_are_named_by_line(run: Any, folder: Path) -> None:
     assert CANARY not in refused.stderr
     done = run("admit", "--skip-malformed", "--report")
     assert done.exit_code == 0
-    assert "1 malformed records; the first on lines 3" in done.stdout
+    assert "1 malformed record, on line 3" in done.stdout
     assert n_of(folder) == 2
 
 

@@ -82,6 +82,8 @@ def admit(  # noqa: PLR0913 — each is an option of the command
 
 def _show(done: AdmissionReport, *, report: bool) -> None:
     """What was done, in words."""
+    from discreet.anonymity.risk.words import number_of
+
     if done.version is None:
         say("nothing was put in force")
     for group, version in done.groups.items():
@@ -91,7 +93,8 @@ def _show(done: AdmissionReport, *, report: bool) -> None:
     for name, found in done.tables.items():
         lost = found["left_out"] + found["malformed"]
         if report:
-            say(f"{name}: {found['rows']:,} rows; {lost:,} records left out")
+            rows, records = number_of(found["rows"], "row", "rows"), number_of(lost, "record", "records")
+            say(f"{name}: {rows}; {records} left out")
             for line in _lines(found):
                 say(f"  {line}")
         elif lost or found["unreadable"]:
@@ -100,16 +103,21 @@ def _show(done: AdmissionReport, *, report: bool) -> None:
 
 def _lines(found: Mapping[str, Any]) -> list[str]:
     """What was left out of a table, a line each."""
+    from discreet.anonymity.risk.words import number_of
+
     lines = []
     if found["left_out"]:
-        lines.append(f"{found['left_out']:,} rows don't say whose they are")
+        lines.append(number_of(found["left_out"], "row doesn't say whose it is", "rows don't say whose they are"))
     if found["malformed"]:
         first = ", ".join(map(str, found["malformed_lines"][:10]))
-        lines.append(f"{found['malformed']:,} malformed records; the first on lines {first}")
-    lines += [
-        f"{column}: {count:,} values couldn't be read, and are NULL" for column, count in found["unreadable"].items()
-    ]
-    lines += [f"{column}: {count:,} texts were cut to 1,000 characters" for column, count in found["cut"].items()]
+        where = f"; the first on lines {first}" if found["malformed"] > 1 else f", on line {first}"
+        lines.append(number_of(found["malformed"], "malformed record", "malformed records") + where)
+    for column, count in found["unreadable"].items():
+        unread = number_of(count, "value couldn't be read, and is", "values couldn't be read, and are")
+        lines.append(f"{column}: {unread} NULL")
+    for column, count in found["cut"].items():
+        cut = number_of(count, "text was", "texts were")
+        lines.append(f"{column}: {cut} cut to 1,000 characters")
     return lines
 
 

@@ -60,15 +60,20 @@ def is_text(stored: pa.DataType) -> bool:
 def readable_as(stored: pa.DataType, kind: Kind) -> bool:
     """Whether a column of an Arrow type may be declared to be of a kind.
 
+    A decimal may be a text, digit by digit: what tells units apart mustn't be rounded.
+
     Examples:
         >>> import pyarrow as pa
         >>> readable_as(pa.int8(), Kind.REAL), readable_as(pa.float64(), Kind.INTEGER)
         (True, False)
+        >>> readable_as(pa.decimal128(38, 2), Kind.TEXT)
+        True
     """
     from pyarrow import types
 
     found = kind_of(stored)
-    return found is kind or (found, kind) in _WIDER or bool(types.is_null(stored))
+    as_text = kind is Kind.TEXT and types.is_decimal(stored)
+    return found is kind or (found, kind) in _WIDER or bool(as_text or types.is_null(stored))
 
 
 def called(stored: pa.DataType) -> str:

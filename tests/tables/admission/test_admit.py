@@ -466,6 +466,23 @@ def test_a_file_that_is_changed_while_it_is_read_is_refused(suffix: str, tmp_pat
             admitted_while(path, lambda: other.replace(path))
 
 
+def test_a_file_that_is_changed_while_others_are_read_is_refused(tmp_path: Path) -> None:
+    """Tables of one version are of one time: what was read first is looked at again after the last."""
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    for path in (first, second):
+        write(path, 1, count=4)
+    tables = [replace(people(Source.of(path), COLUMNS[:2]), name=path.stem) for path in (first, second)]
+
+    def progress(table: str, _rows: int) -> None:
+        """Write to the first, once the second is read."""
+        if table == "second":
+            write(first, 2, count=4)
+
+    with pytest.raises(SourceUnsupported, match=r"first\.parquet' was changed"):
+        admit(tables, {}, None, progress=progress)
+    assert set(admit(tables, {}, None).tables) == {"first", "second"}
+
+
 def test_a_database_cannot_be_written_while_it_is_read(tmp_path: Path) -> None:
     """And what was written before is read, although it still lies in the database's log."""
     path = tmp_path / "t.duckdb"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.errors import SchemaMismatch
+from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type, Units
 from discreet.tables import Column, Kind, Owner, Source, Table
-from discreet.tables.admission import admit
+from discreet.tables.admission import admit, describe
 from discreet.tables.admission.column_casts import LONGEST_TEXT
 from support.engines import admitted, engine_over
 
@@ -136,8 +137,8 @@ def test_native_types(case: Native, tmp_path: Path) -> None:
 CELLS: list[tuple[Kind, Any, dict[str, Any]]] = [
     (Kind.INTEGER, None, {"7": 7, " -7 ": -7, "": None, "?": None, "x": None, "99999999999999999999": None, "inf": None,
                           "nan": None, "1e400": None, "2.5.1": None, "0x": None, "--3": None}),
-    (Kind.INTEGER, Bounds(0, 10), {"7": 7, "-7": 0, "99999999999999999999": 10, "-1e30": 0, "inf": 10, "-inf": 0,
-                                   "nan": None, "x": None, "": None}),
+    (Kind.INTEGER, Bounds(0, 10), {"7": 7, "-7": 0, "99999999999999999999": 10, "-1e30": 0, "1e400": 10, "-1e400": 0,
+                                   "inf": None, "-inf": None, "+Infinity": None, "nan": None, "x": None, "": None}),
     (Kind.REAL, None, {"0.1": 0.1, "1e400": None, "nan": None, "x": None, "1,5": None}),
     (Kind.REAL, Bounds(-1, 1), {"0.1": 0.1, "7": 1.0, "1e400": None, "-inf": None, "nan": None, "NaN": None, "": None}),
     (Kind.BOOLEAN, None, {"true": True, "False": False, "maybe": None, "2": None}),
@@ -251,7 +252,7 @@ def test_collations_are_left_behind(collation: str, tmp_path: Path) -> None:
 IDS: list[tuple[Kind, list[str], int]] = [
     (Kind.INTEGER, ["1", "1.4", "1.0", " 01", "+1", "1e0", "0x1", "1_0", "x", "2"], 2),
     (Kind.TEXT, ["1", "01", " 1 ", "a", "A", "?"], 4),
-    (Kind.DATE, ["2024-01-01", "2024-01-01 10:00:00", "2024-1-1", "2024-02-30"], 1),
+    (Kind.DATE, ["2024-01-01", "2024-01-01 10:00:00", "2024-1-1", "2024-02-30", "2024-01-02 00:00:00+05"], 1),
     (Kind.TIMESTAMP, ["2024-01-01 00:00:00", "2024-01-01 00:00:00.0000001", "2024-01-01 00:00:00.000001"], 2),
 ]
 
@@ -284,6 +285,71 @@ def test_dates_in_milliseconds() -> None:
     assert count_units(source, column, data) == len(days)
 
 
+def test_a_date_in_milliseconds_may_lie_within_a_day() -> None:
+    """Some writers keep the hour. It is that day, and nobody's id; others are what they would be without it."""
+    day = 86_400_000
+    data = pa.table({"v": pa.array([day, day + 1, -1, None], pa.int64()).view(pa.date64())})
+    source, column = Source(kind="memory", location="t"), Column(name="v", kind=Kind.DATE)
+    found = [date(1970, 1, 2), date(1970, 1, 2), date(1969, 12, 31), None]
+    assert admitted(table_of(source, column), data)["v"] == found
+    assert count_units(source, column, data) == 1
+
+
+def decimals(digits: list[int], kind: pa.DataType) -> pa.Array:
+    """Decimals by their digits."""
+    width = kind.bit_width // 8
+    raw = [each.to_bytes(width, "little", signed=True) for each in digits]
+    return pa.array(raw, pa.binary(width)).view(kind)
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38, 2), pa.decimal128(38, 37), pa.decimal256(76, 2)], ids=str)
+def test_ids_that_are_decimals_are_told_apart_by_every_digit(kind: pa.DataType) -> None:
+    """As doubles they would be one; so they are texts. Which they are, unless something else is declared."""
+    most = 10**kind.precision - 1
+    data = pa.table({"v": decimals([most, most - 1, 1 - most, 150], kind)})
+    source = Source(kind="memory", location="t")
+    (column,) = describe(source, {"t": data}, frozenset({"v"}))
+    assert column.kind is Kind.TEXT
+    assert count_units(source, column, data) == 4
+    with pytest.raises(InvalidArgument, match="can't identify"):
+        table_of(source, Column(name="v", kind=Kind.REAL), Unit("v"))
+
+
+@pytest.mark.parametrize("scale", [-3, 0, 2, 22, 37])
+def test_decimals_are_read_as_the_nearest_double(scale: int) -> None:
+    """Rounded once. Digits around the middle between two doubles tell."""
+    middles = [2**53 + 1, 2**54 + 2, 2**60 + 2**7, 3 * 2**80 + 2**28, 10**37 + 7, 5 * 10**36 + 1]
+    digits = [sign * (each + step) for each in middles for step in (-1, 0, 1) for sign in (1, -1)]
+    source, column = Source(kind="memory", location="t"), Column(name="v", kind=Kind.REAL)
+    for kind in (pa.decimal128(38, scale), pa.decimal256(76, scale)):
+        found = admitted(table_of(source, column), pa.table({"v": decimals(digits, kind)}))["v"]
+        assert found == [float(Fraction(each) / Fraction(10) ** scale) for each in digits]
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(38, -3), pa.decimal256(76, 0)], ids=str)
+def test_whole_decimals_that_are_handed_over_as_texts(kind: pa.DataType) -> None:
+    """They are read as others are: with bounds, without, and as ids."""
+    unit = 10 ** max(0, -kind.scale)
+    data = pa.table({"v": decimals([0, 1, -1, 10**30, -(10**30)], kind)})
+    source = Source(kind="memory", location="t")
+    bounded = Column(name="v", kind=Kind.INTEGER, bounds=Bounds(-5, 9))
+    plain = Column(name="v", kind=Kind.INTEGER)
+    assert admitted(table_of(source, plain), data)["v"] == [0, unit, -unit, None, None]
+    assert admitted(table_of(source, bounded), data)["v"] == [0, unit, -unit, INT64 - 1, -INT64]
+    assert count_units(source, plain, data) == 3
+    assert count_units(source, Column(name="v", kind=Kind.INTEGER, bounds=Bounds(-FAR, FAR)), data) == 3
+
+
+def test_of_two_instants_that_a_clock_shows_alike_one_is_an_id(tmp_path: Path) -> None:
+    """Half past two comes twice on a night in October: two ids would be one."""
+    twice = [moment("2024-10-27T00:30:00+00:00"), moment("2024-10-27T01:30:00+00:00")]
+    column = Column(name="v", kind=Kind.TIMESTAMP, time_zone="Europe/Paris")
+    data = pa.table({"v": pa.array([*twice, PARIS[0]], pa.timestamp("us", "UTC"))})
+    assert count_units(Source(kind="memory", location="t"), column, data) == 2
+    cells = [*(each.isoformat() for each in twice), "2024-10-26 10:00:00"]
+    assert count_units(csv_of(tmp_path, cells), column) == 2
+
+
 def test_categories_are_cut_before_they_stand_in_every_row() -> None:
     """A text of a megabyte that many rows share would be 50 GB, written out."""
     texts = pa.array(["é" * LONGEST_TEXT, "a" * 2**20, "b", None])
@@ -308,6 +374,8 @@ def test_ids_beyond_64_bits(sql_type: str, declared: Kind, people: int, tmp_path
     """As texts they are somebody's; as integers nobody's, and never the nearer end's."""
     source = database(tmp_path, sql_type, ["1", str(INT64 - 1), str(INT64), str(INT64 + 1), str(FAR)])
     assert count_units(source, Column(name="v", kind=declared)) == people
+    if declared is Kind.INTEGER:  # nor with bounds, which say what is nearest of other numbers
+        assert count_units(source, Column(name="v", kind=declared, bounds=Bounds(0, FAR))) == people
 
 
 PARIS = [moment(f"2024-01-01T00:00:0{second}+01:00") for second in range(3)]
@@ -378,10 +446,11 @@ def test_hours_that_the_clock_repeats_or_skips() -> None:
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-def test_a_column_that_is_null_throughout(kind: Kind, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [3, 30])
+def test_a_column_that_is_null_throughout(kind: Kind, rows: int, tmp_path: Path) -> None:
     """It may be declared as anything, where its type says that nothing else can be in it."""
-    data = pa.table({"v": pa.nulls(3)})
+    data = pa.table({"v": pa.nulls(rows)})
     pq.write_table(data, tmp_path / "t.parquet")
     column = Column(name="v", kind=kind)
     for source in (Source(kind="memory", location="t"), Source.of(tmp_path / "t.parquet")):
-        assert admitted(table_of(source, column), data)["v"] == [None] * 3
+        assert admitted(table_of(source, column), data)["v"] == [None] * rows

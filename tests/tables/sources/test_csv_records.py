@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import SourceMalformed
+from discreet.errors import SourceMalformed, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.csv.grammar import Grammar
 from discreet.tables.sources.csv.opened import OpenCsv
@@ -135,6 +135,18 @@ def test_malformed_records_are_refused_by_line(tmp_path: Path) -> None:
         assert "CANARY" not in str(caught.value)
         assert "skip_malformed = true" in caught.value.hint
         assert (opened.malformed.count, opened.malformed.lines) == (2, [3, 5])
+
+
+def test_a_header_with_spaces_outside_of_its_quotes(tmp_path: Path) -> None:
+    """It is refused as a record would be, and the hint says what is wrong."""
+    path = tmp_path / "t.csv"
+    for header in (b' "a" ,b\n', b'"a" ,b\n', b'a, "b"\n'):
+        path.write_bytes(header + b"1,2\n")
+        with pytest.raises(SourceUnsupported, match="quoted") as refusal:
+            OpenCsv(Source(kind="csv", location=str(path)))
+        assert "no space before" in refusal.value.hint
+    path.write_bytes(b" a , b\n1,2\n")
+    assert read(path, 100) == ([["1", "2"]], [])
 
 
 def test_counting_ends_somewhere(tmp_path: Path) -> None:

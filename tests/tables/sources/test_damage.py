@@ -14,7 +14,7 @@ from pyarrow import feather, parquet
 
 from discreet.errors import SourceError, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources import open_source, source_of, tables_in
+from discreet.tables.sources import ipc, open_source, source_of, tables_in
 from discreet.tables.sources.arrays import is_delivered
 
 CANARY = "CANARY-7f3a"
@@ -213,3 +213,13 @@ def test_a_replaced_file_is_read_as_it_was(tmp_path: Path) -> None:
             except SourceUnsupported:
                 rows = 0
             assert rows == 200 or not opened.is_unchanged()
+
+
+def test_a_batch_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can't be read in parts; the error says what would help."""
+    path = by_feather(tmp_path)
+    assert rows_read(path) == 200
+    monkeypatch.setattr(ipc, "MOST_IN_BATCH", 100)
+    with pytest.raises(SourceUnsupported, match="100 are allowed") as refusal:
+        rows_read(path)
+    assert "smaller batches" in refusal.value.hint

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -197,6 +198,24 @@ def test_duckdb_values(tmp_path: Path) -> None:
         "b": 2**64 - 1,
     }
     assert not unreadable
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis calls it
+def test_ibis_values() -> None:
+    """Whole numbers of any length keep all digits; what Arrow doesn't have is listed, and in nobody's way."""
+    connection = ibis.duckdb.connect()
+    connection.con.execute(f"""
+        CREATE TABLE t AS SELECT {2**127 - 1}::HUGEINT AS h, {2**128 - 1}::UHUGEINT AS u, {10**60}::BIGNUM AS b,
+        12::DECIMAL(38, 0) AS d, INTERVAL 1 DAY AS i, '101'::BIT AS bits
+    """)
+    data = connection.table("t")
+    source = source_of(data, "t")
+    with open_source(source, {source.location: data}) as opened:
+        assert [each.name for each in opened.fields] == ["h", "u", "b", "d", "i", "bits"]
+        (batch,) = opened.batches(["h", "u", "b", "d"])
+        assert [each[0] for each in batch.to_pydict().values()] == [2**127 - 1, 2**128 - 1, str(10**60), 12]
+        with pytest.raises(SchemaMismatch, match="can't be read"):
+            opened.batches(["i"])
 
 
 def test_sqlite_values(tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotChanged, SnapshotError, SourceUnsupported
-from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, microseconds
+from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, microseconds, passed_as
 from discreet.tables.admission.scan import Scan
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
 from discreet.tables.kinds import called, is_text, kind_of, readable_as
@@ -27,6 +28,9 @@ from discreet.tables.sql_text import name, string
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_MOST_DIGITS = 76
+"""Digits of Arrow's longest decimals."""
 
 Progress = Callable[[str, int], None]
 """Is told a table's name, and how many of its rows were read so far."""
@@ -64,22 +68,26 @@ def admit(
     for table in tables:
         if table.source.in_place:
             held[table.name.casefold()], report[table.name] = _scanned(table, account, progress)
-    for in_memory in (True, False):
-        group = [table for table in tables if table.name in paths and (paths[table.name] is None) is in_memory]
-        if not group:
-            continue
-        # Tables in memory keep the order of their rows, so that equal ones have equal digests; it decides nothing else.
-        with Session(in_row_order=in_memory) as session:
-            _prepare(session, group, [path for path in map(paths.get, (table.name for table in group)) if path])
-            for number, table in enumerate(group):
-                reading = _Reading(
-                    f"source{number}", table, identifying(table, account), required(table, account), progress
-                )
-                with open_source(table.source, data) as source:
+    with ExitStack() as opened:
+        files: list[OpenSource] = []
+        for in_memory in (True, False):
+            group = [table for table in tables if table.name in paths and (paths[table.name] is None) is in_memory]
+            if not group:
+                continue
+            # Those in memory keep the order of their rows, so that equal ones have equal digests; it decides no more.
+            with Session(in_row_order=in_memory) as session:
+                _prepare(session, group, [path for path in map(paths.get, (table.name for table in group)) if path])
+                for number, table in enumerate(group):
+                    reading = _Reading(
+                        f"source{number}", table, identifying(table, account), required(table, account), progress
+                    )
+                    source = open_source(table.source, data)
+                    if table.source.kind != "memory":
+                        files.append(opened.enter_context(source))
                     held[table.name.casefold()] = reading.into(session, paths[table.name], source)
-                    if not source.is_unchanged():
-                        raise _changed(table)
+                    _check_unchanged([source])
                     report[table.name] = reading.report(source, data)
+        _check_unchanged(files)  # one that changed while others were read is of another time than these
     for table in tables:
         if held[table.name.casefold()].rows > table.row_ceiling:
             raise InvalidArgument(
@@ -106,7 +114,7 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
             _prepare(session, [table], [Path(place.path) for place in opened])
             held = scan.admitted(session, source, places, opened)
     except SnapshotChanged:
-        problem = _changed(table)
+        problem = _changed(table.source.location)
     except duckdb.Error:
         pass
     else:
@@ -115,11 +123,16 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     raise problem  # outside the handler, so that no words that may quote a row are chained to it
 
 
-def _changed(table: Table) -> SourceUnsupported:
+def _check_unchanged(sources: Sequence[OpenSource]) -> None:
+    """Refuse sources that aren't what they were when they were opened."""
+    for source in sources:
+        if not source.is_unchanged():
+            raise _changed(source.location)
+
+
+def _changed(location: str) -> SourceUnsupported:
     """The error for a source that doesn't hold still."""
-    return SourceUnsupported(
-        f"{table.source.location!r} was changed while it was read", hint="admit it again once it is whole"
-    )
+    return SourceUnsupported(f"{location!r} was changed while it was read", hint="admit it again once it is whole")
 
 
 def _prepare(session: Session, tables: Sequence[Table], paths: Sequence[Path]) -> None:
@@ -260,7 +273,7 @@ class _Reading:
 
         wanted = [fields[column.name.casefold()] for column in self.table.columns]
         names = [column.name for column in self.table.columns]
-        schema = pa.schema([(f"s{number}", _passed_as(each.type)) for number, each in enumerate(wanted)])
+        schema = pa.schema([(f"s{number}", passed_as(each.type)) for number, each in enumerate(wanted)])
 
         def passing() -> Iterator[pa.RecordBatch]:
             try:
@@ -286,10 +299,13 @@ class _Reading:
         if pa.types.is_timestamp(array.type):
             return microseconds(array, exactly=column.casefold() in self.identifying)
         if pa.types.is_date64(array.type):
-            return days(array)
+            return days(array, exactly=column.casefold() in self.identifying)
+        kind = array.type
+        if pa.types.is_decimal(kind) and kind.scale < 0 and kind.precision - kind.scale <= _MOST_DIGITS:
+            array = array.cast(pa.decimal256(_MOST_DIGITS, 0))  # as a text it would be 3E+3
         if is_text(array.type) and (pc.max(pc.binary_length(array)).as_py() or 0) > LONGEST_TEXT:
             self.cut[column] += pc.sum(pc.greater(pc.utf8_length(array), LONGEST_TEXT)).as_py() or 0
-        return array.cast(_passed_as(array.type))
+        return array.cast(passed_as(array.type))
 
     def _categories(self, column: str, array: pa.Array) -> pa.Array:
         """Texts that were stored once each, cut before they stand in every row; one sign more tells that they were."""
@@ -299,7 +315,7 @@ class _Reading:
         is_long = pc.greater(pc.utf8_length(array.dictionary), LONGEST_TEXT)
         self.cut[column] += pc.sum(pc.take(is_long, array.indices)).as_py() or 0
         texts = pc.utf8_slice_codeunits(array.dictionary, 0, LONGEST_TEXT + 1)
-        found = pa.DictionaryArray.from_arrays(array.indices, texts).cast(_passed_as(array.type))
+        found = pa.DictionaryArray.from_arrays(array.indices, texts).cast(passed_as(array.type))
         self.there[column] += len(found) - found.null_count
         return found
 
@@ -404,20 +420,3 @@ class _Reading:
             session.register(self.view, again._stream(source, fields))
             (found,) = session.execute(f"SELECT {lost} FROM {self.view}")  # noqa: S608 — of our own SQL
         return dict(zip((column.name for column in self.table.columns), found, strict=True))
-
-
-def _passed_as(stored: pa.DataType) -> pa.DataType:
-    """The type in which values of a type are handed to DuckDB."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(stored):
-        return _passed_as(stored.value_type)
-    if pa.types.is_timestamp(stored):
-        return pa.timestamp("us", stored.tz)
-    if pa.types.is_date(stored):
-        return pa.date32()
-    if pa.types.is_float16(stored):
-        return pa.float32()
-    if pa.types.is_null(stored) or pa.types.is_decimal256(stored) or (pa.types.is_decimal(stored) and stored.scale < 0):
-        return pa.string()
-    return pa.large_string() if is_text(stored) else stored

@@ -7,7 +7,8 @@ but when a question is answered, so that they may change without another admissi
 bits do bounds decide whether it counts as the nearer end or as NULL.
 
 Columns that identify are cast without loss, or to NULL: 7, 07 and 7.0 are one id, but 7.4 isn't 7, nor a day and an
-hour a day. A text with a wrong byte in it, or a longer one than `LONGEST_TEXT`, identifies nobody: two might be one.
+hour a day; of two instants that a clock shows alike, only one is an id. A text with a wrong byte in it, or a longer one
+than `LONGEST_TEXT`, identifies nobody: two might be one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ CALENDAR = {
     Kind.TIMESTAMP: ("TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"),
 }
 _GREATEST = 2**63 - 1
+_DIGITS = 15
+"""Whole numbers of so many digits are doubles."""
 _ZONED = ":[0-9]{2}.*([A-Za-z]|[+-][0-9]{2}(:?[0-9]{2})?)$"
 """A time of day, and behind it a zone, or how far it is ahead of UTC."""
 _FINE = "[.][0-9]{6}[0-9]*[1-9]"
@@ -50,13 +53,14 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
         source: how it is written: the decimal mark, and the order of dates.
         identifies: whether the column tells units, or rows that links lead to, from each other.
     """
-    text = field.untyped or is_text(field.type)
+    text = field.untyped or is_text(passed_as(field.type))
     match column.kind:
         case Kind.INTEGER:
-            whole = _whole_text(column, value, source, identifies=identifies) if text else _whole(column, value)
-            return f"TRY_CAST({whole} AS BIGINT)"
+            read = _whole_text if text else _whole
+            return f"TRY_CAST({read(column, value, source, identifies=identifies)} AS BIGINT)"
         case Kind.REAL:
-            real = f"TRY_CAST({_pointed(value, source) if text else value} AS DOUBLE)"
+            number = _pointed(value, source) if text else _nearest(value, field)
+            real = f"TRY_CAST({number} AS DOUBLE)"
             return f"CASE WHEN {real} = 0 THEN CAST(0 AS DOUBLE) WHEN isfinite({real}) THEN {real} END"
         case Kind.TEXT:
             written = f"CAST({value} AS VARCHAR)"
@@ -67,16 +71,40 @@ def cast(column: Column, value: str, field: Field, source: Source, *, identifies
                 f"CASE WHEN strlen({written}) > {LONGEST_TEXT} THEN left({written}, {LONGEST_TEXT}) ELSE {written} END"
             )
         case Kind.DATE | Kind.TIMESTAMP:
-            time = _time_text(column, value, source, identifies=identifies) if text else _time(column, value, field)
+            time = _time_text(column, value, source, identifies=identifies) if text else None
+            time = time or _time(column, value, field, identifies=identifies)
             first, last = CALENDAR[column.kind]
             return f"CASE WHEN {time} BETWEEN {first} AND {last} THEN {time} END"
         case _:
             return f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"
 
 
-def _whole(column: Column, value: str) -> str:
-    """An integer of any width. Beyond 64 bits it is out of all bounds, where there are any."""
-    if column.bounds is None:
+def passed_as(stored: pa.DataType) -> pa.DataType:
+    """The Arrow type in which values of a type are handed to DuckDB: as texts where it has none like it.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> passed_as(pa.timestamp("ns", "Europe/Paris")), passed_as(pa.decimal256(76, 2))
+        (TimestampType(timestamp[us, tz=Europe/Paris]), DataType(string))
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(stored):
+        return passed_as(stored.value_type)
+    if pa.types.is_timestamp(stored):
+        return pa.timestamp("us", stored.tz)
+    if pa.types.is_date(stored):
+        return pa.date32()
+    if pa.types.is_float16(stored):
+        return pa.float32()
+    if pa.types.is_null(stored) or pa.types.is_decimal256(stored) or (pa.types.is_decimal(stored) and stored.scale < 0):
+        return pa.string()
+    return pa.large_string() if is_text(stored) else stored
+
+
+def _whole(column: Column, value: str, _: Source, *, identifies: bool) -> str:
+    """An integer of any width. Beyond 64 bits it is out of all bounds, where there are any, and nobody's id."""
+    if column.bounds is None or identifies:
         return value
     least = f"(-{_GREATEST} - 1)"
     return f"CASE WHEN {value} > {_GREATEST} THEN {_GREATEST} WHEN {value} < {least} THEN {least} ELSE {value} END"
@@ -91,11 +119,17 @@ def _whole_text(column: Column, value: str, source: Source, *, identifies: bool)
     if column.bounds is None:
         return whole
     real = f"TRY_CAST({number} AS DOUBLE)"
-    # NaN is, to DuckDB, the greatest number of all.
-    beyond = (
-        f"CASE WHEN isnan({real}) THEN NULL WHEN {real} > 0 THEN {_GREATEST} WHEN {real} < 0 THEN -{_GREATEST} - 1 END"
-    )
-    return f"coalesce({whole}, {beyond})"
+    # Words such as nan and inf are numbers to DuckDB, but no integers; 1e400 is one, though it is read as infinite.
+    beyond = f"CASE WHEN {real} > 0 THEN {_GREATEST} WHEN {real} < 0 THEN -{_GREATEST} - 1 END"
+    return f"CASE WHEN regexp_matches({number}, '[0-9]') THEN coalesce({whole}, {beyond}) END"
+
+
+def _nearest(value: str, field: Field) -> str:
+    """A number as it is cast to the nearest double. DuckDB rounds long decimals twice, but not their texts."""
+    from pyarrow import types
+
+    is_long = types.is_decimal(field.type) and field.type.precision > _DIGITS
+    return f"CAST({value} AS VARCHAR)" if is_long else value
 
 
 def _pointed(value: str, source: Source) -> str:
@@ -105,11 +139,18 @@ def _pointed(value: str, source: Source) -> str:
     )
 
 
-def _time(column: Column, value: str, field: Field) -> str:
+def _time(column: Column, value: str, field: Field, *, identifies: bool) -> str:
     """A date, or the wall time of an instant in its column's zone."""
     if getattr(field.type, "tz", None) is not None:
-        value = f"TRY(timezone({string(column.time_zone or 'UTC')}, {value}))"
+        value = _told(column, value, identifies=identifies)
     return f"TRY_CAST({value} AS {SQL_TYPES[column.kind]})"
+
+
+def _told(column: Column, instant: str, *, identifies: bool) -> str:
+    """The wall time of an instant. Where the clock shows two instants alike, only one of them identifies."""
+    zone = string(column.time_zone or "UTC")
+    wall = f"TRY(timezone({zone}, {instant}))"
+    return f"CASE WHEN TRY(timezone({zone}, {wall})) = {instant} THEN {wall} END" if identifies else wall
 
 
 def _time_text(column: Column, value: str, source: Source, *, identifies: bool) -> str:
@@ -124,11 +165,11 @@ def _time_text(column: Column, value: str, source: Source, *, identifies: bool) 
         if not identifies:
             return found
         whole = f"TRY_CAST({found} AS TIMESTAMP) = {_at(value, found)} AND NOT regexp_matches({value}, {string(_FINE)})"
-        return f"CASE WHEN {whole} THEN {found} END"
+        return f"CASE WHEN {whole} AND NOT regexp_matches({value}, {string(_ZONED)}) THEN {found} END"
     zoned = f"regexp_matches({value}, {string(_ZONED)})"
     instant = "NULL"
     if column.time_zone is not None:
-        instant = f"TRY(timezone({string(column.time_zone)}, TRY_CAST({value} AS TIMESTAMP WITH TIME ZONE)))"
+        instant = _told(column, f"TRY_CAST({value} AS TIMESTAMP WITH TIME ZONE)", identifies=identifies)
     found = f"CASE WHEN {zoned} THEN {instant} ELSE {found} END"
     return f"CASE WHEN NOT regexp_matches({value}, {string(_FINE)}) THEN {found} END" if identifies else found
 
@@ -172,14 +213,20 @@ def microseconds(times: pa.Array, *, exactly: bool) -> pa.Array:
     return pa.array(np.where(wrong, 0, whole), pa.int64(), mask=missing | wrong).cast(target)
 
 
-def days(dates: pa.Array) -> pa.Array:
-    """Dates in milliseconds, as days; NULL where the year isn't from 1 to 9999."""
+def days(dates: pa.Array, *, exactly: bool) -> pa.Array:
+    """Dates in milliseconds, as days; NULL where the year isn't from 1 to 9999.
+
+    Args:
+        dates: of 64 bits.
+        exactly: whether a time within a day is NULL, instead of that day.
+    """
     import numpy as np
     import pyarrow as pa
 
     missing = np.asarray(dates.is_null())
-    found = np.asarray(dates.cast(pa.int64()).fill_null(0)) // 86_400_000
-    wrong = (found < _FIRST // _DAY) | (found > _LAST // _DAY)
+    ticks = np.asarray(dates.view(pa.int64()).fill_null(0))
+    found = ticks // 86_400_000
+    wrong = (found < _FIRST // _DAY) | (found > _LAST // _DAY) | (exactly & (ticks != found * 86_400_000))
     return pa.array(np.where(wrong, 0, found).astype(np.int32), pa.int32(), mask=missing | wrong).cast(pa.date32())
 
 

@@ -21,8 +21,8 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
     Args:
         source: where the table lies.
         data: tables in memory, by the location of their source.
-        ids: the columns, in lower case, that tell units or linked rows apart. Integers that may be beyond 64 bits are
-            read as texts there, so that nobody is left out for the size of a number.
+        ids: the columns, in lower case, that tell units or linked rows apart. Integers that may be beyond 64 bits, and
+            decimals with places, are read as texts there, so that nobody is left out for the size of a number.
 
     Raises:
         SourceMissing: the file or table isn't there.
@@ -54,6 +54,6 @@ def _kind(field: Field, source: Source, *, wide_is_text: bool) -> Kind | None:
         return Kind.TEXT if wide_is_text else Kind.INTEGER
     if field.untyped:
         return Kind.TEXT
-    wide = types.is_uint64(field.type) or (types.is_decimal(field.type) and field.type.precision > _DIGITS)
-    kind = kind_of(field.type)
-    return Kind.TEXT if kind is Kind.INTEGER and wide and wide_is_text else kind
+    is_decimal = types.is_decimal(field.type)
+    wide = types.is_uint64(field.type) or (is_decimal and (field.type.scale or field.type.precision > _DIGITS))
+    return Kind.TEXT if wide and wide_is_text else kind_of(field.type)

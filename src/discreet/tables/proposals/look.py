@@ -273,7 +273,7 @@ def _readable(cells: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(stored):
         return microseconds(cells, exactly=False).cast(pa.timestamp("us"))
     if pa.types.is_date(stored):
-        return days(cells.cast(pa.date64()))
+        return days(cells.cast(pa.date64()), exactly=False)
     return cells
 
 

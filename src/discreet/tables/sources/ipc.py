@@ -13,13 +13,15 @@ from discreet.tables.sources.names import column_names
 from discreet.tables.sources.opened import Field, OpenFileSource
 
 _MAGIC = b"ARROW1"
+MOST_IN_BATCH = 1 << 30
+"""Bytes of a batch, at most."""
 
 
 class OpenIpc(OpenFileSource):
     """An Arrow IPC file or stream.
 
     Guarantee: what points outside of a batch is found before anything follows it. Memory is bounded by the size of the
-    batches that the file was written in, for they can't be read in parts.
+    batches that the file was written in, for they can't be read in parts; one of more than a gigabyte is refused.
 
     Raises:
         SourceMissing: it isn't there.
@@ -75,6 +77,11 @@ class OpenIpc(OpenFileSource):
         places = sorted({self._places[each.name] for each in chosen})
         with self._reading(places) as (_, batches):
             for batch in batches:
+                if batch.nbytes > MOST_IN_BATCH:
+                    raise SourceUnsupported(
+                        f"{self.location!r} has a batch of {batch.nbytes:,} bytes; {MOST_IN_BATCH:,} are allowed",
+                        hint="write it anew in smaller batches, or as Parquet",
+                    )
                 for column in batch.columns:
                     sound(column)
                 for piece in slices(batch):

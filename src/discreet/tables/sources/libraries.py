@@ -85,7 +85,7 @@ def frame_columns(data: Any, location: str, names: Sequence[str] | None = None) 
             case "polars":
                 found = _from_polars(data, choose)
             case "ibis":
-                found = _from_arrow(_from_ibis(data, choose), lambda written: list(range(len(written))))
+                found = _from_ibis(data, choose)
             case _:
                 found = _from_arrow(_arrow_table(data), choose)
     except (pa.ArrowException, duckdb.Error, TypeError, ValueError, OverflowError, AttributeError, LookupError):
@@ -151,21 +151,41 @@ def _from_arrow(table: pa.Table, choose: _Choose) -> list[FrameColumn]:
     ]
 
 
-def _from_ibis(data: Any, choose: _Choose) -> pa.Table:  # noqa: ANN401 — Ibis hands out no types of its own
-    """The rows of an Ibis table. Other engines than DuckDB would have to be asked in place, not copied from."""
+def _from_ibis(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN401 — Ibis hands out no types of its own
+    """The columns of an Ibis table. Other engines than DuckDB would have to be asked in place, not copied from.
+
+    Whole numbers that may have more digits than Arrow's usual decimals are fetched as texts.
+    """
     from ibis.common.exceptions import IbisError
 
+    kinds, found = data.schema(), None
+    chosen = [data.columns[place] for place in choose(data.columns)]
+    wide = {name: into for name in chosen if (into := _wide(kinds[name])) is not None}
+    known = [name for name in chosen if name in wide or not (kinds[name].is_unknown() or kinds[name].is_interval())]
     try:
         backend = data.get_backend()
-        data = data.select([data.columns[place] for place in choose(data.columns)])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Ibis calls what DuckDB has given another name since
-            rows = data.to_pyarrow() if backend.name == "duckdb" else None
+            rows = data.select([data[name].cast("string").name(name) if name in wide else name for name in known])
+            found = rows.to_pyarrow() if backend.name == "duckdb" else None
     except IbisError:
-        rows = None
-    if rows is None:
+        pass
+    if found is None:
         raise TypeError
-    return rows
+    read = {each.name: each for each in _from_arrow(found, lambda names: list(range(len(names))))}
+    for name, into in wide.items():
+        each = read[name]
+        each.untyped, each.kind, each.chunks = into == pa.string(), into, [chunk.cast(into) for chunk in each.chunks]
+    return [read.get(name) or FrameColumn(name, [], pa.opaque(pa.null(), "unknown", "ibis")) for name in chosen]
+
+
+def _wide(kind: Any) -> pa.DataType | None:  # noqa: ANN401 — as above
+    """What whole numbers of an Ibis type are read as, if there may be more than 38 digits; None for other types."""
+    named = str(getattr(kind, "raw_type", ""))
+    if "BIGNUM" in named or "VARINT" in named:
+        return pa.string()
+    is_huge = "UINT128" in named or "UHUGEINT" in named or (kind.is_decimal() and not kind.scale)
+    return pa.decimal256(76, 0) if is_huge else None
 
 
 def _from_pandas(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN401 — pandas needn't be installed

@@ -259,7 +259,7 @@ def _add_sizes(sizes: dict[str, int], found: pq.ParquetFile) -> None:
 def _as_categories(spec: _Spec, sizes: dict[str, int], rows: int) -> _Spec:
     """A column of texts is read as categories where it is stored so. The footer tells, no row is looked at."""
     few = spec.written in sizes and sizes[spec.written] < _FEW_BYTES * rows
-    if spec.field.type != pa.string() or spec.as_uuid or not few:
+    if spec.field.type != pa.string() or spec.field.untyped or spec.as_uuid or not few:
         return spec
     kind = pa.dictionary(pa.int32(), pa.string())
     field = Field(name=spec.field.name, type=kind, required=spec.field.required)

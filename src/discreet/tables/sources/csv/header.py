@@ -86,7 +86,8 @@ def parse_header(line: bytes, source: Source) -> Header:
     if cells is None:
         raise SourceUnsupported(
             f"the header of {where} isn't quoted as it should be",
-            hint='a name is quoted from its first to its last sign, with each " in it doubled, or has none',
+            hint='a name is quoted from its first to its last sign, with each " in it doubled and no space before the '
+            "first or behind the last; or it has none",
         )
     return Header(column_names(cells, source.location), delimiter)
 
