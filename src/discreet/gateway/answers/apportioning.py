@@ -34,6 +34,9 @@ _DIGITS = 4
 _LESS = Fraction(999, 1000)
 """Where a factor turns out too great after rounding, the next to try is this part of it."""
 
+_OWN = "\x00"
+"""Begins the names of a bundle's keys and aggregates: no question can spell it."""
+
 
 def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -> tuple[Plan, ...]:
     """The plan of each bundle.
@@ -189,10 +192,6 @@ def _fits(plans: Sequence[Plan], request: Request) -> bool:
         return False
     left = request.delta - charge.delta
     return left > 0 and charge.rho <= rho_for(request.epsilon, left)
-
-
-_OWN = "\x00"
-"""Begins the names of a bundle's keys and aggregates: no question can spell it."""
 
 
 @dataclass(frozen=True, slots=True)

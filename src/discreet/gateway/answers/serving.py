@@ -32,6 +32,8 @@ from discreet.query import ir
 from discreet.query.ir import conjuncts, has_one_row
 from discreet.query.planner import Draft
 
+_Named = TypeVar("_Named")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
@@ -133,9 +135,6 @@ def _selected(draft: Draft, old: Released, *, any_threshold: bool) -> Regrouping
 def _selector(draft: Draft) -> str:
     """What groups are selected by."""
     return meaning(next((measure for measure in draft.measures if measure.name == draft.selector), None))
-
-
-_Named = TypeVar("_Named")
 
 
 def filters(relation: ir.Relation) -> tuple[ir.Relation, tuple[ir.Expr, ...]]:

@@ -22,6 +22,11 @@ Noises: TypeAlias = Mapping[str, Noise]
 Value: TypeAlias = KeyValue | float | list[KeyValue]
 """What an estimate can be."""
 
+_FOR_MEAN = 1 / 20
+"""Which part of the error is spent on keeping the mean to an interval."""
+
+_COUNT, _TOTAL = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+
 
 class Estimator(Protocol):
     """How one aggregate is estimated from what was released."""
@@ -144,12 +149,6 @@ class Mean:
     def _above(self) -> float:
         """How far a mean can lie above the centre."""
         return float(self.hi - self.centre)
-
-
-_FOR_MEAN = 1 / 20
-"""Which part of the error is spent on keeping the mean to an interval."""
-
-_COUNT, _TOTAL = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,19 @@ Of m + 1 scales δ apart, the one in the middle has the greatest weight: about 1
 
 _TRIES = 60
 
+_FAR = 40
+"""In standard deviations: beyond twice as far there is nothing that a float could show."""
+
+_MOST_STEPS = 1 << 16
+
+_CLOSE = 1e-15
+"""φ is followed down to here."""
+
+_REST = 2 / pi
+"""Of φ where it isn't followed any further: what the rest can add."""
+
+_HALVINGS = 40
+
 
 def tail(scales: Sequence[float], distance: float) -> float:
     """Pr[|Σ aᵢXᵢ| > distance], or slightly more.
@@ -119,19 +132,6 @@ def _chernoff(sizes: Sequence[float], distance: float) -> float:
         else:
             low = one
     return min(1.0, 2 * exp(min(exponent(low), 0.0)))
-
-
-_FAR = 40
-"""In standard deviations: beyond twice as far there is nothing that a float could show."""
-
-_MOST_STEPS = 1 << 16
-_CLOSE = 1e-15
-"""φ is followed down to here."""
-
-_REST = 2 / pi
-"""Of φ where it isn't followed any further: what the rest can add."""
-
-_HALVINGS = 40
 
 
 @lru_cache(maxsize=4096)

@@ -35,6 +35,15 @@ from discreet.query.estimates import laplace_sums
 
 Mechanism: TypeAlias = Laplace | Gaussian
 
+LEAST_SIGMA = 4
+"""Narrower Gaussians aren't added up here: their sums are no Gaussians."""
+
+_BITS = 40
+"""σ√n is rounded up to so many binary digits behind the point."""
+
+_ROUNDED = 1 + 1e-9
+"""Far more than the rounding of floats in a radius."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
@@ -123,16 +132,6 @@ class Selection:
         """What is done to the data, for accounting."""
         chosen: Event = self.mechanism.event
         return (chosen,) if self.counting is None else (chosen, self.counting.event)
-
-
-LEAST_SIGMA = 4
-"""Narrower Gaussians aren't added up here: their sums are no Gaussians."""
-
-_BITS = 40
-"""σ√n is rounded up to so many binary digits behind the point."""
-
-_ROUNDED = 1 + 1e-9
-"""Far more than the rounding of floats in a radius."""
 
 
 def can_be_summed(mechanism: Laplace | Gaussian, number: int) -> bool:

@@ -17,6 +17,12 @@ from dataclasses import replace
 from discreet.query.ir import tree
 from discreet.tables import Kind
 
+MOST_GROUPING_SETS = 64
+"""Each set takes its share of the offer, so many would leave nothing to any of them."""
+
+MARK = "\x00grouping"
+"""Ends the names under which GROUPING's values are kept: no question can spell it."""
+
 
 def canonical(question: tree.Question) -> str:
     """The question in canonical form, on one line."""
@@ -76,10 +82,6 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-MOST_GROUPING_SETS = 64
-"""Each set takes its share of the offer, so many would leave nothing to any of them."""
-
-
 def grouping_sets_of(question: tree.Question) -> tuple[tree.Question, ...]:
     """One question for each grouping set, in order; the question itself, if it has none."""
     if not question.sets:
@@ -94,10 +96,6 @@ def grouping_sets_of(question: tree.Question) -> tuple[tree.Question, ...]:
         )
         for kept in question.sets
     )
-
-
-MARK = "\x00grouping"
-"""Ends the names under which GROUPING's values are kept: no question can spell it."""
 
 
 def grouping(name: str) -> tree.Released:

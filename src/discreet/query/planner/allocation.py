@@ -37,6 +37,27 @@ from discreet.query.planner.request import CONFIDENCE
 _NEAR = 1e-3
 """How far in rows a choice is taken to be off at least: one from a single value is never off, and needs a share too."""
 
+_STEPS = 200
+"""Far more than it takes; a split that isn't the best yet is as private as any."""
+
+_GOOD = 1e-3
+"""How far the worst squared error may be above the least, relative: the error itself is within half of that."""
+
+_STRIDE = 1.5
+"""Times the step that would settle columns that share no measure at once; it settles the others sooner."""
+
+_UNITS = (*range(1, 21), 50, 100, 200, 500, 1_000)
+"""How many units the smallest part may have; with the last, all parts are right to three digits."""
+
+_ROUNDED = 1e-3
+"""How far rounding may change a part, relative."""
+
+_LEAST = 1e-9
+"""Errors below this part of the largest are taken for as large."""
+
+_WIDEST = 1_000
+"""No part gets less than the greatest divided by this: its noise could be more than can be drawn."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
@@ -125,28 +146,6 @@ def _claims(draft: Draft, prices: Prices) -> Iterator[tuple[str, dict[str, float
             continue
         size = magnitude(estimator, prices.noises)
         yield name, {part: abs(factor) * prices.error(part) / size for part, factor in found.factors.items()}
-
-
-_STEPS = 200
-"""Far more than it takes; a split that isn't the best yet is as private as any."""
-
-_GOOD = 1e-3
-"""How far the worst squared error may be above the least, relative: the error itself is within half of that."""
-
-_STRIDE = 1.5
-"""Times the step that would settle columns that share no measure at once; it settles the others sooner."""
-
-_UNITS = (*range(1, 21), 50, 100, 200, 500, 1_000)
-"""How many units the smallest part may have; with the last, all parts are right to three digits."""
-
-_ROUNDED = 1e-3
-"""How far rounding may change a part, relative."""
-
-_LEAST = 1e-9
-"""Errors below this part of the largest are taken for as large."""
-
-_WIDEST = 1_000
-"""No part gets less than the greatest divided by this: its noise could be more than can be drawn."""
 
 
 def split(columns: Sequence[Mapping[str, float]], power: int) -> dict[str, Fraction]:

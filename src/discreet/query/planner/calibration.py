@@ -20,6 +20,9 @@ from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import CONFIDENCE
 from discreet.query.planner.sensitivities import sensitivity_of_cells
 
+AROUND = Fraction(1, 2)
+"""Of what a quantile costs, the part that counts the rows around it, by which its interval is known."""
+
 
 def calibrate(draft: Draft) -> Draft:
     """Calibrate one mechanism per measure, and one per choice.
@@ -108,10 +111,6 @@ def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str,
         f"no {symbol} up to {MOST} brings the error within: {missed}",
         hint=f"give {symbol} beside within to get the best that it reaches",
     )
-
-
-AROUND = Fraction(1, 2)
-"""Of what a quantile costs, the part that counts the rows around it, by which its interval is known."""
 
 
 def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:

@@ -19,6 +19,25 @@ from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import CONFIDENCE
 from discreet.tables import Kind
 
+_NAMES = {0: "least", 1: "greatest"}
+
+_INFIX = {
+    "add": "+",
+    "subtract": "−",
+    "multiply": "×",
+    "divide": "/",
+    "quotient": "//",
+    "remainder": "%",
+    "eq": "=",
+    "ne": "<>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and": "AND",
+    "or": "OR",
+}
+
 
 def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = ()) -> str:
     """The plan in words; with grouping sets, each has its groups, limits and measures.
@@ -132,9 +151,6 @@ def _limits(draft: Draft) -> str:
     )
 
 
-_NAMES = {0: "least", 1: "greatest"}
-
-
 def measure_in_words(noise: Noise) -> str:
     """A measure with what one unit does to it and the noise it gets."""
     moved = float(noise.step * noise.sensitivity.l1)
@@ -197,24 +213,6 @@ def _choice(selection: Selection, value: str) -> str:
         )
     around = "" if selection.counting is None else f"; the rows around it, {selection.counting.loss}"
     return f"{what}, chosen from {size:,} values: at most {off} rows off in rank, at 95 %; {loss}{around}"
-
-
-_INFIX = {
-    "add": "+",
-    "subtract": "−",
-    "multiply": "×",
-    "divide": "/",
-    "quotient": "//",
-    "remainder": "%",
-    "eq": "=",
-    "ne": "<>",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "and": "AND",
-    "or": "OR",
-}
 
 
 def expression_in_words(expr: ir.Expr) -> str:

@@ -46,6 +46,14 @@ _COARSEST = 62
 _NOISE_BITS = 56
 """Steps per noise scale stay below 2⁵⁶, within what the samplers do exactly in 64 bits."""
 
+_SMALLEST = Fraction(1, 2**400)
+"""The least width of a range of which squares are taken."""
+
+_SPREADS = {ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
+
+MOST_CHOICES = 100_000
+"""Quantiles and modes, over all public groups."""
+
 
 class MeasureCollector:
     """The measures so far; asking for an equal one again gives the same."""
@@ -170,16 +178,6 @@ def _exponent(size: Fraction) -> int:
         return 0
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     return exponent if size <= Fraction(2) ** exponent else exponent + 1
-
-
-_SMALLEST = Fraction(1, 2**400)
-"""The least width of a range of which squares are taken."""
-
-_SPREADS = {ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
-
-
-MOST_CHOICES = 100_000
-"""Quantiles and modes, over all public groups."""
 
 
 def measures(draft: Draft) -> Draft:

@@ -31,6 +31,14 @@ WishLike: TypeAlias = Rationalizable | tuple[Rationalizable, Rationalizable]
 Within: TypeAlias = WishLike | Mapping[str, WishLike]
 """A wish for all columns, or by name."""
 
+Auto: TypeAlias = Literal["auto"]
+"""Choose privately, for a stated share of the offer."""
+
+CONFIDENCE = Fraction(19, 20)
+"""At which errors are announced, and accuracies meant, unless another is asked for."""
+
+_ONE_OF = "say what the question may cost or how accurate it must be: epsilon, rho, within, or within up to one of them"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
@@ -115,15 +123,6 @@ def _is_percentage(wish: object) -> bool:
 def _part(text: str) -> Fraction:
     """A percentage as a part of 1."""
     return moderate(text.strip().removesuffix("%").strip(), "within") / 100
-
-
-Auto: TypeAlias = Literal["auto"]
-"""Choose privately, for a stated share of the offer."""
-
-CONFIDENCE = Fraction(19, 20)
-"""At which errors are announced, and accuracies meant, unless another is asked for."""
-
-_ONE_OF = "say what the question may cost or how accurate it must be: epsilon, rho, within, or within up to one of them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,12 @@ from discreet.query import ir
 from discreet.query.ir import listed
 from discreet.tables import Kind
 
+_EQUALITIES = {"eq", "ne", "in", "distinct"}
+
+_ORDERS = {"lt", "le", "gt", "ge", "least", "greatest"}
+
+_COMPARING = {ir.Statistic.DISTINCT, ir.Statistic.MODE}
+
 
 class Rounding(StrEnum):
     """What becomes of the fraction when a real number is cast to a whole one."""
@@ -149,10 +155,6 @@ def semantics_of(dialect: str) -> DialectSemantics:
     return SEMANTICS.get(dialect, _STRANGER)
 
 
-_EQUALITIES = {"eq", "ne", "in", "distinct"}
-_ORDERS = {"lt", "le", "gt", "ge", "least", "greatest"}
-
-
 def check_meaning(question: ir.Question) -> None:
     """Refuse what the question's dialect would compute differently.
 
@@ -180,9 +182,6 @@ def check_meaning(question: ir.Question) -> None:
         for call in _calls(expr):
             if call.function.name in _EQUALITIES | _ORDERS:
                 _check(call.args, ordered=call.function.name in _ORDERS)
-
-
-_COMPARING = {ir.Statistic.DISTINCT, ir.Statistic.MODE}
 
 
 def _check(args: Sequence[ir.Expr], *, ordered: bool) -> None:

@@ -21,6 +21,9 @@ from discreet.query.sql.statistics import is_grouped
 if TYPE_CHECKING:
     from sqlglot import exp
 
+Read: TypeAlias = "Callable[[SelectContext, exp.Select, Common, Scope], Source]"
+"""Reads the FROM and WHERE of a SELECT that may look at columns of the one around it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -237,10 +240,6 @@ def _apart(left: Rows, right: Rows) -> Unsupported:
         hint="join on the unit's id, or on a declared link",
         place=right.items[0].place,
     )
-
-
-Read: TypeAlias = "Callable[[SelectContext, exp.Select, Common, Scope], Source]"
-"""Reads the FROM and WHERE of a SELECT that may look at columns of the one around it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ _KEYWORDS = {
     *("NOT", "OFFSET", "ON", "OR", "ORDER", "SELECT", "WHERE", "WITH"),
 }
 
+Place = tuple[int, int]
+
 
 def check_alias(text: str, alias: exp.Expression | None) -> None:
     """Refuse a keyword as an alias: `FROM people GROUP` lacks its BY.
@@ -66,9 +68,6 @@ class Names:
         self._numbers[folded] = number + 1
         self._numbers.setdefault(name.casefold(), 1)
         return name
-
-
-Place = tuple[int, int]
 
 
 def place_at(text: str, offset: int) -> Place:

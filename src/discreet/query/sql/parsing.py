@@ -52,6 +52,19 @@ _CLOSE = {"R_PAREN", "R_BRACKET", "R_BRACE", "END"}
 _PREFIX = {"NOT", "DASH", "PLUS", "TILDE", "BANG", "PARAMETER", "DAMP"}
 _WORDS = {"VAR", "IDENTIFIER", "NUMBER", "STRING"}
 
+_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
+
+_EXPLAIN = re.compile(rf"{_BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
+
+_DP = re.compile(rf"{_BLANK}*+\({_BLANK}*+DP{_BLANK}*+\)", re.IGNORECASE)
+
+_OTHER = re.compile(
+    rf"{_BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
+    re.IGNORECASE,
+)
+
+_ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
+
 
 class _TooManySteps(Exception):
     """The parser tries too many ways."""
@@ -282,16 +295,6 @@ def _select(text: str, tree: exp.Expression) -> exp.Select:
     if isinstance(tree, exp.Query):
         raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", place=place)
     raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", place=place)
-
-
-_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
-_EXPLAIN = re.compile(rf"{_BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
-_DP = re.compile(rf"{_BLANK}*+\({_BLANK}*+DP{_BLANK}*+\)", re.IGNORECASE)
-_OTHER = re.compile(
-    rf"{_BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
-    re.IGNORECASE,
-)
-_ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
 
 
 def explained(text: str) -> str | None:

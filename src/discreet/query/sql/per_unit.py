@@ -39,6 +39,21 @@ _REAL_BITS = 32
 """Real numbers are added up on a grid of some 2³² steps up to their greatest size, so that their sum doesn't depend on
 their order."""
 
+_RANKINGS = {
+    "RowNumber": ir.Ranking.ROW_NUMBER,
+    "Rank": ir.Ranking.RANK,
+    "DenseRank": ir.Ranking.DENSE_RANK,
+    "Lag": ir.Ranking.LAG,
+    "Lead": ir.Ranking.LEAD,
+    "FirstValue": ir.Ranking.FIRST_VALUE,
+    "LastValue": ir.Ranking.LAST_VALUE,
+}
+
+_PLACES = {ir.Ranking.ROW_NUMBER, ir.Ranking.RANK, ir.Ranking.DENSE_RANK}
+
+MOST_OFFSET = 1_000
+"""How far LAG and LEAD go."""
+
 
 class Summaries:
     """The summaries of one subquery, in order of first appearance."""
@@ -150,21 +165,6 @@ def _exponent(size: Fraction) -> int:
         return 0
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     return exponent if size <= Fraction(2) ** exponent else exponent + 1
-
-
-_RANKINGS = {
-    "RowNumber": ir.Ranking.ROW_NUMBER,
-    "Rank": ir.Ranking.RANK,
-    "DenseRank": ir.Ranking.DENSE_RANK,
-    "Lag": ir.Ranking.LAG,
-    "Lead": ir.Ranking.LEAD,
-    "FirstValue": ir.Ranking.FIRST_VALUE,
-    "LastValue": ir.Ranking.LAST_VALUE,
-}
-_PLACES = {ir.Ranking.ROW_NUMBER, ir.Ranking.RANK, ir.Ranking.DENSE_RANK}
-
-MOST_OFFSET = 1_000
-"""How far LAG and LEAD go."""
 
 
 class WindowBinder(RowBinder):

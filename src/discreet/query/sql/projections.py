@@ -20,6 +20,8 @@ _Known: TypeAlias = Mapping[tuple[str, str], ir.Expr]
 MOST_CALLS = 200
 """Projections that compute more than this, wherever they are used, are left as they are."""
 
+_Names: TypeAlias = set[tuple[str, str]]
+
 
 class _NarrowedError(Exception):
     """A filter has narrowed what a projection computes, and the narrower type would be lost."""
@@ -121,9 +123,6 @@ def _calls(expr: ir.Expr) -> int:
             number += part.function.copies
             waiting += part.args
     return number
-
-
-_Names: TypeAlias = set[tuple[str, str]]
 
 
 def pruned(relation: ir.Relation, used: Iterable[ir.Expr]) -> ir.Relation:

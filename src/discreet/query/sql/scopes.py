@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 UNIT = "the unit"
 """The entity of columns that hold a unit's id."""
 
+MOST_SCANS = 32
+"""How many times tables may be read in one question, each use of a WITH counted."""
+
+Common: TypeAlias = "Mapping[str, CommonTable]"
+"""What WITH defines, by name in lower case."""
+
 
 @dataclass(slots=True)
 class Facts:
@@ -138,13 +144,6 @@ class Scope:
 def is_unit(expr: ir.Expr, facts: Facts, unit: Unit) -> bool:
     """Whether an expression is the unit's id, and the unit is no more than that."""
     return unit.per is None and facts.entity(expr) == UNIT
-
-
-MOST_SCANS = 32
-"""How many times tables may be read in one question, each use of a WITH counted."""
-
-Common: TypeAlias = "Mapping[str, CommonTable]"
-"""What WITH defines, by name in lower case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 _SUMMARIES = {"Min", "Max", "Median", "LogicalOr", "LogicalAnd", "AnyValue"}
 
+_SIDES = {str(side): side for side in ir.Side}
+
+_CONFIDENCE = Fraction(95, 100)
+
+_LEVEL = re.compile(r"0?\.\d{1,9}", re.ASCII)
+
+_RANGES = {Kind.INTEGER: Fraction(2**52), Kind.REAL: Fraction(2**200)}
+"""Noise has no bounds, so these are what arithmetic needs, not what is likely; as of the aggregates themselves."""
+
 
 def is_aggregate(node: exp.Expression) -> bool:
     """Whether a syntax node is an aggregate, of an answer or of one unit's rows."""
@@ -46,13 +55,6 @@ def holds_aggregate(node: exp.Expression) -> bool:
             return True
         stack.extend(part.iter_expressions())
     return False
-
-
-_SIDES = {str(side): side for side in ir.Side}
-_CONFIDENCE = Fraction(95, 100)
-_LEVEL = re.compile(r"0?\.\d{1,9}", re.ASCII)
-_RANGES = {Kind.INTEGER: Fraction(2**52), Kind.REAL: Fraction(2**200)}
-"""Noise has no bounds, so these are what arithmetic needs, not what is likely; as of the aggregates themselves."""
 
 
 def is_margin(node: exp.Expression) -> bool:

@@ -29,6 +29,30 @@ _PARTS = {
     "weekofyear": "week",
 }
 
+_UNITS = {
+    "day": ("days", 1),
+    "week": ("days", 7),
+    "month": ("months", 1),
+    "quarter": ("months", 3),
+    "year": ("months", 12),
+    "hour": ("seconds", 3_600),
+    "minute": ("seconds", 60),
+    "second": ("seconds", 1),
+}
+
+LATER = (
+    *("DateAdd", "DateSub", "TsOrDsAdd", "DatetimeAdd", "DatetimeSub", "TimestampAdd", "TimestampSub"),
+    *("AddMonths",),
+)
+"""The parser's classes for what `later` understands."""
+
+_ORDER = ("months", "days", "seconds")
+"""In which a mixed interval is added."""
+
+_PAIR = re.compile(r"\s*([+-]?\d{1,12})\s*([a-z]+)\s*", re.ASCII | re.IGNORECASE)
+
+_NUMBER = re.compile(r"\s*[+-]?\d{1,12}\s*", re.ASCII)
+
 
 def dated(value: ir.Expr) -> ir.Expr:
     """A date or timestamp; a text constant is read as one.
@@ -81,29 +105,6 @@ def date_diff(node: Node, bind: Bind) -> ir.Expr:
         return years
     rest = call("subtract", call(unit, end), call(unit, start))
     return call("add", call("multiply", years, literal(per_year)), rest)
-
-
-_UNITS = {
-    "day": ("days", 1),
-    "week": ("days", 7),
-    "month": ("months", 1),
-    "quarter": ("months", 3),
-    "year": ("months", 12),
-    "hour": ("seconds", 3_600),
-    "minute": ("seconds", 60),
-    "second": ("seconds", 1),
-}
-LATER = (
-    *("DateAdd", "DateSub", "TsOrDsAdd", "DatetimeAdd", "DatetimeSub", "TimestampAdd", "TimestampSub"),
-    *("AddMonths",),
-)
-"""The parser's classes for what `later` understands."""
-
-_ORDER = ("months", "days", "seconds")
-"""In which a mixed interval is added."""
-
-_PAIR = re.compile(r"\s*([+-]?\d{1,12})\s*([a-z]+)\s*", re.ASCII | re.IGNORECASE)
-_NUMBER = re.compile(r"\s*[+-]?\d{1,12}\s*", re.ASCII)
 
 
 def is_interval(node: exp.Expression) -> bool:

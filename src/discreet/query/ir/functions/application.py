@@ -22,6 +22,12 @@ from discreet.tables import Kind
 
 _MOST_BITS = 1_000
 
+_EXACT: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+}
+
 
 def apply(function: tree.Function, args: tuple[tree.Expr, ...]) -> tree.Expr:
     """The function of these arguments, typed; of constants, the constant it gives; NULL if it can be nothing else.
@@ -51,13 +57,6 @@ def apply(function: tree.Function, args: tuple[tree.Expr, ...]) -> tree.Expr:
     if folded is None:
         raise Unsupported("this constant can't be worked out in advance", hint="write its value itself")
     return folded
-
-
-_EXACT: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-}
 
 
 def _exactly(name: str, values: Sequence[object], kind: Kind) -> Fraction | None:

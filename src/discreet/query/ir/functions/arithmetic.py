@@ -34,6 +34,14 @@ from discreet.tables import Kind
 Number = int | float
 Span = Callable[..., Interval]
 
+MOST_DIGITS = 15
+"""A float64 has no more decimal digits than that."""
+
+_FAR = 1e308
+"""A float64 beyond it may overflow when it is scaled back, of which engines make different things: it is left alone."""
+
+_EXACT = (Fraction(-EXACT), Fraction(EXACT))
+
 
 def _kind(args: Args) -> Kind:
     """Whole numbers stay whole."""
@@ -223,14 +231,6 @@ ARITHMETIC = (
         copies=2,
     ),
 )
-
-
-MOST_DIGITS = 15
-"""A float64 has no more decimal digits than that."""
-
-_FAR = 1e308
-"""A float64 beyond it may overflow when it is scaled back, of which engines make different things: it is left alone."""
-_EXACT = (Fraction(-EXACT), Fraction(EXACT))
 
 
 def is_exact(expr: tree.Expr) -> bool:

@@ -30,6 +30,15 @@ MOST_PERIODS = 10_000
 _FIRST, _LAST = (ordinal(day) for day in (date.min, date.max))
 _DAY = 24 * 60 * 60 * 10**6
 
+MOST_DAYS = 3_660_000
+"""No two dates of the calendar are further apart, and no engine's dates end before that."""
+
+_MOST = {"days": MOST_DAYS, "months": 120_000, "seconds": 86_400 * MOST_DAYS}
+
+_EARLIEST, _LATEST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 — timestamps have no zone
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — the same
+
 
 def _lost(arg: tree.Expr) -> bool:
     """Whether a value can be outside of the calendar, and so become NULL."""
@@ -204,14 +213,6 @@ TIMES = (
         copies=2,
     ),
 )
-
-
-MOST_DAYS = 3_660_000
-"""No two dates of the calendar are further apart, and no engine's dates end before that."""
-
-_MOST = {"days": MOST_DAYS, "months": 120_000, "seconds": 86_400 * MOST_DAYS}
-_EARLIEST, _LATEST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 — timestamps have no zone
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — the same
 
 
 def months_later(moment: date, months: int) -> date | None:
