@@ -2,7 +2,7 @@
 
 All compute modulo the prime P = 2^31 − 1. A polynomial of degree d whose coefficients are uniform maps any d + 1
 different items to independent uniform numbers (Wegman, Carter 1981); a linear function of an item's digits does so to
-any two items, of whatever length. Privacy doesn't rest on them: whoever knows a report may know its hash function.
+any two items, of whatever length. Privacy doesn't rest on them: anybody who knows a report may know its hash function.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.exact import log
 from discreet.exact.rational import rational
-from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, frequencies
+from discreet.local.randomisation import randomised
 from discreet.local.unary import octets, one_hot, ups
 from discreet.local.values import Values, checked_size, indices
 from discreet.noise.bernoulli import draw_packed
@@ -125,7 +125,7 @@ class Rappor:
         Raises:
             InvalidArgument: a value isn't one of 0, …, size − 1.
         """
-        return drawn(indices(values, self.size), self.permanent, chunk=max(_WORK // octets(self.size), 1))
+        return randomised(indices(values, self.size), self.permanent, chunk=max(_WORK // octets(self.size), 1))
 
     def permanent(self, values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
         """Memos from a source of words of 8 bits or more."""

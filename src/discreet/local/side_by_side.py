@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 from discreet.local.estimate import Estimate, counted
-from discreet.local.hadamard_response import HadamardResponse
-from discreet.local.laplace import LocalLaplace
+from discreet.local.hadamard import HadamardResponse
 from discreet.local.local_hashing import LocalHashing
-from discreet.local.one_bit_mean import OneBitMean
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.means import LocalLaplace, OneBitMean, PiecewiseMean
 from discreet.local.randomised_response import RandomisedResponse
 from discreet.local.unary import UnaryEncoding
 from discreet.local.values import Values, clamped, indices
