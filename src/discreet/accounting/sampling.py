@@ -1,4 +1,4 @@
-"""Amplification: what a loss becomes if it befalls a secret random sample only."""
+"""Amplification by sampling: the loss of a release about a secret random sample."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ def with_collisions(values: Floats, users: int, own: float, other: float, per: i
     """The estimate, its errors made of three parts: own reports, others' reports, and the luck of the hash functions.
 
     Others move a count by their collisions with the candidate, once averaged over all rows. Item e does so by a
-    variance of count(e)²/(hashes·(width − 1)) over the public salt. Whoever holds no candidate is taken to hold one
-    same item, the worst case.
+    variance of count(e)²/(hashes·(width − 1)) over the public salt. People who hold no candidate are
+    taken to hold one same item, the worst case.
 
     Args:
         values: the counts.

@@ -56,7 +56,7 @@ def fingerprints(texts: Sequence[str], salt: bytes = b"") -> NDArray[np.int64]:
 
 
 def coefficients(salt: bytes, degree: int, functions: int) -> NDArray[np.int64]:
-    """Coefficients of so many polynomials, a column for each, from a public salt; uniform but for 2^-33."""
+    """Coefficients of that many polynomials, a column for each, from a public salt; uniform but for 2^-33."""
     octets = shake_256(checked_salt(salt)).digest(8 * (degree + 1) * functions)
     numbers = np.frombuffer(octets, dtype="<u8") % np.uint64(PRIME)
     return numbers.astype(np.int64).reshape(degree + 1, functions)

@@ -197,8 +197,8 @@ class HeavyHitters(Pure):
 
         A prefix that nobody holds is supported by each report of its level with the probability `other`, independently:
         each report has a hash function of its own, and reports of a level have no part in what was kept before.
-        Prefixes go on only with more support than any such one has, on any level, with this confidence. Whoever holds a
-        prefix that is dropped is lost to all longer ones.
+        Prefixes go on only with more support than any such one has, on any level, with this confidence. People who
+        hold a prefix that is dropped are lost to all longer ones.
 
         Args:
             reports: rows of numbers, as `randomise_all` makes them.

@@ -123,11 +123,11 @@ class MemoisedOneBit:
             InvalidArgument: `flip` is 0: a second report shows whether the answer changed.
         """
         if not self.flip:
-            raise InvalidArgument("without a flip no report by itself is protected from those before it")
+            raise InvalidArgument("without flips a single report has no guarantee of its own")
         return PureDP(log((1 - self.flip) / self.flip, round_up=True))
 
     def memorise_all(self, users: int) -> OneBitMemos:
-        """What so many devices keep from now on; drawn without a look at any value."""
+        """What that many devices keep from now on; drawn without a look at any value."""
         offsets = uniform(self.step, users)
         points = np.tile(np.arange(self.points), users)
         return OneBitMemos(offsets, self.answer.randomise_all(points).reshape(users, self.points))
@@ -246,7 +246,7 @@ class BitFlip:
         return PureDP(self.epsilon)
 
     def memorise_all(self, users: int) -> BitFlipMemos:
-        """What so many devices keep from now on; drawn without a look at any value."""
+        """What that many devices keep from now on; drawn without a look at any value."""
         watched = randomised(np.zeros(users, dtype=np.int64), self.watch, chunk=_CHUNK)
         wrong = bernoulli(self.other, (users, self.bits + 1, self.bits)).view(np.uint8)
         right = np.eye(self.bits + 1, self.bits, -1, dtype=np.uint8)

@@ -96,7 +96,7 @@ def side_by_side(protocol: Counting | Averaging, values: Values) -> SideBySide:
         held = clamped(values, protocol.lower, protocol.upper)
         central = _mean(protocol, held, counted(len(held)))
     else:
-        raise InvalidArgument("this protocol counts no fixed values and takes no mean, so there are no two sides to it")
+        raise InvalidArgument("this protocol neither counts fixed values nor takes a mean, so it can't be compared")
     reports: Any = protocol.randomise_all(held)  # each protocol's own kind
     return SideBySide(protocol.estimate(reports), central, PureDP(2 * protocol.epsilon))
 

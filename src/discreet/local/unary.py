@@ -98,7 +98,7 @@ class UnaryEncoding(Pure):
 
 
 def octets(size: int) -> int:
-    """How many bytes hold so many bits."""
+    """How many bytes hold that many bits."""
     return -(-size // 8)
 
 

@@ -34,7 +34,7 @@ def integer_scores(scores: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
         scores: integers of any size; 1 to 2²¹ of them.
 
     Raises:
-        InvalidArgument: they aren't such. No score is quoted.
+        InvalidArgument: they are not valid. No score is quoted.
 
     Examples:
         >>> whole([3, 1 << 80]).dtype, whole([3, 4]).dtype
@@ -172,7 +172,7 @@ class PermuteAndFlip(Pure):
             scores: integers of any size; 1 to 2²¹ of them.
 
         Raises:
-            InvalidArgument: the scores aren't such.
+            InvalidArgument: the scores are not valid.
         """
         import numpy as np
 
