@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, cast, final
 
-from discreet.accounting.arithmetic import rounded_up
+from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.errors import BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, log, sqrt
 
-from discreet.accounting.arithmetic import greatest, least
 from discreet.accounting.guarantee import Accountant, Guarantee, best_of
+from discreet.accounting.loss_arithmetic import greatest, least
 from discreet.errors import AccuracyUnreachable, InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, positive, probability, rational
 from discreet.exact.rounding import shorten

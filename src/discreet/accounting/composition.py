@@ -12,7 +12,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import TypeVar, cast
 
-from discreet.accounting.arithmetic import LEAST_EPSILON, root, rounded_up, total
+from discreet.accounting.loss_arithmetic import LEAST_EPSILON, root, rounded_up, total
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import log
 from discreet.exact.rational import Rationalizable, probability

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import LEAST_EPSILON
+from discreet.accounting.loss_arithmetic import LEAST_EPSILON
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import BITS, LEAST_EPSILON
+from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP

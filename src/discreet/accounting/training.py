@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.accounting.arithmetic import greatest, least
 from discreet.accounting.calibration import most, within
 from discreet.accounting.guarantee import Accountant, Guarantee
+from discreet.accounting.loss_arithmetic import greatest, least
 from discreet.accounting.renyi import renyi_curve_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability

@@ -73,7 +73,7 @@ def delta_share(delta: Fraction, parts: int) -> Fraction:
         parts: 1 or more.
 
     Examples:
-        >>> round(float(share_of(Fraction(1, 1000), 10)), 9)
+        >>> round(float(delta_share(Fraction(1, 1000), 10)), 9)
         0.000100045
     """
     if parts == 1:

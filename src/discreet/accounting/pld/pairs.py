@@ -31,7 +31,7 @@ from functools import reduce
 from math import sqrt
 
 from discreet.accounting.gaussian import gaussian_loss_of
-from discreet.accounting.pld.gaussian import Gaussian
+from discreet.accounting.pld.gaussian_law import Gaussian
 from discreet.accounting.pld.laws import (
     Atoms,
     Counted,

@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import inf, log1p, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import LEAST_EPSILON, log_of, minimise
 from discreet.accounting.charge import charge_of
 from discreet.accounting.conversions.renyi_dp import renyi_to_delta, renyi_to_epsilon
+from discreet.accounting.loss_arithmetic import LEAST_EPSILON, log_of, minimise
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import to_float
 from discreet.exact.rational import Rationalizable, positive, probability
