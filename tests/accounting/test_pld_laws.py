@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx
 
 from discreet.accounting.pld.bins import Bins, Rounding
-from discreet.accounting.pld.gaussian import Gaussian
+from discreet.accounting.pld.gaussian_law import Gaussian
 from discreet.accounting.pld.laws import (
     Atoms,
     Law,

@@ -27,8 +27,8 @@ from discreet.local import (
     Rappor,
     UnaryEncoding,
 )
+from discreet.local.count_mean_sketch import columns, functions
 from discreet.local.hadamard import odd
-from discreet.local.sketch import columns, functions
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 
 ALARM = 1e-9

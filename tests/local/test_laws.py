@@ -25,8 +25,7 @@ from discreet.local import (
     Rappor,
     UnaryEncoding,
 )
-from discreet.local.flips import flip
-from discreet.local.plateau import Plateau, plateau
+from discreet.local.randomisation import TwoLevelLaw, flip_probability, two_level_law
 from discreet.privacy import LaplaceEvent, PureDP, PureEvent
 from support.reports import Law, is_tight, keeps, of_bits, worst_ratio
 
@@ -127,9 +126,9 @@ def test_the_declared_loss_is_kept_and_tight(laws: Callable[[Fraction], list[Law
 
 def test_a_cell_too_many_is_seen() -> None:
     """The measure rejects a law with one cell more for the outputs that are raised, of 2^60."""
-    law = plateau(Fraction(1), 3, 1)
+    law = two_level_law(Fraction(1), 3, 1)
     assert keeps([law.masses(np.arange(3) == value) for value in range(3)], Fraction(1))
-    wrong: Plateau = replace(law, extra=law.extra + 1)
+    wrong: TwoLevelLaw = replace(law, extra=law.extra + 1)
     assert not keeps([wrong.masses(np.arange(3) == value) for value in range(3)], Fraction(1))
 
 
@@ -147,7 +146,7 @@ def test_randomised_response_has_the_papers_probabilities(epsilon: Fraction) -> 
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
 def test_a_flip_is_rounded_up_and_near(epsilon: Fraction) -> None:
     """The chance of a flip gives a bit a loss of at most ε, and of at least ε(1 − 2^-10)."""
-    q = flip(epsilon)
+    q = flip_probability(epsilon)
     assert exp(epsilon * (1 - Fraction(1, 2**10)), round_up=True) <= (1 - q) / q <= exp(epsilon, round_up=False)
     assert q.denominator <= 2**40
     assert not (1 - q) / q * (1 + Fraction(1, 2**9)) <= exp(epsilon, round_up=False) or epsilon > 2

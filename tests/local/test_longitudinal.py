@@ -79,7 +79,7 @@ def test_a_flip_hides_changes() -> None:
     memos = usage.memorise_all(100_000)
     one, other = (usage.report_all(memos, np.zeros(100_000, dtype=int)) for _ in range(2))
     assert holds(int((one != other).sum()), 100_000, 3 / 8)
-    with pytest.raises(InvalidArgument, match="without a flip"):
+    with pytest.raises(InvalidArgument, match="without flips"):
         _ = MemoisedOneBit(0, 10, 5, 1).once
 
 

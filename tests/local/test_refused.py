@@ -28,7 +28,7 @@ from discreet.local import (
     Rappor,
     UnaryEncoding,
 )
-from discreet.local.plateau import plateau
+from discreet.local.randomisation import two_level_law
 
 ANY: Any = None
 
@@ -92,7 +92,7 @@ def test_bounds_are_whole_numbers(protocol: Any, lower: Any, upper: Any) -> None
         lambda: Rappor(4, 0, "0.5", "0.75"),
         lambda: Rappor(4, "0.5", "0.75", "0.5"),
         lambda: Rappor(4, "0.5", "0.5", 2),
-        lambda: plateau(Fraction(1), 1000, 1, 8),
+        lambda: two_level_law(Fraction(1), 1000, 1, 8),
     ],
 )
 def test_other_parameters_are_within_their_ranges(make: Callable[[], Any]) -> None:

@@ -19,16 +19,16 @@ from discreet.local import (
     PiecewiseMean,
     RandomisedResponse,
 )
-from discreet.local.one_bit_mean import slope
-from discreet.local.plateau import Plateau, plateau
-from discreet.local.sketch import columns, functions
+from discreet.local.count_mean_sketch import columns, functions
+from discreet.local.means import slope
+from discreet.local.randomisation import TwoLevelLaw, two_level_law
 from discreet.local.unary import one_hot
 from support.tapes import Tape, outcomes
 
 Draw = Callable[[NDArray[np.int64], Words], NDArray[np.int64]]
 
 
-def frequencies(draw: Draw, value: int, law: Plateau, width: int) -> list[Fraction]:
+def frequencies(draw: Draw, value: int, law: TwoLevelLaw, width: int) -> list[Fraction]:
     """How often each report comes of all words that mean something, for one value."""
     tape = Tape(range(law.total), width=width)
     reports = draw(np.full(law.total, value), tape)
@@ -38,9 +38,9 @@ def frequencies(draw: Draw, value: int, law: Plateau, width: int) -> list[Fracti
 
 @pytest.mark.parametrize(("outputs", "raised"), [(2, 1), (3, 1), (5, 2), (4, 4)])
 @pytest.mark.parametrize("width", [4, 5])
-def test_a_plateau_on_every_tape(outputs: int, raised: int, width: int) -> None:
+def test_a_law_of_two_levels_on_every_tape(outputs: int, raised: int, width: int) -> None:
     """Words that mean nothing are drawn again; given that, places have cells/total, and extra/total where raised."""
-    law = plateau(Fraction(1), outputs, raised, width)
+    law = two_level_law(Fraction(1), outputs, raised, width)
     decided, undecided = outcomes(lambda source: int(law.draw(1, source)[0]), width=width, depth=3)
     assert undecided == (1 - Fraction(law.total, 2**width)) ** 3
     sure = 1 - undecided
@@ -57,7 +57,7 @@ def test_a_plateau_on_every_tape(outputs: int, raised: int, width: int) -> None:
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)], ids=str)
 def test_randomised_response_on_every_word(size: int, epsilon: Fraction) -> None:
     """On words of 10 bits each value's reports have exactly the probabilities of the law on 10 bits."""
-    protocol, law = RandomisedResponse(size, epsilon), plateau(epsilon, size, 1, 10)
+    protocol, law = RandomisedResponse(size, epsilon), two_level_law(epsilon, size, 1, 10)
     for value in range(size):
         assert frequencies(protocol.draw, value, law, 10) == law.masses(np.arange(size) == value)
 
@@ -67,7 +67,7 @@ def test_randomised_response_on_every_word(size: int, epsilon: Fraction) -> None
 def test_hadamard_response_on_every_word(size: int, epsilon: Fraction) -> None:
     """On words of 12 bits reports have the law on 12 bits: raised where `masses` says the value's row is positive."""
     protocol = HadamardResponse(size, epsilon)
-    law = plateau(epsilon, protocol.outputs, protocol.block // 2, 12)
+    law = two_level_law(epsilon, protocol.outputs, protocol.block // 2, 12)
     for value in range(size):
         raised = np.array([mass == protocol.law.high for mass in protocol.masses(value)])
         assert np.count_nonzero(raised) == protocol.block // 2
@@ -78,7 +78,7 @@ def test_hadamard_response_on_every_word(size: int, epsilon: Fraction) -> None:
 def test_the_piecewise_mechanism_on_every_word(epsilon: Fraction) -> None:
     """On words of 20 bits: a window raised, which starts `stride` further for each unit of the value."""
     protocol = PiecewiseMean(-1, 2, epsilon)
-    law = plateau(epsilon, protocol.outputs, protocol.window, 20)
+    law = two_level_law(epsilon, protocol.outputs, protocol.window, 20)
     for value in (-1, 0, 2):
         places = np.arange(protocol.outputs) - (value + 1) * protocol.stride
         assert frequencies(protocol.draw, value, law, 20) == law.masses((places >= 0) & (places < protocol.window))
@@ -98,7 +98,7 @@ def test_the_one_bit_mean_on_every_word(span: int) -> None:
 def test_local_hashing_on_every_tape() -> None:
     """Words of 6 bits: a hash function from one, a report from the next; given the function the law is that on 6."""
     protocol = LocalHashing(9, Fraction(1))
-    law = plateau(Fraction(1), protocol.buckets, 1, 6)
+    law = two_level_law(Fraction(1), protocol.buckets, 1, 6)
 
     def report(source: Words) -> tuple[int, int]:
         function, bucket = protocol.draw(np.array([7]), source)[0].tolist()
@@ -116,7 +116,7 @@ def test_local_hashing_on_every_tape() -> None:
 def test_the_hadamard_sketch_on_every_tape() -> None:
     """Words of 6 bits: function and entry are uniform and independent, the sign is flipped by the law on 6 bits."""
     protocol = HadamardCountMeanSketch(Fraction(1), hashes=4, width=8, salt=b"tape")
-    polynomials, law = functions(protocol.salt, 4), plateau(Fraction(1), 2, 1, 6)
+    polynomials, law = functions(protocol.salt, 4), two_level_law(Fraction(1), 2, 1, 6)
 
     def report(source: Words) -> tuple[int, ...]:
         return tuple(protocol.draw(polynomials, np.array([77]), source)[0].tolist())

@@ -22,7 +22,7 @@ from discreet.local import (
     UnaryEncoding,
 )
 from discreet.local import heavy_hitters as room
-from discreet.local.sketch import with_collisions
+from discreet.local.count_mean_sketch import with_collisions
 
 HELD = [50_000, 30_000, 15_000, 5_000, 0]
 """How many people hold each of five values."""
@@ -131,8 +131,7 @@ def test_sketches_err_as_their_reports(monkeypatch: pytest.MonkeyPatch) -> None:
         given.append((own, other))
         return with_collisions(values, users, own, other, per)
 
-    for module in ("count_mean", "hadamard_count_mean"):
-        monkeypatch.setattr(f"discreet.local.{module}.with_collisions", noted)
+    monkeypatch.setattr("discreet.local.count_mean_sketch.with_collisions", noted)
     bits, signs = CountMeanSketch(2, 4, 8, b"s"), HadamardCountMeanSketch(2, 4, 8, b"s")
     for sketch in (bits, signs):
         reports: Any = sketch.randomise_all([1, 2])

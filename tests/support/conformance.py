@@ -18,8 +18,7 @@ import pytest
 
 from discreet.engine.duckdb import DuckDB
 from discreet.privacy import Budget, Limits, Unit
-from discreet.query.plan import Plan, make_plan
-from discreet.query.request import Request
+from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Table
 from discreet.tables.admission import HeldColumn, HeldTable, Snapshot, admit

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, cast, final
 
-from discreet.accounting.arithmetic import rounded_up
+from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.errors import BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
@@ -186,8 +186,8 @@ def _checked(loss: LossT, kind: type[LossT]) -> LossT:
 class PrivacyFilter(Generic[LossT]):
     """Admits a release as long as all that was admitted, itself included, stays within the limit; build it with `over`.
 
-    Guarantee: whoever chooses the releases and their losses, each after seeing all answers so far, everything
-    admitted has the loss `limit`. Refusals give nothing away: they depend on the losses only. It never changes;
+    Guarantee: everything admitted has the loss `limit`, even if releases and their losses are chosen one by one, after
+    seeing all answers so far. Refusals give nothing away: they depend on the losses only. A filter never changes;
     `spend` returns the next one, so that a program can't forget a debit by half.
 
     Args:

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, log, sqrt
 
-from discreet.accounting.arithmetic import greatest, least
 from discreet.accounting.guarantee import Accountant, Guarantee, best_of
+from discreet.accounting.loss_arithmetic import greatest, least
 from discreet.errors import AccuracyUnreachable, InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, positive, probability, rational
 from discreet.exact.rounding import shorten
@@ -104,7 +104,7 @@ def _first(passes: Callable[[int], bool], guess: float) -> int:
 _MOST_USES = 10**9
 _LEAST_SCALE = Fraction(1, 2**10)
 _DIGITS = 24
-"""Scales are found to so many binary digits."""
+"""Scales are found to this many binary digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,11 +175,11 @@ def solve(  # noqa: PLR0913 — one keyword for each number
         10
     """
     if scale is not None and radius is not None:
-        raise InvalidArgument("scale and radius say the same thing twice")
+        raise InvalidArgument("give scale or radius, not both")
     if noise is Noise.GAUSSIAN and delta is not None and not _delta(delta):
-        raise LossNotAccepted("no Gaussian noise is pure, however much of it", hint="delta=1e-6, or Laplace noise")
+        raise LossNotAccepted("Gaussian noise is never pure", hint="delta=1e-6, or Laplace noise")
     if sensitivity < 1:
-        raise InvalidArgument(f"the sensitivity is 1 step or more, not {sensitivity}")
+        raise InvalidArgument(f"the sensitivity must be at least 1 step, not {sensitivity}")
     size = None if scale is None else positive(scale, "scale")
     return _solve(
         _Task(noise, sensitivity, accountant),
@@ -200,7 +200,7 @@ class _Task:
     accountant: Accountant
 
     def guarantee(self, scale: Fraction, uses: int) -> Guarantee:
-        """What holds for so many releases."""
+        """The guarantee of this many releases."""
         return self.accountant(self.event(scale), uses)
 
     def event(self, scale: Fraction) -> Event:
@@ -210,7 +210,7 @@ class _Task:
         return GaussianEvent(sigma=scale, l2_squared=Fraction(self.sensitivity**2))
 
     def least_scale(self, epsilon: Fraction, delta: Fraction, uses: int) -> Fraction:
-        """The least scale found at which so many uses are within ε and δ."""
+        """The least scale found at which this many uses are within ε and δ."""
         plain = uses * self.sensitivity / epsilon
         if not delta:
             return plain
@@ -245,7 +245,7 @@ def _solve(  # noqa: PLR0913 — one keyword for each number
         case Fraction() as scale, Fraction() as epsilon, Fraction() as delta, None:
             uses = task.most_uses(scale, epsilon, delta)
         case _:
-            raise InvalidArgument("exactly one of scale or radius, epsilon, delta and uses is left out")
+            raise InvalidArgument("leave out exactly one of scale (or radius), epsilon, delta and uses")
     return Solution(
         noise=task.noise,
         scale=scale,
@@ -270,7 +270,7 @@ def most(passes: Callable[[int], bool]) -> int:
         AccuracyUnreachable: not even once does.
     """
     if not passes(1):
-        raise AccuracyUnreachable("not even once fits within epsilon and delta")
+        raise AccuracyUnreachable("a single use already exceeds epsilon and delta")
     low, high = 1, 2
     while high <= _MOST_USES and passes(high):
         low, high = high, 2 * high
@@ -289,5 +289,5 @@ def _delta(value: Rationalizable) -> Fraction:
 def _uses(value: int) -> int:
     """Read a number of uses."""
     if not 1 <= value <= _MOST_USES:
-        raise InvalidArgument(f"from 1 to {_MOST_USES:,} uses are counted, not {value}")
+        raise InvalidArgument(f"uses must be from 1 to {_MOST_USES:,}, not {value}")
     return value

@@ -1,8 +1,8 @@
 """Composition of losses that were fixed before the first release: sequential, parallel, of groups, and advanced.
 
 Releases about the same people add up, and advanced composition pays with δ for an ε that grows like the root of their
-number. Releases about disjoint groups of people cost as much as the dearest. A guarantee for one unit says something,
-which is weaker, about several.
+number. Releases about disjoint groups of people cost as much as the most expensive one. A guarantee for one unit
+implies a weaker one for several.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import TypeVar, cast
 
-from discreet.accounting.arithmetic import LEAST_EPSILON, root, rounded_up, total
+from discreet.accounting.loss_arithmetic import LEAST_EPSILON, root, rounded_up, total
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import log
 from discreet.exact.rational import Rationalizable, probability
@@ -53,7 +53,7 @@ def sequential(losses: Sequence[LossT]) -> LossT:
 
 
 def _different(kinds: Collection[type[AnyLoss]]) -> InvalidArgument | LossNotAccepted:
-    """What is wrong with so many kinds."""
+    """The error for losses of different kinds."""
     if not kinds:
         return InvalidArgument("there must be a loss to compose")
     names = " and ".join(sorted(kind.__name__ for kind in kinds))

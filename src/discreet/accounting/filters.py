@@ -57,7 +57,7 @@ _CONVERTED = Fraction(1, 2)
 """
 
 _BITS = 64
-"""To so many binary digits roots are rounded down."""
+"""Roots are rounded down to this many binary digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

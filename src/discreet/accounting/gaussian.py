@@ -35,8 +35,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.accounting.arithmetic import root, rounded_up, total
 from discreet.accounting.conversions.from_pure import pure_to_gaussian
+from discreet.accounting.loss_arithmetic import root, rounded_up, total
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import (

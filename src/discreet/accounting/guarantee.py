@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
-from discreet.accounting.arithmetic import root
 from discreet.accounting.charge import charge_of
 from discreet.accounting.conversions import gaussian_to_delta, gaussian_to_epsilon
 from discreet.accounting.gaussian import gaussian_loss_of
+from discreet.accounting.loss_arithmetic import root
 from discreet.accounting.optimal_composition import MOST, optimal, optimal_delta
 from discreet.accounting.renyi import RenyiCurve, renyi_curve_of
 from discreet.errors import InvalidArgument, LossNotAccepted

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.accounting.arithmetic import rounded_up
 from discreet.accounting.conversions import gaussian_to_zcdp, pure_to_zcdp
+from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.errors import LossNotAccepted
 from discreet.exact import log, sqrt
 from discreet.exact.rational import Rationalizable, probability

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import LEAST_EPSILON
+from discreet.accounting.loss_arithmetic import LEAST_EPSILON
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
@@ -33,7 +33,7 @@ _FAR = 2**30
 """Of releases at a greater ε than this no more is stated than their plain sum."""
 
 MOST = 100_000
-"""How many releases are composed exactly; a sum of so many terms takes a second."""
+"""How many releases are composed exactly; a sum of this many terms takes a second."""
 
 
 def optimal(loss: PureDP | ApproxDP, times: int, delta: Rationalizable) -> ApproxDP:
@@ -135,5 +135,5 @@ def _rare(loss: PureDP | ApproxDP, times: int) -> arb:
 def _count(times: int) -> int:
     """How many releases."""
     if not 1 <= times <= MOST:
-        raise InvalidArgument(f"from 1 to {MOST:,} releases are composed exactly, not {times}")
+        raise InvalidArgument(f"times must be from 1 to {MOST:,}, not {times}")
     return times

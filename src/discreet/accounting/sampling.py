@@ -1,11 +1,11 @@
-"""Amplification: what a loss becomes if it befalls a secret random sample only."""
+"""Amplification by sampling: the loss of a release about a secret random sample."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import BITS, LEAST_EPSILON
+from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
 from discreet.privacy import ApproxDP, PureDP

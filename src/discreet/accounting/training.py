@@ -18,16 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.accounting.arithmetic import greatest, least
 from discreet.accounting.calibration import most, within
 from discreet.accounting.guarantee import Accountant, Guarantee
+from discreet.accounting.loss_arithmetic import greatest, least
 from discreet.accounting.renyi import renyi_curve_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.privacy import GaussianEvent, SampledEvent
 
 _BITS = 16
-"""Noise multipliers and rates are found to so many binary digits."""
+"""Noise multipliers and rates are found to this many binary digits."""
 
 _LEAST_NOISE = Fraction(1, 2**4)
 _GREATEST_RATE = 1 - Fraction(1, 2**16)
@@ -100,7 +100,9 @@ def training(  # noqa: PLR0913 — one keyword for each number
         "delta": None if delta is None else probability(delta, "delta"),
     }
     if [steps, *known.values()].count(None) != 1 or (steps is not None and steps < 1):
-        raise InvalidArgument("exactly one of noise, steps, rate, epsilon and delta is left out; steps are 1 or more")
+        raise InvalidArgument(
+            "leave out exactly one of noise, steps, rate, epsilon and delta; steps must be at least 1"
+        )
     draft = Training(
         **{name: Fraction(1, 2) if value is None else value for name, value in known.items()}, steps=steps or 1
     )

@@ -23,7 +23,7 @@ Data: TypeAlias = Any
 """What a mechanism is run on: an integer or a list of them, scores, or whatever a black box takes."""
 
 Draw: TypeAlias = Callable[[Data, int], Any]
-"""Independent outputs, so many, on some data."""
+"""A number of independent outputs on some data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ DELTA = Fraction(1, 10**6)
 _LEAST_DRAWS = 16
 _MOST_LEARNED = 1 << 20
 _PIECE = 1 << 20
-"""So many outputs are held at a time."""
+"""How many outputs are held at a time."""
 
 
 def audit(  # noqa: PLR0913 — all but three have a meaning of their own where nothing is said
@@ -289,7 +289,7 @@ def tested(  # noqa: PLR0913 — what goes into the report
 def claimed(loss: Loss | None, delta: Rationalizable) -> PureDP | ApproxDP:
     """The claim in ε and δ."""
     if loss is None:
-        raise InvalidArgument("nothing is claimed that could be refuted", hint="claim=PureDP(1)")
+        raise InvalidArgument("there is no claim to test", hint="claim=PureDP(1)")
     return loss if isinstance(loss, PureDP | ApproxDP) else to_approx(loss, delta)
 
 

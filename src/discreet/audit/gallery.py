@@ -41,7 +41,7 @@ class Broken(Protocol):
         """Data that it fails to hide the difference of."""
 
     def draw(self, data: Any, count: int) -> Any:  # noqa: ANN401 — whatever it takes and makes
-        """Independent outputs, so many."""
+        """`count` independent outputs."""
 
 
 @dataclass(frozen=True, slots=True)

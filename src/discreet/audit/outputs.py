@@ -103,7 +103,7 @@ def _objects(values: Sequence[Output]) -> NDArray[Any]:
 
 
 _COMPARED = 8
-"""So many parts are compared with each other."""
+"""How many parts are compared with each other."""
 
 _WIDE = 52
 """How many bits a float's fraction has after the first."""

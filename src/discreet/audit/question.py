@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 QUESTION_DRAWS = 20_000
 TRIED = 24
-"""So many units are taken away in turn, to see whose absence moves the exact answer most."""
+"""How many units are taken away in turn, to see whose absence moves the exact answer most."""
 
 PLENTY = Budget(epsilon=10**6, delta=Fraction(1, 2))
 """What the throw-away account has."""
@@ -123,7 +123,7 @@ class _Releases:
         return " ".join(self.plan.question.text.split())
 
     def draw(self, data: Exact, count: int) -> list[tuple[Hashable, ...]]:
-        """So many releases, each as the numbers of those groups that differ; None where a group is held back."""
+        """That many releases, each as the numbers of those groups that differ; None where a group is held back."""
         names = [_names(level) for level in self.plan.levels]
         outputs: list[tuple[Hashable, ...]] = []
         for _ in range(count):
@@ -154,7 +154,7 @@ class _Till:
         plan = self._opened(state).plan(question, **terms)
         if plan.profiles:
             raise InvalidArgument(
-                "limits and bounds that are chosen by the way are questions of their own",
+                "automatic limits and bounds are questions of their own",
                 hint="audit it with fixed ones",
             )
         return plan

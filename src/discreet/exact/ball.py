@@ -69,9 +69,9 @@ def fraction(point: arb) -> Fraction:
     """
     middle = point.mid()
     if not middle.is_finite():
-        raise ArithmeticError("what isn't a number is no fraction")
+        raise ArithmeticError("a ball without a finite midpoint has no fraction")
     if abs(int(middle.man_exp()[1])) > _LONGEST:
-        raise ArithmeticError("a number of this size has no use as a fraction")
+        raise ArithmeticError("the number is too large or too small to be written as a fraction")
     exact = middle.fmpq()
     return Fraction(int(exact.p), int(exact.q))
 

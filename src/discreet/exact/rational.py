@@ -48,10 +48,10 @@ def rational(value: Rationalizable, name: str) -> Fraction:
     if not (value.is_finite() if isinstance(value, Decimal) else isinstance(value, (int, str)) or isfinite(value)):
         raise InvalidArgument(f"{name} must be a finite number, not {value}")
     if isinstance(value, int) and value.bit_length() > 4 * _LONGEST:  # before Python refuses to write it out
-        raise InvalidArgument(f"{name} has too many digits to be meant")
+        raise InvalidArgument(f"{name} has too many digits")
     text = repr(float(value)) if isinstance(value, float) else str(value)
     if len(text) > _LONGEST or any(len(digits) > _LONGEST_EXPONENT for digits in _EXPONENT.findall(text)):
-        raise InvalidArgument(f"{name} has too many digits to be meant")
+        raise InvalidArgument(f"{name} has too many digits")
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):

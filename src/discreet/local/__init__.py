@@ -13,18 +13,14 @@ that keep their answers say instead what all reports of a value that never chang
 * What it costs not to be trusted: `side_by_side`.
 """
 
-from discreet.local.bit_flip import BitFlip, BitFlipMemos
-from discreet.local.count_mean import CountMeanSketch
+from discreet.local.count_mean_sketch import CountMeanSketch, HadamardCountMeanSketch
 from discreet.local.estimate import Estimate
-from discreet.local.hadamard_count_mean import HadamardCountMeanSketch
-from discreet.local.hadamard_response import HadamardResponse
+from discreet.local.hadamard import HadamardResponse
 from discreet.local.hashing import fingerprints
 from discreet.local.heavy_hitters import Found, HeavyHitters
-from discreet.local.laplace import LocalLaplace
 from discreet.local.local_hashing import LocalHashing
-from discreet.local.memoised_one_bit import MemoisedOneBit, OneBitMemos
-from discreet.local.one_bit_mean import OneBitMean
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.means import LocalLaplace, OneBitMean, PiecewiseMean
+from discreet.local.memoised import BitFlip, BitFlipMemos, MemoisedOneBit, OneBitMemos
 from discreet.local.randomised_response import RandomisedResponse
 from discreet.local.rappor import Rappor
 from discreet.local.side_by_side import SideBySide, side_by_side

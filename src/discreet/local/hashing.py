@@ -2,7 +2,7 @@
 
 All compute modulo the prime P = 2^31 − 1. A polynomial of degree d whose coefficients are uniform maps any d + 1
 different items to independent uniform numbers (Wegman, Carter 1981); a linear function of an item's digits does so to
-any two items, of whatever length. Privacy doesn't rest on them: whoever knows a report may know its hash function.
+any two items, of whatever length. Privacy doesn't rest on them: anybody who knows a report may know its hash function.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def fingerprints(texts: Sequence[str], salt: bytes = b"") -> NDArray[np.int64]:
 
 
 def coefficients(salt: bytes, degree: int, functions: int) -> NDArray[np.int64]:
-    """Coefficients of so many polynomials, a column for each, from a public salt; uniform but for 2^-33."""
+    """Coefficients of that many polynomials, a column for each, from a public salt; uniform but for 2^-33."""
     octets = shake_256(checked_salt(salt)).digest(8 * (degree + 1) * functions)
     numbers = np.frombuffer(octets, dtype="<u8") % np.uint64(PRIME)
     return numbers.astype(np.int64).reshape(degree + 1, functions)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
-from discreet.local.drawing import drawn
 from discreet.local.estimate import CONFIDENCE, Estimate, Floats, counted
 from discreet.local.hashing import EXCESS
 from discreet.local.local_hashing import LocalHashing
-from discreet.local.plateau import Plateau
+from discreet.local.randomisation import TwoLevelLaw, randomised
 from discreet.local.values import Values, checked_epsilon, checked_rows, indices
 from discreet.noise.uniform import draw_uniform
 from discreet.privacy.events import Pure
@@ -162,7 +161,7 @@ class HeavyHitters(Pure):
         return LocalHashing(1 << self.bits, self.epsilon)
 
     @property
-    def law(self) -> Plateau:
+    def law(self) -> TwoLevelLaw:
         """A report's law, given the level and the hash function."""
         return self.hashing.law
 
@@ -185,7 +184,7 @@ class HeavyHitters(Pure):
         Raises:
             InvalidArgument: a value isn't a whole number below 2^bits.
         """
-        return drawn(indices(values, 1 << self.bits), self.draw)
+        return randomised(indices(values, 1 << self.bits), self.draw)
 
     def draw(self, values: NDArray[np.int64], source: Words) -> NDArray[np.int64]:
         """Reports from a source of words."""
@@ -198,8 +197,8 @@ class HeavyHitters(Pure):
 
         A prefix that nobody holds is supported by each report of its level with the probability `other`, independently:
         each report has a hash function of its own, and reports of a level have no part in what was kept before.
-        Prefixes go on only with more support than any such one has, on any level, with this confidence. Whoever holds a
-        prefix that is dropped is lost to all longer ones.
+        Prefixes go on only with more support than any such one has, on any level, with this confidence. People who
+        hold a prefix that is dropped are lost to all longer ones.
 
         Args:
             reports: rows of numbers, as `randomise_all` makes them.

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.entropy import Words
 from discreet.exact import exp
-from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted, frequencies
 from discreet.local.hashing import PRIME, candidates_of, digits, hashed_digits
-from discreet.local.plateau import Plateau, plateau
+from discreet.local.randomisation import TwoLevelLaw, randomised, two_level_law
 from discreet.local.values import Values, checked_epsilon, checked_rows, checked_size, indices
 from discreet.privacy.events import Pure
 
@@ -69,9 +68,9 @@ class LocalHashing(Pure):
         return 1 if self.size <= PRIME else 2
 
     @property
-    def law(self) -> Plateau:
+    def law(self) -> TwoLevelLaw:
         """A report's law, given the hash function: g outputs, of which the bucket of the value is raised."""
-        return plateau(self.epsilon, self.buckets, 1)
+        return two_level_law(self.epsilon, self.buckets, 1)
 
     def randomise(self, value: int) -> tuple[int, ...]:
         """One person's report: the hash function in one or two numbers, and a bucket."""
@@ -83,12 +82,12 @@ class LocalHashing(Pure):
         Raises:
             InvalidArgument: a value isn't one of 0, …, size − 1.
         """
-        return drawn(indices(values, self.size), self.draw)
+        return randomised(indices(values, self.size), self.draw)
 
     def draw(self, values: NDArray[np.int64], source: Words) -> NDArray[np.int64]:
         """Reports from a source of words."""
         functions = (source.words(len(values) * self.words) & _SEED).reshape(-1, self.words)
-        places = plateau(self.epsilon, self.buckets, 1, source.width).draw(len(values), source)
+        places = two_level_law(self.epsilon, self.buckets, 1, source.width).draw(len(values), source)
         buckets = np.where(places < self.buckets, places, self.bucket(functions, values))
         return np.column_stack([functions, buckets])
 

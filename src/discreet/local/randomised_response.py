@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.entropy import Words
-from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, frequencies
-from discreet.local.plateau import Plateau, plateau
+from discreet.local.randomisation import TwoLevelLaw, randomised, two_level_law
 from discreet.local.values import Values, checked_epsilon, checked_size, indices
 from discreet.privacy.events import Pure
 
@@ -53,9 +52,9 @@ class RandomisedResponse(Pure):
         checked_size(self.size)
 
     @property
-    def law(self) -> Plateau:
+    def law(self) -> TwoLevelLaw:
         """The reports' law: k outputs, of which the true one is raised."""
-        return plateau(self.epsilon, self.size, 1)
+        return two_level_law(self.epsilon, self.size, 1)
 
     def randomise(self, value: int) -> int:
         """One person's report: one of 0, …, k − 1."""
@@ -67,11 +66,11 @@ class RandomisedResponse(Pure):
         Raises:
             InvalidArgument: a value isn't one of 0, …, k − 1.
         """
-        return drawn(indices(values, self.size), self.draw)
+        return randomised(indices(values, self.size), self.draw)
 
     def draw(self, values: NDArray[np.int64], source: Words) -> NDArray[np.int64]:
         """Reports from a source of words."""
-        places = plateau(self.epsilon, self.size, 1, source.width).draw(len(values), source)
+        places = two_level_law(self.epsilon, self.size, 1, source.width).draw(len(values), source)
         return np.where(places < self.size, places, values)
 
     def masses(self, value: int) -> list[Fraction]:

@@ -13,8 +13,8 @@ from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.exact import log
 from discreet.exact.rational import rational
-from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, frequencies
+from discreet.local.randomisation import randomised
 from discreet.local.unary import octets, one_hot, ups
 from discreet.local.values import Values, checked_size, indices
 from discreet.noise.bernoulli import draw_packed
@@ -34,7 +34,7 @@ class Rappor:
     probability q, one that is down with probability p.
 
     Guarantee: `loss_if_unchanged` for any number of reports together, between two people whose values each stay the
-    same for good; `once` for a single report by itself, whoever's it is.
+    same for good; `once` for a single report of anybody by itself.
 
     **It doesn't hold for values that change.** Reports tell on which days the memo was the same, the better the more of
     them there are. Where a memo is kept for each value, `loss_if_unchanged` times the number of different values holds
@@ -125,7 +125,7 @@ class Rappor:
         Raises:
             InvalidArgument: a value isn't one of 0, …, size − 1.
         """
-        return drawn(indices(values, self.size), self.permanent, chunk=max(_WORK // octets(self.size), 1))
+        return randomised(indices(values, self.size), self.permanent, chunk=max(_WORK // octets(self.size), 1))
 
     def permanent(self, values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
         """Memos from a source of words of 8 bits or more."""

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 from discreet.local.estimate import Estimate, counted
-from discreet.local.hadamard_response import HadamardResponse
-from discreet.local.laplace import LocalLaplace
+from discreet.local.hadamard import HadamardResponse
 from discreet.local.local_hashing import LocalHashing
-from discreet.local.one_bit_mean import OneBitMean
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.means import LocalLaplace, OneBitMean, PiecewiseMean
 from discreet.local.randomised_response import RandomisedResponse
 from discreet.local.unary import UnaryEncoding
 from discreet.local.values import Values, clamped, indices
@@ -98,7 +96,7 @@ def side_by_side(protocol: Counting | Averaging, values: Values) -> SideBySide:
         held = clamped(values, protocol.lower, protocol.upper)
         central = _mean(protocol, held, counted(len(held)))
     else:
-        raise InvalidArgument("this protocol counts no fixed values and takes no mean, so there are no two sides to it")
+        raise InvalidArgument("this protocol neither counts fixed values nor takes a mean, so it can't be compared")
     reports: Any = protocol.randomise_all(held)  # each protocol's own kind
     return SideBySide(protocol.estimate(reports), central, PureDP(2 * protocol.epsilon))
 

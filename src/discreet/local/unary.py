@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.entropy import Words
-from discreet.local.drawing import drawn
 from discreet.local.estimate import Estimate, counted, frequencies
-from discreet.local.flips import flip
+from discreet.local.randomisation import flip_probability, randomised
 from discreet.local.values import Values, checked_epsilon, checked_rows, checked_size, indices
 from discreet.noise.bernoulli import draw_bernoulli, draw_packed
 from discreet.privacy.events import Pure
@@ -66,7 +65,7 @@ class UnaryEncoding(Pure):
     @property
     def other(self) -> Fraction:
         """The probability that the bit of a value a person doesn't hold is up."""
-        return flip(self.epsilon if self.optimised else self.epsilon / 2)
+        return flip_probability(self.epsilon if self.optimised else self.epsilon / 2)
 
     def randomise(self, value: int) -> NDArray[np.uint8]:
         """One person's report: k bits in bytes, the first bit the lowest of the first byte."""
@@ -79,7 +78,7 @@ class UnaryEncoding(Pure):
         Raises:
             InvalidArgument: a value isn't one of 0, …, k − 1.
         """
-        return drawn(indices(values, self.size), self.draw, chunk=max(_WORK // octets(self.size), 1))
+        return randomised(indices(values, self.size), self.draw, chunk=max(_WORK // octets(self.size), 1))
 
     def draw(self, values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
         """Reports from a source of words of 8 bits or more."""
@@ -99,7 +98,7 @@ class UnaryEncoding(Pure):
 
 
 def octets(size: int) -> int:
-    """How many bytes hold so many bits."""
+    """How many bytes hold that many bits."""
     return -(-size // 8)
 
 

@@ -122,7 +122,7 @@ class Exponential:
                 depend on the data only as a way to write down a list of options that doesn't.
 
         Raises:
-            InvalidArgument: the scores or weights aren't such.
+            InvalidArgument: the scores or weights are not valid.
         """
         from discreet.noise import categorical
 

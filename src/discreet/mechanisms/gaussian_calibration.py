@@ -114,7 +114,7 @@ def _wave(variance: Fraction) -> arb:
 
 
 _RESOLUTION_BITS = 23
-"""σ is a number of about so many binary digits: within 2⁻²⁰ of the least that will do."""
+"""σ is a number of about this many binary digits: within 2⁻²⁰ of the least that will do."""
 
 _GREATEST_EPSILON = Fraction(2**10)
 """Above this ε the noise is calibrated as for it: a stronger guarantee, and numbers that stay within reason."""

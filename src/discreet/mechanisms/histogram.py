@@ -122,7 +122,7 @@ def checked_size(size: int) -> int:
         InvalidArgument: it isn't from 1 to 2²⁰.
     """
     if type(size) is not int or not 1 <= size <= MOST_BINS:
-        raise InvalidArgument(f"a choice is made from 1 to 2²⁰ values, not {size!r}", hint="choose a coarser grid")
+        raise InvalidArgument(f"size must be from 1 to 2²⁰, not {size!r}", hint="choose a coarser grid")
     return size
 
 

@@ -143,9 +143,9 @@ class Mode:
 
 
 def _checked_most(most: int, size: int) -> int:
-    """How many are chosen, if there are so many."""
+    """How many are chosen, if there are enough."""
     if type(most) is not int or not 1 <= most <= size:
-        raise InvalidArgument(f"from {size} values 1 to {size} can be chosen, not {most!r}")
+        raise InvalidArgument(f"most must be from 1 to {size}, the number of values, not {most!r}")
     return most
 
 

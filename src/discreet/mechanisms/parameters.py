@@ -18,7 +18,7 @@ LEAST, GREATEST = Fraction(1, 2**10), Fraction(2**60)
 """What the samplers of `discreet.noise` take, in steps of the grid."""
 
 _MOST_BITS = 512
-"""How long a numerator or denominator may be; an ε of hundreds of digits would burden all later accounts."""
+"""How long a numerator or denominator may be; an ε of hundreds of digits would make all later accounts slow."""
 
 
 def checked_scale(scale: Fraction, name: str) -> Fraction:
@@ -65,7 +65,7 @@ def checked_sensitivity(sensitivity: Sensitivity) -> Sensitivity:
 def delta_share(delta: Fraction, parts: int) -> Fraction:
     """The greatest p with 1 − (1−p)^parts ≤ δ, which is 1 − (1−δ)^(1/parts); rounded down.
 
-    If each of so many coordinates, whose noises are independent, fails with probability at most p, then any of them
+    If each of `parts` coordinates, whose noises are independent, fails with probability at most p, then any of them
     fails with probability at most δ.
 
     Args:
@@ -73,7 +73,7 @@ def delta_share(delta: Fraction, parts: int) -> Fraction:
         parts: 1 or more.
 
     Examples:
-        >>> round(float(share_of(Fraction(1, 1000), 10)), 9)
+        >>> round(float(delta_share(Fraction(1, 1000), 10)), 9)
         0.000100045
     """
     if parts == 1:
@@ -85,7 +85,7 @@ def delta_share(delta: Fraction, parts: int) -> Fraction:
 
 
 def joint_delta(share: Fraction, parts: int) -> Fraction:
-    """1 − (1−p)^parts, rounded up: with what probability any of so many coordinates fails if each does with p.
+    """1 − (1−p)^parts, rounded up: the probability that any of that many coordinates fails if each does with p.
 
     Args:
         share: p, in (0, 1).

@@ -113,7 +113,7 @@ def _decimals(radius: Fraction) -> int | None:
 
 
 def _text(number: Fraction, decimals: int | None) -> str:
-    """The number with so many decimals, or in powers of ten."""
+    """The number with that many decimals, or in powers of ten."""
     if decimals is None:
         return f"{to_float(number, round_up=number < 0):.6g}"
     scaled = round(number * 10**decimals)

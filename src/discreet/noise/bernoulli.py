@@ -75,7 +75,7 @@ def bernoulli(p: Rationalizable, size: Size = None) -> bool | NDArray[np.bool_]:
         A bool if `size` is None, otherwise an array of them.
 
     Raises:
-        InvalidArgument: p isn't a number in [0, 1], or size isn't one.
+        InvalidArgument: p isn't a number in [0, 1], or the size is not valid.
 
     Examples:
         >>> bernoulli(1), bernoulli(0, size=2).tolist()
@@ -129,7 +129,7 @@ def bernoulli_exp(x: Rationalizable, size: Size = None) -> bool | NDArray[np.boo
         A bool if `size` is None, otherwise an array of them.
 
     Raises:
-        InvalidArgument: x isn't a number of at least 0, or size isn't one.
+        InvalidArgument: x isn't a number of at least 0, or the size is not valid.
 
     Source: Canonne, Kamath, Steinke (2020), Algorithm 1, has the same output by another way.
 
@@ -186,7 +186,7 @@ def bernoulli_odds(x: Rationalizable, against: Rationalizable = 1, size: Size = 
         A bool if `size` is None, otherwise an array of them.
 
     Raises:
-        InvalidArgument: a number isn't above 0, or size isn't one.
+        InvalidArgument: a number isn't above 0, or the size is not valid.
 
     Examples:
         >>> bernoulli_odds(1000), bernoulli_odds(1, against=10**40)
@@ -239,7 +239,7 @@ def packed_bernoulli(p: Rationalizable, size: int | tuple[int, ...]) -> NDArray[
         An array of bytes.
 
     Raises:
-        InvalidArgument: p isn't such a multiple in [0, 1], or size isn't one.
+        InvalidArgument: p isn't such a multiple in [0, 1], or the size is not valid.
 
     Examples:
         >>> packed_bernoulli(1, 3).tolist(), packed_bernoulli("0.25", (2, 5)).shape

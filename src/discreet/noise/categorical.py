@@ -72,7 +72,7 @@ def categorical(
         A Python int if `size` is None, otherwise an int64 array.
 
     Raises:
-        InvalidArgument: an argument isn't one, or is out of range. No score is quoted.
+        InvalidArgument: an argument is not a number, or is out of range. No score is quoted.
 
     Examples:
         >>> categorical([0, -10**9, 5 - 10**9])

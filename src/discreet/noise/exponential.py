@@ -218,7 +218,7 @@ def geometric(scale: Rationalizable, size: Size = None) -> int | NDArray[Any]:
         A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
 
     Raises:
-        InvalidArgument: a scale or a size that isn't one, or is out of range.
+        InvalidArgument: the scale or the size is not a number, or is out of range.
         OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
 
     Source: Ghosh, Roughgarden, Sundararajan (2009), the definition of the geometric mechanism, one side of it.

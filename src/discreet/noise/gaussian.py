@@ -41,7 +41,7 @@ def discrete_gaussian(sigma: Rationalizable, size: Size = None) -> int | NDArray
         A Python int if `size` is None. Otherwise an int64 array, or, for sigmas above 2^52, an array of Python ints.
 
     Raises:
-        InvalidArgument: a sigma or a size that isn't one, or is out of range.
+        InvalidArgument: sigma or the size is not a number, or is out of range.
         OverflowError: a proposal for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
 
     Source: Canonne, Kamath, Steinke (2020), Definition 1; Algorithm 3 with t = sigma, which need not be an integer

@@ -41,7 +41,7 @@ def discrete_laplace(scale: Rationalizable, size: Size = None) -> int | NDArray[
         A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
 
     Raises:
-        InvalidArgument: a scale or a size that isn't one, or is out of range.
+        InvalidArgument: the scale or the size is not a number, or is out of range.
         OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
 
     Source: Ghosh, Roughgarden, Sundararajan (2009), the definition of the (two-sided) geometric mechanism.
@@ -99,7 +99,7 @@ def truncated_laplace(scale: Rationalizable, reach: int, size: Size = None) -> i
         A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
 
     Raises:
-        InvalidArgument: a scale, reach or size that isn't one, or is out of range.
+        InvalidArgument: scale, reach or size is not a number, or is out of range.
         OverflowError: a proposal for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
 
     Examples:
@@ -164,7 +164,7 @@ def bounded_laplace(scale: Rationalizable, low: int, high: int, size: Size = Non
         A Python int if `size` is None. Otherwise an array of Python ints.
 
     Raises:
-        InvalidArgument: an argument isn't such, or is out of range. No bound is quoted.
+        InvalidArgument: an argument is of the wrong kind, or is out of range. No bound is quoted.
 
     Examples:
         >>> draws = bounded_laplace(10, -2, 5, size=50)

@@ -45,7 +45,7 @@ def staircase(scale: Rationalizable, width: int, first: int, size: Size = None) 
         ints.
 
     Raises:
-        InvalidArgument: an argument isn't such, or is out of range.
+        InvalidArgument: an argument is of the wrong kind, or is out of range.
         OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-1000) whatever the data.
 
     Source: Geng, Viswanath (2016), "The optimal noise-adding mechanism in differential privacy": Algorithm 1 for real

@@ -39,7 +39,7 @@ def uniform(below: int, size: Size = None) -> int | NDArray[np.int64]:
         A Python int if `size` is None, otherwise an int64 array.
 
     Raises:
-        InvalidArgument: below or size isn't one, or is out of range.
+        InvalidArgument: below or the size is not a whole number, or is out of range.
 
     Examples:
         >>> uniform(1), uniform(6, size=1000).max() < 6
@@ -102,7 +102,7 @@ def finite(ends: Sequence[int], bits: int, size: Size = None) -> int | NDArray[n
         A Python int if `size` is None, otherwise an int64 array.
 
     Raises:
-        InvalidArgument: the ends aren't such, or size isn't one.
+        InvalidArgument: the ends or the size are not valid.
 
     Examples:
         >>> finite([0, 0, 8, 8], bits=3), finite([4], bits=2, size=3).tolist()

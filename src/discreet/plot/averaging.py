@@ -116,7 +116,7 @@ def averages_needed(
         (3074, 1537)
     """
     if estimator not in _VARIANCES:
-        raise InvalidArgument(f"answers can't be made one by {estimator!r}", hint="'mean' or 'median'")
+        raise InvalidArgument(f"unknown estimator {estimator!r}", hint="'mean' or 'median'")
     width = _above("within", within) * _above("epsilon", epsilon)
     return ceil(_VARIANCES[estimator] * (_Z * _above("sensitivity", sensitivity) / width) ** 2)
 

@@ -213,7 +213,7 @@ def _title(pairs: Mapping[str, _Pair]) -> str:
     """The message: how well the best guess of the dataset does, from one answer."""
     guesses = [pair.guess for pair in pairs.values()]
     if len(guesses) == 1:
-        return f"Whoever sees one answer guesses D or D′ rightly in {percent(guesses[0])} of cases"
+        return f"Anybody who sees one answer guesses D or D′ correctly in {percent(guesses[0])} of cases"
     return f"The best guess of D or D′ from one answer: right in {percent(min(guesses))} to {percent(max(guesses))}"
 
 

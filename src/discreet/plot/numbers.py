@@ -19,7 +19,7 @@ _LEAST, _MOST = 1e-3, 1e6
 
 
 def shown(number: float, digits: int = 3) -> str:
-    """A number to so many significant digits, without an exponent where people wouldn't use one.
+    """A number to that many significant digits, without an exponent where people wouldn't use one.
 
     Examples:
         >>> shown(22026.4658), shown(0.25), shown(122.93), shown(4.33e-6), shown(-1e-9)
@@ -96,7 +96,7 @@ def rising(values: Sequence[object], name: str) -> list[float]:
 
 
 def spaced(low: float, high: float, count: int) -> list[float]:
-    """So many numbers from `low` to `high`, each the same multiple of the one before.
+    """Numbers from `low` to `high`, each the same multiple of the one before.
 
     Examples:
         >>> [round(number, 6) for number in spaced(0.01, 100, 5)]

@@ -168,7 +168,7 @@ def in_title(name: str, rest: str) -> str:
 
 
 def at_axis(name: str, room: float) -> str:
-    """A name, cut so that it fits beside an axis with so many inches for it. Call it in the house's style."""
+    """A name, cut so that it fits beside an axis that has that many inches for it. Call it in the house's style."""
     return fitted(name, room, size=_TICK)
 
 
@@ -200,7 +200,7 @@ def inches(text: str, *, size: float, bold: bool = False) -> float:
 
 
 def _without_middle(name: str, kept: int) -> str:
-    """So many letters of a name, and a sign for those between.
+    """The first and last letters of a name, `kept` in all, with a sign for those between.
 
     Examples:
         >>> _without_middle("household_income", 7)

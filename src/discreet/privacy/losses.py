@@ -196,7 +196,7 @@ class Budget:
     ) -> None:
         """Make each amount exact."""
         if (epsilon is None) == (rho is None):
-            raise InvalidArgument("a budget is given in epsilon or in rho, and in one of them only")
+            raise InvalidArgument("a budget needs either epsilon or rho, not both")
         if rho is not None and delta is None:
             raise InvalidArgument("a budget in rho needs a delta", hint="Budget(rho=0.2, delta=1e-6)")
         exact_delta = rational(0 if delta is None else delta, "delta")

@@ -140,5 +140,5 @@ def _terms(successes: int, trials: int, odds: float) -> float:
 def _doubt(successes: int, trials: int, confidence: Rationalizable) -> Fraction:
     """1 − confidence, once the counts are checked."""
     if trials < 1 or not 0 <= successes <= trials:
-        raise InvalidArgument(f"{successes} successes in {trials} trials can't be")
+        raise InvalidArgument(f"there can't be {successes} successes in {trials} trials")
     return 1 - probability(confidence, "confidence")

@@ -36,7 +36,7 @@ def refused(text: str) -> ConfigError:
         ("epsilon = 3", 'epsilon = "1e999999999"', "budget.epsilon", "at most 400 digits"),
         ("epsilon = 3", "epsilon = 0e999999999", "budget", "epsilon must be above 0"),
         ("epsilon = 3", "epsilon = true", "budget.epsilon", "expected a finite number, got true"),
-        ("epsilon = 3", "epsilon = 3, rho = 1", "budget", "in epsilon or in rho"),
+        ("epsilon = 3", "epsilon = 3, rho = 1", "budget", "either epsilon or rho"),
         ("delta = 1e-6", "delta = 1", "budget", "delta must be strictly between 0 and 1"),
         ("delta = 1e-6", "delta = 0", "budget", "delta must be strictly between 0 and 1"),
         ('"substitution"', '"bounded"', "adjacency", 'expected one of "add_remove", "substitution"'),

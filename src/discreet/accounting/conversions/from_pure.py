@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
 
-from discreet.accounting.arithmetic import BITS, LEAST_EPSILON, least, moderate
+from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON, least, moderate
 from discreet.exact import sqrt as root
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import (
+from discreet.accounting.loss_arithmetic import (
     BITS,
     LEAST_EPSILON,
     LEAST_LOG_DELTA,

@@ -27,7 +27,7 @@ from functools import lru_cache
 from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of
+from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of
 from discreet.exact import exp as exp_bound
 from discreet.exact.rational import Rationalizable, probability
 from discreet.exact.rounding import shorten

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import log1p, sqrt
 
-from discreet.accounting.arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of, minimise, moderate
+from discreet.accounting.loss_arithmetic import BITS, LEAST_EPSILON, LEAST_LOG_DELTA, log_of, minimise, moderate
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten

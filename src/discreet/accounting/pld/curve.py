@@ -66,8 +66,8 @@ class LossCurve:
         found = [side.epsilon(at) for side in self._sides]
         if any(each is None for each in found):
             raise InvalidArgument(
-                f"no epsilon goes with a delta of {float(at):.3g}",
-                hint="something is released with a probability of more than that",
+                f"no epsilon holds at a delta of {float(at):.3g}",
+                hint="something is released with a greater probability than that",
             )
         return max(each for each in found if each is not None)
 

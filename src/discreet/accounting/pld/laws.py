@@ -179,7 +179,7 @@ Counted: TypeAlias = list[tuple[Law, int]]
 """Laws, and how often each occurs."""
 
 _MOST_LOSSES = 4096
-"""Where there are more losses, or a continuum of them, they are gathered into about so many, upward."""
+"""Where there are more losses, or a continuum of them, they are gathered into about this many, upward."""
 
 _GREATEST = 500
 """No curve is made for an event with losses above this: it protects nobody, and its numbers would overflow."""
@@ -188,7 +188,7 @@ _LEAST = Fraction(1, 2**100)
 """Losses below this count as it."""
 
 _REACH = 13.5
-"""Discrete Gaussian noise is cut off beyond so many σ, where less than 10⁻³⁸ of it lies."""
+"""Discrete Gaussian noise is cut off beyond this many σ, where less than 10⁻³⁸ of it lies."""
 
 
 def response(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Counted:

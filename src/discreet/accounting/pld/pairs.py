@@ -31,7 +31,7 @@ from functools import reduce
 from math import sqrt
 
 from discreet.accounting.gaussian import gaussian_loss_of
-from discreet.accounting.pld.gaussian import Gaussian
+from discreet.accounting.pld.gaussian_law import Gaussian
 from discreet.accounting.pld.laws import (
     Atoms,
     Counted,
@@ -105,7 +105,7 @@ def pairs_of(event: Event, times: int = 1) -> Pairs:
     """
     leaves = _leaves(event, times)
     if len({leaf.size is None for leaf in leaves if isinstance(leaf, SampledEvent)}) > 1:
-        raise LossNotAccepted("samples with and without replacement of a unit are about different neighbours")
+        raise LossNotAccepted("Poisson samples and samples without replacement assume different neighbours")
     laws, mu = _parts(leaves)
     return Pairs(laws=tuple(laws), mu=mu)
 
@@ -122,7 +122,7 @@ def _parts(leaves: Counter[Event]) -> tuple[Counted, float]:
         else:
             laws.extend((law, n * count) for law, n in _laws(leaf))
     if squares > _MOST_SQUARES:
-        raise LossNotAccepted("Gaussian noise with so little of it protects nobody, so it has no curve")
+        raise LossNotAccepted("Gaussian noise of so small a sigma protects nobody, so it has no curve")
     return laws, sqrt(squares) * _ROUNDED
 
 
@@ -163,11 +163,11 @@ def _sampled(leaf: SampledEvent) -> Law:
     if not laws:
         return Gaussian(mu=mu, rate=rate)
     if sum(n for _, n in laws) > _MOST_JOINED:
-        raise LossNotAccepted(f"a sample to which more than {_MOST_JOINED} things are done has no curve")
+        raise LossNotAccepted(f"a sample with more than {_MOST_JOINED} events has no curve")
     joined = [atoms(law) for law, n in laws for _ in range(n)] + ([atoms(Gaussian(mu=mu))] if mu else [])
     whole = reduce(Atoms.joined, joined)
     if whole.reach > _GREATEST_REACH:
-        raise LossNotAccepted("a sample to which things of so great a loss are done has no curve")
+        raise LossNotAccepted("a sample with events of so great a loss has no curve")
     return whole.sampled(rate) if rate < 1 else whole
 
 

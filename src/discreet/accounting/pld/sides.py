@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 from discreet.accounting.pld.bins import Bins
 from discreet.accounting.pld.convolution import Composition, Tilted
-from discreet.accounting.pld.gaussian import Gaussian
+from discreet.accounting.pld.gaussian_law import Gaussian
 from discreet.accounting.pld.laws import Law
 from discreet.accounting.pld.pairs import Pairs
 from discreet.exact.ball import ball, precision

@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import inf, log1p, sqrt
 from typing import TYPE_CHECKING
 
-from discreet.accounting.arithmetic import LEAST_EPSILON, log_of, minimise
 from discreet.accounting.charge import charge_of
 from discreet.accounting.conversions.renyi_dp import renyi_to_delta, renyi_to_epsilon
+from discreet.accounting.loss_arithmetic import LEAST_EPSILON, log_of, minimise
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import to_float
 from discreet.exact.rational import Rationalizable, positive, probability
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from discreet.accounting.renyi.sampled import Sampling
 
 _ORDER_BITS = 20
-"""Orders are searched for in numbers of so many binary digits: a finer search gains nothing, and long numbers cost."""
+"""Orders are searched for in numbers of this many binary digits. A finer search gains nothing and takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,7 @@ class RenyiCurve:
             LossNotAccepted: there are rare events, which no divergence holds for; or nothing happened.
         """
         if self.rare or not self.parts:
-            raise LossNotAccepted(
-                "a Rényi divergence can't be stated for rare events with a δ, nor for no event at all"
-            )
+            raise LossNotAccepted("a Rényi divergence can't be stated for rare events with a δ, or for no event")
         return RenyiDP(alpha, self.divergence(alpha))
 
     def epsilon(self, delta: Rationalizable) -> Fraction:
@@ -161,7 +159,7 @@ def renyi_curve_of(event: Event, times: int = 1) -> RenyiCurve:
         7.4
     """
     if times < 1:
-        raise InvalidArgument("an event happens once or more")
+        raise InvalidArgument("times must be at least 1")
     curve = _curve(event)
     return RenyiCurve(tuple((part, n * times) for part, n in curve.parts), curve.rare * times, curve.adjacency)
 

@@ -24,7 +24,7 @@ MaxNoise: TypeAlias = Literal["geometric", "laplace"]
 """What is added to each score."""
 
 _REACH = 45
-"""Where masses are summed, noise beyond so many times its scale is left out: e⁻⁴⁵ is below the rounding of a sum."""
+"""Where masses are summed, noise beyond this many times its scale is left out: e⁻⁴⁵ is below the rounding of a sum."""
 
 _MOST_TERMS = 1 << 25
 
@@ -115,7 +115,7 @@ class NoisyMax(Pure):
             scores: integers of any size; 1 to 2²¹ of them.
 
         Raises:
-            InvalidArgument: the scores aren't such.
+            InvalidArgument: the scores are not valid.
         """
         import numpy as np
 
@@ -154,7 +154,7 @@ class NoisyMax(Pure):
         low, high = min(scores) - reach, max(scores) + reach
         places, weights = gauss_legendre(len(scores))
         if (high - low + 1) * len(scores) * len(places) > _MOST_TERMS:
-            raise InvalidArgument("masses of so many options, or of scores so far apart, aren't summed")
+            raise InvalidArgument("there are too many options, or scores too far apart, to sum masses")
         at = np.arange(high - low + 1)[:, None] - (np.array([score - low for score in scores]))[None, :]
         below, equal = self._law(at)
         others = sum(w * all_but_one(below + u * equal) for u, w in zip(places, weights, strict=True))

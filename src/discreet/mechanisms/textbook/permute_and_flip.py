@@ -34,10 +34,10 @@ def integer_scores(scores: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
         scores: integers of any size; 1 to 2²¹ of them.
 
     Raises:
-        InvalidArgument: they aren't such. No score is quoted.
+        InvalidArgument: they are not valid. No score is quoted.
 
     Examples:
-        >>> whole([3, 1 << 80]).dtype, whole([3, 4]).dtype
+        >>> integer_scores([3, 1 << 80]).dtype, integer_scores([3, 4]).dtype
         (dtype('O'), dtype('int64'))
     """
     import numpy as np
@@ -59,7 +59,7 @@ def distances_to_best(scores: NDArray[Any]) -> NDArray[Any]:
     """How far each score lies below the best; of an array that `integer_scores` made.
 
     Examples:
-        >>> behind(whole([3, 7, 7])).tolist()
+        >>> distances_to_best(integer_scores([3, 7, 7])).tolist()
         [4, 0, 0]
     """
     distances: NDArray[Any] = int(scores.max()) - scores
@@ -70,7 +70,7 @@ def gauss_legendre(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]
     """Nodes and weights with which the integral over [0, 1] of any polynomial of degree count − 1 is exact (Gauss).
 
     Examples:
-        >>> nodes, weights = clock(4)
+        >>> nodes, weights = gauss_legendre(4)
         >>> round(float((weights * nodes**3).sum()), 12)
         0.25
     """
@@ -172,7 +172,7 @@ class PermuteAndFlip(Pure):
             scores: integers of any size; 1 to 2²¹ of them.
 
         Raises:
-            InvalidArgument: the scores aren't such.
+            InvalidArgument: the scores are not valid.
         """
         import numpy as np
 

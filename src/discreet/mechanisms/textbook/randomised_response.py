@@ -75,7 +75,7 @@ class RandomisedResponse(Pure):
             value: the true one, from 0 to size − 1.
 
         Raises:
-            InvalidArgument: it isn't such. It says no more, because more might be private.
+            InvalidArgument: it is out of range. The message says no more, because more might be private.
         """
         import numpy as np
 
@@ -90,7 +90,7 @@ class RandomisedResponse(Pure):
             values: the true ones, an integer array of any shape.
 
         Raises:
-            InvalidArgument: they aren't such. It says no more, because more might be private.
+            InvalidArgument: one is out of range. The message says no more, because more might be private.
         """
         import numpy as np
 

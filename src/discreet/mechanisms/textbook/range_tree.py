@@ -143,7 +143,7 @@ class RangeTree:
             high: the one after its last; None for the end.
 
         Raises:
-            InvalidArgument: the range isn't one.
+            InvalidArgument: the range is empty, or out of bounds.
         """
         end = self.leaves if high is None else high
         _range(low, end, self.leaves)
@@ -153,7 +153,7 @@ class RangeTree:
         return ceil(laplace_radius(float(self.noise.scale), self.depth, low, end, doubt))
 
     def _draws(self, count: int) -> NDArray[Any]:
-        """Noise for so many nodes."""
+        """Noise for that many nodes."""
         from discreet.noise import discrete_gaussian, discrete_laplace
 
         if isinstance(self.noise, Gaussian):
@@ -185,7 +185,7 @@ class Ranges:
         """The consistent estimate of the sum over leaves low to high − 1. It is off by `tree.radius` at the most.
 
         Raises:
-            InvalidArgument: the range isn't one.
+            InvalidArgument: the range is empty, or out of bounds.
         """
         _range(low, high, self.tree.leaves)
         return float(sum(self.sums[level][place] for level, place in covering(self.tree.depth, low, high)))
@@ -194,7 +194,7 @@ class Ranges:
         """The sum of the fewest noisy nodes that make up leaves low to high − 1: an exact integer, but noisier.
 
         Raises:
-            InvalidArgument: the range isn't one.
+            InvalidArgument: the range is empty, or out of bounds.
         """
         _range(low, high, self.tree.leaves)
         return sum(int(self.nodes[level][place]) for level, place in covering(self.tree.depth, low, high))
@@ -242,7 +242,7 @@ def sensitivity_of(leaves: int, rows: int = 1, adjacency: Adjacency = ADD_REMOVE
 
 
 def _checked(leaves: int) -> int:
-    """The number of leaves, if there can be so many."""
+    """The number of leaves, if it is in range."""
     if type(leaves) is not int or not 1 <= leaves <= MOST_LEAVES:
         raise InvalidArgument(f"leaves must be a whole number from 1 to 2²⁴, not {leaves!r}")
     return leaves
@@ -252,5 +252,5 @@ def _range(low: int, high: int, leaves: int) -> None:
     """Refuse what isn't a range of leaves."""
     if not 0 <= low < high <= leaves:
         raise InvalidArgument(
-            f"a range has its ends from 0 to {leaves}, the first below the last, not {low} and {high}"
+            f"a range's ends must be from 0 to {leaves}, the first below the last, not {low} and {high}"
         )

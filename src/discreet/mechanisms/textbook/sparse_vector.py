@@ -248,7 +248,8 @@ class Watch:
         """
         if self.finished:
             raise InvalidArgument(
-                "as many numbers as are paid for were found above the threshold", hint="a new watch costs as much again"
+                "all numbers above the threshold that are paid for were found",
+                hint="a new watch costs as much again",
             )
         gap = int(value) + self.mechanism.noise() - self._noisy_threshold
         if gap < 0:
@@ -262,7 +263,7 @@ class Watch:
 
 
 _FAR = 45
-"""So many scales out, an exponential is below 10⁻¹⁹."""
+"""This many scales out, an exponential is below 10⁻¹⁹."""
 
 _MOST_TERMS = 1 << 22
 
@@ -275,12 +276,12 @@ def chance_of(mechanism: AboveThreshold, answers: Sequence[Answer], values: Sequ
     ν more, no factor rises by much, while Pr[ρ] falls by e for each of its scales: there the sum is cut.
 
     Raises:
-        InvalidArgument: the answers aren't such as the mechanism gives, or the noise is too wide to be summed over.
+        InvalidArgument: the mechanism can't give these answers, or the noise is too wide to be summed over.
     """
     import numpy as np
 
     if not _possible(mechanism, answers, values):
-        raise InvalidArgument("these aren't answers that the mechanism gives to so many values")
+        raise InvalidArgument("the mechanism can't give these answers to these values")
     s1, s2 = float(mechanism.threshold_scale), float(mechanism.scale)
     pairs = list(zip(answers, values, strict=False))
     gaps = [answer or 0 for answer, _ in pairs] if mechanism.telling == "gap" else [0]

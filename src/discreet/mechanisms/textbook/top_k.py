@@ -110,12 +110,12 @@ class TopK:
             scores: integers of any size, or fractions; at least `most` and at most 2²¹ of them.
 
         Raises:
-            InvalidArgument: the scores aren't such.
+            InvalidArgument: the scores are not valid.
         """
         import numpy as np
 
         if len(scores) < self.most:
-            raise InvalidArgument(f"{self.most} of fewer options can't be chosen")
+            raise InvalidArgument(f"{self.most} options can't be chosen from fewer")
         left = np.ones(len(scores), dtype=np.int64)
         chosen: list[int] = []
         for _ in range(self.most):

@@ -1,25 +1,53 @@
-"""The law most protocols draw their reports from: all outputs alike, but for a few that the value raises."""
+"""How reports are drawn: a few thousand people at a time, from laws of one or two probabilities that are exact."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from math import ceil
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.entropy import Words
+from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.exact import exp
+
+Randomiser: TypeAlias = Callable[[NDArray[np.int64], Words], NDArray[Any]]
+"""Makes a report of each value, by draws from a source of words."""
+
+CHUNK = 1 << 13
+"""People at a time: what is made of them on the way stays in the cache."""
+
+
+def randomised(values: NDArray[np.int64], randomiser: Randomiser, *, chunk: int = CHUNK) -> NDArray[Any]:
+    """The reports of all values, in their order, from fresh randomness of the operating system."""
+    source = Keystream()
+    starts = range(0, max(len(values), 1), chunk)
+    return np.concatenate([randomiser(values[start : start + chunk], source) for start in starts])
+
+
+@lru_cache(maxsize=256)
+def flip_probability(epsilon: Fraction) -> Fraction:
+    """A dyadic q ≥ 1/(e^ε + 1), so near it that log((1 − q)/q) is above ε·(1 − 2^-10).
+
+    Rounded up, so that a bit which comes up with 1 − q or with q gives away at most ε. Few binary digits make packed
+    coins fast. The slope of log((1 − q)/q) in q is −1/q(1 − q), and q is off by less than a step of the grid.
+    """
+    least = 1 / (exp(epsilon, round_up=False, bits=128) + 1)
+    bits = ceil(2**10 / (epsilon * least * (1 - least))).bit_length()
+    return Fraction(ceil(least * 2**bits), 2**bits)
+
 
 WIDTH = 63
 """Bits of a word in production."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plateau:
+class TwoLevelLaw:
     """A law on outputs 0, …, outputs − 1, of which a value raises `raised` many by the same factor.
 
     Guarantee: ln((cells + extra)/cells)-DP, whichever outputs a value raises: of every output's two probabilities
@@ -80,7 +108,7 @@ class Plateau:
 
 
 @lru_cache(maxsize=256)
-def plateau(epsilon: Fraction, outputs: int, raised: int, width: int = WIDTH) -> Plateau:
+def two_level_law(epsilon: Fraction, outputs: int, raised: int, width: int = WIDTH) -> TwoLevelLaw:
     """The law that is ε-DP and next to nothing less, on words of `width` bits.
 
     With g = e^ε − 1, rounded down: cells = ⌊2^width/(outputs + raised·g)⌋ and extra = ⌊cells·g⌋. So extra/cells ≤ g,
@@ -94,4 +122,4 @@ def plateau(epsilon: Fraction, outputs: int, raised: int, width: int = WIDTH) ->
     extra = int(cells * gain)
     if extra < 1:
         raise InvalidArgument("there are too many different values for so small an epsilon")
-    return Plateau(outputs, raised, cells, extra)
+    return TwoLevelLaw(outputs, raised, cells, extra)

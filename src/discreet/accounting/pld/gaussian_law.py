@@ -13,7 +13,7 @@ from discreet.accounting.pld.bins import Bins, Floats
 from discreet.accounting.pld.laws import diluted, undiluted
 
 _REACH = 13.0
-"""Beyond so many standard deviations a normal law is cut off; each side holds less than 10⁻³⁸."""
+"""A normal law is cut off beyond this many standard deviations; each side holds less than 10⁻³⁸."""
 
 _PANEL, _NARROW = 1 / 8, 1 / 64
 """Quadrature is by panels no wider than the first; with fewer points in those no wider than the second."""

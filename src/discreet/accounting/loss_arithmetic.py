@@ -62,7 +62,7 @@ def minimise(value: Callable[[float], float], around: float) -> Fraction:
 
 
 def least(passes: Callable[[Fraction], bool], *, start: Fraction, floor: Fraction, bits: int = 44) -> Fraction:
-    """The least number that passes, to about so many binary digits; `floor` if that passes.
+    """The least number that passes, to about `bits` binary digits; `floor` if that passes.
 
     Args:
         passes: whether a number is proved to be large enough. What is returned has passed, whatever this does.
@@ -92,7 +92,7 @@ def least(passes: Callable[[Fraction], bool], *, start: Fraction, floor: Fractio
 
 
 def greatest(passes: Callable[[Fraction], bool], *, start: Fraction, ceiling: Fraction, bits: int = 44) -> Fraction:
-    """The greatest number that passes, to about so many binary digits; `ceiling` if that passes.
+    """The greatest number that passes, to about `bits` binary digits; `ceiling` if that passes.
 
     Args:
         passes: whether a number is proved to be small enough. What is returned has passed, whatever this does.
