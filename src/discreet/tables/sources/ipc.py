@@ -34,8 +34,8 @@ class OpenIpc(OpenFileSource):
         try:
             self._is_file = self._file.head(len(_MAGIC)) == _MAGIC
             with self._reading() as (schema, _):
-                self._schema = schema
-            names = column_names(self._schema.names, location)
+                self._schema, written = schema, schema.names  # which needn't be UTF-8 either
+            names = column_names(written, location)
         except BaseException:
             self.close()
             raise
@@ -77,9 +77,10 @@ class OpenIpc(OpenFileSource):
         places = sorted({self._places[each.name] for each in chosen})
         with self._reading(places) as (_, batches):
             for batch in batches:
-                if batch.nbytes > MOST_IN_BATCH:
+                size = batch.get_total_buffer_size()  # nbytes would trust offsets that may be damaged
+                if size > MOST_IN_BATCH:
                     raise SourceUnsupported(
-                        f"{self.location!r} has a batch of {batch.nbytes:,} bytes; {MOST_IN_BATCH:,} are allowed",
+                        f"{self.location!r} has a batch of {size:,} bytes; {MOST_IN_BATCH:,} are allowed",
                         hint="write it anew in smaller batches, or as Parquet",
                     )
                 for column in batch.columns:
