@@ -77,14 +77,13 @@ class OpenIpc(OpenFileSource):
         places = sorted({self._places[each.name] for each in chosen})
         with self._reading(places) as (_, batches):
             for batch in batches:
-                size = batch.get_total_buffer_size()  # nbytes would trust offsets that may be damaged
-                if size > MOST_IN_BATCH:
-                    raise SourceUnsupported(
-                        f"{self.location!r} has a batch of {size:,} bytes; {MOST_IN_BATCH:,} are allowed",
-                        hint="write it anew in smaller batches, or as Parquet",
-                    )
                 for column in batch.columns:
                     sound(column)
+                if batch.nbytes > MOST_IN_BATCH:  # of what isn't sound, its size can't be asked
+                    raise SourceUnsupported(
+                        f"{self.location!r} has a batch of {batch.nbytes:,} bytes; {MOST_IN_BATCH:,} are allowed",
+                        hint="write it anew in smaller batches, or as Parquet",
+                    )
                 for piece in slices(batch):
                     yield self._batch(piece, places, chosen)
 
