@@ -217,9 +217,8 @@ def test_a_replaced_file_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_a_batch_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It can't be read in parts; the error says what would help."""
-    path = by_feather(tmp_path)
-    assert rows_read(path) == 200
+    source = source_of(by_feather(tmp_path), "t")
     monkeypatch.setattr(ipc, "MOST_IN_BATCH", 100)
-    with pytest.raises(SourceUnsupported, match="100 are allowed") as refusal:
-        rows_read(path)
+    with open_source(source) as opened, pytest.raises(SourceUnsupported, match="100 are allowed") as refusal:
+        list(opened.batches(["id"]))
     assert "smaller batches" in refusal.value.hint

@@ -34,8 +34,8 @@ class OpenIpc(OpenFileSource):
         try:
             self._is_file = self._file.head(len(_MAGIC)) == _MAGIC
             with self._reading() as (schema, _):
-                self._schema = schema
-            names = column_names(self._schema.names, location)
+                self._schema, written = schema, schema.names  # which needn't be UTF-8 either
+            names = column_names(written, location)
         except BaseException:
             self.close()
             raise
@@ -77,13 +77,13 @@ class OpenIpc(OpenFileSource):
         places = sorted({self._places[each.name] for each in chosen})
         with self._reading(places) as (_, batches):
             for batch in batches:
-                if batch.nbytes > MOST_IN_BATCH:
+                for column in batch.columns:
+                    sound(column)
+                if batch.nbytes > MOST_IN_BATCH:  # of what isn't sound, its size can't be asked
                     raise SourceUnsupported(
                         f"{self.location!r} has a batch of {batch.nbytes:,} bytes; {MOST_IN_BATCH:,} are allowed",
                         hint="write it anew in smaller batches, or as Parquet",
                     )
-                for column in batch.columns:
-                    sound(column)
                 for piece in slices(batch):
                     yield self._batch(piece, places, chosen)
 

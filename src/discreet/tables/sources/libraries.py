@@ -184,7 +184,7 @@ def _wide(kind: Any) -> pa.DataType | None:  # noqa: ANN401 — as above
     named = str(getattr(kind, "raw_type", ""))
     if "BIGNUM" in named or "VARINT" in named:
         return pa.string()
-    is_huge = "UINT128" in named or "UHUGEINT" in named or (kind.is_decimal() and not kind.scale)
+    is_huge = "UINT128" in named or "UHUGEINT" in named or (kind.is_decimal() and kind.scale == 0)
     return pa.decimal256(76, 0) if is_huge else None
 
 
