@@ -88,6 +88,12 @@ def parse_header(line: bytes, source: Source) -> Header:
             f"the header of {where} isn't quoted as it should be",
             hint='a name is quoted from its first to its last sign, with each " in it doubled, or has none',
         )
+    if len(cells) == 1:
+        other = next((each for each in _DELIMITERS if each in _QUOTED.sub("", text)), None)
+        if other is not None:
+            raise SourceUnsupported(
+                f"no {delimiter!r} stands in the header of {where}", hint=f"delimiter {other!r} seems right"
+            )
     return Header(column_names(cells, source.location), delimiter)
 
 
