@@ -132,7 +132,7 @@ class Signs:
 
 def _are_of(codes: NDArray[np.uint8], signs: Sequence[int]) -> NDArray[np.bool_]:
     """Which bytes are one of a few; comparing with each is faster than looking them up in a table."""
-    found = codes == signs[0]
+    found: NDArray[np.bool_] = codes == signs[0]
     for sign in signs[1:]:
         found |= codes == sign
     return found
