@@ -15,6 +15,7 @@ requirement isn't met.
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib.util
 import os
 import resource
@@ -24,13 +25,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from statistics import median
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 from discreet import anonymity
@@ -124,6 +127,22 @@ def grouped(rows: int) -> int:
     import polars as pl
 
     return int(lazy(rows).lazy().group_by(QUASI).len().select(pl.col("len").min()).collect().item())
+
+
+@cache
+def csv_of(rows: int) -> Path:
+    """The table as a CSV file, which goes with this process."""
+    folder = mkdtemp()
+    atexit.register(rmtree, folder)
+    columns = {name: table_of(rows)[name].cast(pa.string()) for name in table_of(rows).column_names}
+    pa.csv.write_csv(pa.table(columns), Path(folder) / "large.csv")
+    return Path(folder) / "large.csv"
+
+
+def by_arrow(path: Path) -> object:
+    """The same cells by PyArrow alone, which looks for no malformed records and reads no kinds."""
+    texts = dict.fromkeys(NINE, pa.dictionary(pa.int32(), pa.string()))
+    return pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(column_types=texts))
 
 
 def report(table: pa.Table) -> object:
@@ -228,6 +247,9 @@ def large(rows: int) -> Iterator[Case]:
     table = table_of(rows)
     if importlib.util.find_spec("polars") is not None:
         yield Case(f"k, {size}, beside Polars", lambda: checked(rows), beside=lambda: grouped(rows), ratio=1.5)
+    if not huge:
+        file = csv_of(rows)
+        yield Case(f"CSV read, {size}, beside PyArrow", lambda: read(file), beside=lambda: by_arrow(file), ratio=4.0)
     yield Case(f"report, {size}, 8 QIs", lambda: report(table), None if huge else 1.5)
     yield Case(
         f"optimal k = 5, {size}, 5 % suppressed", lambda: optimal(table, "0.05"), 20.0 if huge else 5.0,

@@ -237,9 +237,9 @@ MALFORMED: dict[str, bytes | None] = {
     "empty.csv": b"",
     "ragged.csv": b"a,b\n1,2\n3\n",
     "twice.csv": b"a,a\n1,2\n",
-    "nul.csv": b"a,b\n1,\x00\n",
+    "quoted.csv": b'a,b\n1,"6" tall"\n',
     "latin.csv": b"a,b\n1,\xe9\n",
-    "wide.csv": b",".join(b"c%d" % number for number in range(100_000)) + b"\n",
+    "wide.csv": b",".join(b"c%d" % number for number in range(100_001)) + b"\n",
     "huge.csv": b"a,b\n1," + b"x" * 2_000_000 + b"\n",
     "open.csv": b'a,b\n1,"x\n' + b"1,2\n" * 600_000,
     "packed.csv.gz": b"\x1f\x8b\x08\x00",
@@ -306,7 +306,7 @@ def test_wrong_arguments_are_refused(people: Path, run: Any, arguments: list[str
         (["-q", ","], "one or more quasi-identifiers", "--quasi-identifying COLUMNS"),
         (["--sampled", "0%"], "--sampled can't be 0", "1%"),
         (["-q", "age", "--population", "few.csv"], "the population has 83 rows, fewer than the 84", "everybody"),
-        (["-q", "disease", "--population", "few.csv"], "the population doesn't fit", "it has age, zip"),
+        (["-q", "disease", "--population", "few.csv"], "the population doesn't fit", "it has 2"),
     ],
 )
 def test_a_refusal_names_cause_and_fix(people: Path, run: Any, arguments: list[str], says: str, hint: str) -> None:

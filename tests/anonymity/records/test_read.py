@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+import ibis
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -41,10 +43,19 @@ def parquet(folder: Path) -> Path:
     return path
 
 
+def json_lines(folder: Path) -> Path:
+    """The rows as JSON lines."""
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row, default=str) + "\n" for row in pa.table(ROWS).to_pylist()))
+    return path
+
+
 SOURCES: dict[str, Callable[[Path], object]] = {
     "csv": csv,
     "csv, its path as text": lambda folder: str(csv(folder)),
     "parquet": parquet,
+    "json lines": json_lines,
+    "ibis": lambda _: ibis.memtable(pa.table(ROWS)),
     "arrow": lambda _: pa.table(ROWS),
     "arrow, in chunks": lambda _: pa.concat_tables([pa.table(ROWS).slice(0, 1), pa.table(ROWS).slice(1)]),
     "pandas": lambda _: pa.table(ROWS).to_pandas(),

@@ -74,7 +74,7 @@ def frame_columns(data: Any, location: str, names: Sequence[str] | None = None) 
 
     def choose(written: Sequence[object]) -> list[int]:
         known = column_names([str(name) for name in written], location)
-        places = range(len(known)) if names is None else [_place(known, name, location) for name in names]
+        places = range(len(known)) if names is None else [_place(known, name) for name in names]
         called.extend(known[place] for place in places)
         return list(places)
 
@@ -97,14 +97,14 @@ def frame_columns(data: Any, location: str, names: Sequence[str] | None = None) 
     return found
 
 
-def _place(known: Sequence[str], name: str, location: str) -> int:
+def _place(known: Sequence[str], name: str) -> int:
     """The place of a column.
 
     Raises:
         SchemaMismatch: there is none of that name.
     """
     if name not in known:
-        raise SchemaMismatch(f"{location!r} has no column {name!r}", hint=f"it has {', '.join(known[:_SHOWN])}")
+        raise SchemaMismatch(f"the table has no column {name!r}", hint=f"it has {', '.join(known[:_SHOWN])}")
     return known.index(name)
 
 

@@ -89,6 +89,12 @@ def parse_header(line: bytes, source: Source) -> Header:
             hint='a name is quoted from its first to its last sign, with each " in it doubled and no space before the '
             "first or behind the last; or it has none",
         )
+    if len(cells) == 1:
+        other = next((each for each in _DELIMITERS if each in _QUOTED.sub("", text)), None)
+        if other is not None:
+            raise SourceUnsupported(
+                f"no {delimiter!r} stands in the header of {where}", hint=f"delimiter {other!r} seems right"
+            )
     return Header(column_names(cells, source.location), delimiter)
 
 
