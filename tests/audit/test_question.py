@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.audit import audit_question
-from discreet.audit.neighbourhood import laid_out, neighbours_of, read, rows_by_unit
+from discreet.audit.neighbourhood import in_memory, neighbours_of, read, rows_by_unit
 from discreet.errors import DeltaRequired, InvalidArgument
 from discreet.gateway.terms import PlanTerms
 from discreet.mechanisms import Laplace, Threshold
@@ -194,11 +194,11 @@ def test_neighbours_differ_in_one_unit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_what_is_laid_out_is_read_as_it_was(kind: str, tmp_path: Path) -> None:
+def test_tables_in_memory_are_read_as_they_were(kind: str, tmp_path: Path) -> None:
     """A copy gives the same rows: those that say whose they are."""
     dataset = people(tmp_path, dp.Unit("person"), kind=kind)
     rows = read(dataset)
-    state = laid_out(dataset, rows)
+    state = in_memory(dataset, rows)
     assert read(state.dataset, state.data) == rows
     assert rows["people"].num_rows == 7
 

@@ -28,7 +28,7 @@ from discreet.local import (
     UnaryEncoding,
 )
 from discreet.local.count_mean_sketch import columns, functions
-from discreet.local.hadamard import odd
+from discreet.local.hadamard import parity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 
 ALARM = 1e-9
@@ -71,7 +71,7 @@ def hadamard_sketch(epsilon: Fraction) -> tuple[NDArray[np.int64], list[Fraction
     protocol = HadamardCountMeanSketch(epsilon, hashes=2, width=4, salt=b"fit")
     reports = protocol.randomise_all(np.full(USERS, 5))
     buckets = columns(functions(protocol.salt, 2), 5, 4)[reports[:, 0]]
-    wrong = odd(buckets, reports[:, 1]) ^ reports[:, 2]
+    wrong = parity(buckets, reports[:, 1]) ^ reports[:, 2]
     chances = [Fraction(1, 8) * mass for _ in range(8) for mass in (protocol.law.high, protocol.law.low)]
     return counts(reports[:, 0] * 8 + reports[:, 1] * 2 + wrong, 16), chances
 

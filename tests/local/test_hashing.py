@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local import fingerprints
-from discreet.local.hadamard import is_power_of_two, odd, power_of_two_from, transformed
+from discreet.local.hadamard import is_power_of_two, parity, power_of_two_from, walsh_hadamard
 from discreet.local.hashing import EXCESS, PRIME, candidates_of, coefficients, digits, hashed, hashed_digits
 from discreet.noise import uniform
 from discreet.stats import clopper_pearson
@@ -108,11 +108,11 @@ def test_hadamard_signs_and_transform() -> None:
     while len(matrix) < 64:
         matrix = np.block([[matrix, matrix], [matrix, -matrix]])
     rows, columns = np.indices((64, 64))
-    assert (1 - 2 * odd(rows, columns) == matrix).all()
-    assert odd(np.array([2**31 + 1]), np.array([2**31 + 1])).tolist() == [0]
+    assert (1 - 2 * parity(rows, columns) == matrix).all()
+    assert parity(np.array([2**31 + 1]), np.array([2**31 + 1])).tolist() == [0]
     vectors = uniform(1000, size=(5, 64))
-    assert (transformed(vectors) == vectors @ matrix).all()
-    assert (transformed(matrix) == 64 * np.eye(64)).all()
+    assert (walsh_hadamard(vectors) == vectors @ matrix).all()
+    assert (walsh_hadamard(matrix) == 64 * np.eye(64)).all()
     assert [n for n in range(-1, 20) if is_power_of_two(n)] == [1, 2, 4, 8, 16]
     assert [power_of_two_from(n) for n in (1, 2, 3, 4, 5, 9)] == [1, 2, 4, 4, 8, 16]
 

@@ -44,7 +44,7 @@ def read(dataset: Dataset, data: Mapping[str, object] = MappingProxyType({})) ->
     return {table.name: admitted[table.name.casefold()].data for table in dataset.tables}
 
 
-def laid_out(dataset: Dataset, rows: Rows) -> State:
+def in_memory(dataset: Dataset, rows: Rows) -> State:
     """The dataset over these rows, in memory.
 
     Args:

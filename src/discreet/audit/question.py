@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from discreet.accounting import loss_of
 from discreet.audit.auditing import CONFIDENCE, DELTA, audit
-from discreet.audit.neighbourhood import State, laid_out, neighbours_of, read
+from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
 from discreet.audit.result import Audit
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
@@ -86,14 +86,14 @@ def audit_question(  # noqa: PLR0913 — what an audit needs to know
         InvalidArgument: no unit has rows, or the question asks for others first.
     """
     rows = read(dataset, data)
-    with TemporaryDirectory(prefix="discreet-audit-") as folder, _till(dataset, Path(folder)) as till:
-        whole = laid_out(dataset, rows)
-        plan = till.planned(whole, question, terms)
+    with TemporaryDirectory(prefix="discreet-audit-") as folder, _throw_away_account(dataset, Path(folder)) as account:
+        whole = in_memory(dataset, rows)
+        plan = account.planned(whole, question, terms)
         here = _exact(whole, plan)
         best, seen = (-1.0, "", here), 0
         for neighbour in neighbours_of(dataset, rows, tried):
-            other = laid_out(dataset, neighbour.rows)
-            there = _exact(other, till.planned(other, question, terms))
+            other = in_memory(dataset, neighbour.rows)
+            there = _exact(other, account.planned(other, question, terms))
             best = max(best, (_distance(plan, here, there), neighbour.how, there), key=lambda each: each[0])
             seen += 1
         if not seen:
@@ -102,7 +102,7 @@ def audit_question(  # noqa: PLR0913 — what an audit needs to know
             _Releases(plan, _differing(here, best[2])),
             here,
             best[2],
-            claim=till.charged(whole, plan),
+            claim=account.charged(whole, plan),
             delta=delta,
             draws=draws,
             confidence=confidence,
@@ -143,7 +143,7 @@ class _Releases:
 
 
 @dataclass(frozen=True, slots=True)
-class _Till:
+class _ThrowAwayAccount:
     """An account that has plenty, and is thrown away."""
 
     ledger: Ledger
@@ -169,10 +169,10 @@ class _Till:
 
 
 @contextmanager
-def _till(dataset: Dataset, folder: Path) -> Iterator[_Till]:
+def _throw_away_account(dataset: Dataset, folder: Path) -> Iterator[_ThrowAwayAccount]:
     """A ledger in a folder that goes away."""
     with Ledger.open(str(folder / "audit.ledger"), create=True) as ledger:
-        yield _Till(ledger, ledger.account(dataset.name, PLENTY, {}, adjacency=dataset.adjacency))
+        yield _ThrowAwayAccount(ledger, ledger.account(dataset.name, PLENTY, {}, adjacency=dataset.adjacency))
 
 
 def _exact(state: State, plan: Plan) -> Exact:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.local.estimate import Estimate, Floats, counted, spread
-from discreet.local.hadamard import is_power_of_two, odd, transformed
+from discreet.local.hadamard import is_power_of_two, parity, walsh_hadamard
 from discreet.local.hashing import PRIME, candidates_of, checked_salt, coefficients, hashed
 from discreet.local.randomisation import TwoLevelLaw, flip_probability, randomised, two_level_law
-from discreet.local.unary import octets, one_hot
+from discreet.local.unary import byte_count, one_hot
 from discreet.local.values import Values, checked_epsilon, checked_rows, indices
 from discreet.privacy.events import Pure
 
@@ -141,7 +141,7 @@ class CountMeanSketch(Pure):
         def draw(values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
             return self.draw(polynomials, values, source)
 
-        return randomised(indices(values, PRIME), draw, chunk=max(_WORK // octets(self.width), 1))
+        return randomised(indices(values, PRIME), draw, chunk=max(_WORK // byte_count(self.width), 1))
 
     def draw(self, polynomials: NDArray[np.int64], values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
         """Reports from a source of words of 8 bits or more."""
@@ -162,7 +162,7 @@ class CountMeanSketch(Pure):
         Raises:
             InvalidArgument: there are no reports, or one is malformed.
         """
-        checked_rows(reports, _ROW + octets(self.width), np.uint8)
+        checked_rows(reports, _ROW + byte_count(self.width), np.uint8)
         rows = indices(np.ascontiguousarray(reports[:, :_ROW]).view("<u2")[:, 0], self.hashes)
         order = np.argsort(rows, kind="stable")
         table = np.zeros((self.hashes, self.width), dtype=np.int64)
@@ -276,7 +276,7 @@ class HadamardCountMeanSketch(Pure):
         words = source.words(len(values))
         rows = words & (self.hashes - 1)
         entries = words // self.hashes & (self.width - 1)
-        signs = odd(hashed(polynomials[:, rows], values, self.width), entries)
+        signs = parity(hashed(polynomials[:, rows], values, self.width), entries)
         places = two_level_law(self.epsilon, _SIGNS, 1, source.width).draw(len(values), source)
         reports[:, 0] = rows
         reports[:, 1] = entries
@@ -286,7 +286,7 @@ class HadamardCountMeanSketch(Pure):
     def masses(self, value: int, function: int, entry: int) -> list[Fraction]:
         """The probability of each sign, given the hash function and the entry."""
         bucket = columns(functions(self.salt, self.hashes), value, self.width)[function : function + 1]
-        return self.law.masses(np.arange(2) == odd(bucket, np.array([entry])))
+        return self.law.masses(np.arange(2) == parity(bucket, np.array([entry])))
 
     def table(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         """The sum of signs for each function and entry: hashes × width numbers. Tables of parts add up.
@@ -320,7 +320,7 @@ class HadamardCountMeanSketch(Pure):
         A report times H[candidate's bucket, entry] is c = (e^ε − 1)/(e^ε + 1) on average if its person holds the
         candidate. Else it is c where the items collide, and 0 where they don't, because rows are orthogonal.
         """
-        sums, lines = transformed(table), np.arange(self.hashes)
+        sums, lines = walsh_hadamard(table), np.arange(self.hashes)
         polynomials = functions(self.salt, self.hashes)
         scores = np.array(
             [sums[lines, columns(polynomials, item, self.width)].sum() for item in candidates_of(candidates).tolist()]

@@ -23,11 +23,11 @@ from discreet.privacy.events import Pure
 _HALVES = (16, 8, 4, 2, 1)
 
 
-def odd(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+def parity(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """1 where H[one, other] is −1, and 0 where it is 1; for numbers below 2^32.
 
     Examples:
-        >>> odd(np.array([0, 1, 3, 3]), np.array([5, 1, 1, 3])).tolist()
+        >>> parity(np.array([0, 1, 3, 3]), np.array([5, 1, 1, 3])).tolist()
         [0, 1, 1, 0]
     """
     shared = one & other
@@ -36,11 +36,11 @@ def odd(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     return shared & 1
 
 
-def transformed(rows: NDArray[Any]) -> NDArray[Any]:
+def walsh_hadamard(rows: NDArray[Any]) -> NDArray[Any]:
     """Each row times the Hadamard matrix, by the fast Walsh–Hadamard transform; a new array of the same type.
 
     Examples:
-        >>> transformed(np.array([[1, 0, 0, 0], [0, 0, 0, 1]])).tolist()
+        >>> walsh_hadamard(np.array([[1, 0, 0, 0], [0, 0, 0, 1]])).tolist()
         [[1, 1, 1, 1], [1, -1, -1, 1]]
     """
     shape, length = rows.shape, rows.shape[-1]
@@ -149,7 +149,7 @@ class HadamardResponse(Pure):
         start, row = self.home(values)
         lowest = row & -row
         without = order + (order & -lowest)  # moves the bits from that position on up by one
-        return start + without + lowest * odd(row, without)
+        return start + without + lowest * parity(row, without)
 
     def home(self, values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the block of each value starts, and its row of the matrix."""
@@ -161,7 +161,7 @@ class HadamardResponse(Pure):
         start, row = self.home(np.array([value]))
         places = np.arange(self.outputs) - start
         inside = (places >= 0) & (places < self.block)
-        return self.law.masses(inside & (odd(row, np.where(inside, places, 0)) == 0))
+        return self.law.masses(inside & (parity(row, np.where(inside, places, 0)) == 0))
 
     def estimate(self, reports: NDArray[np.int64]) -> Estimate:
         """How many of those who reported hold each value; unbiased.
@@ -175,7 +175,7 @@ class HadamardResponse(Pure):
         """
         users = counted(len(reports))
         counts = np.bincount(indices(reports, self.outputs), minlength=self.outputs).reshape(self.blocks, self.block)
-        signed = transformed(counts)  # column 0, which no value uses, is the number of reports in the block
+        signed = walsh_hadamard(counts)  # column 0, which no value uses, is the number of reports in the block
         sums = signed[:, 1:].reshape(-1)[: self.size]
         inside = np.repeat(signed[:, 0], self.block - 1)[: self.size]
         telling = float(self.law.telling)

@@ -15,7 +15,7 @@ from discreet.exact import log
 from discreet.exact.rational import rational
 from discreet.local.estimate import Estimate, frequencies
 from discreet.local.randomisation import randomised
-from discreet.local.unary import octets, one_hot, ups
+from discreet.local.unary import bits_up, byte_count, one_hot
 from discreet.local.values import Values, checked_size, indices
 from discreet.noise.bernoulli import draw_packed
 from discreet.privacy import PureDP, PureEvent
@@ -125,7 +125,7 @@ class Rappor:
         Raises:
             InvalidArgument: a value isn't one of 0, …, size − 1.
         """
-        return randomised(indices(values, self.size), self.permanent, chunk=max(_WORK // octets(self.size), 1))
+        return randomised(indices(values, self.size), self.permanent, chunk=max(_WORK // byte_count(self.size), 1))
 
     def permanent(self, values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
         """Memos from a source of words of 8 bits or more."""
@@ -133,7 +133,7 @@ class Rappor:
 
     def report_all(self, memos: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The instantaneous step: a fresh report of each memo."""
-        source, step = Keystream(), max(_WORK // octets(self.size), 1)
+        source, step = Keystream(), max(_WORK // byte_count(self.size), 1)
         starts = range(0, max(len(memos), 1), step)
         return np.concatenate([self.instantaneous(memos[start : start + step], source) for start in starts])
 
@@ -142,7 +142,7 @@ class Rappor:
         up = draw_packed(self.q, memos.size, source).reshape(memos.shape)
         down = draw_packed(self.p, memos.size, source).reshape(memos.shape)
         reports: NDArray[np.uint8] = memos & up | ~memos & down
-        reports[:, -1] &= 0xFF >> (8 * octets(self.size) - self.size)
+        reports[:, -1] &= 0xFF >> (8 * byte_count(self.size) - self.size)
         return reports
 
     def masses(self, value: int) -> list[Fraction]:
@@ -155,4 +155,4 @@ class Rappor:
         Raises:
             InvalidArgument: there are no reports, or they aren't rows of as many bytes as the bits need.
         """
-        return frequencies(ups(reports, self.size), len(reports), self.own, self.other)
+        return frequencies(bits_up(reports, self.size), len(reports), self.own, self.other)

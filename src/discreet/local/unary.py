@@ -78,7 +78,7 @@ class UnaryEncoding(Pure):
         Raises:
             InvalidArgument: a value isn't one of 0, …, k − 1.
         """
-        return randomised(indices(values, self.size), self.draw, chunk=max(_WORK // octets(self.size), 1))
+        return randomised(indices(values, self.size), self.draw, chunk=max(_WORK // byte_count(self.size), 1))
 
     def draw(self, values: NDArray[np.int64], source: Words) -> NDArray[np.uint8]:
         """Reports from a source of words of 8 bits or more."""
@@ -94,10 +94,10 @@ class UnaryEncoding(Pure):
         Raises:
             InvalidArgument: there are no reports, or they aren't rows of as many bytes as k bits need.
         """
-        return frequencies(ups(reports, self.size), len(reports), self.own, self.other)
+        return frequencies(bits_up(reports, self.size), len(reports), self.own, self.other)
 
 
-def octets(size: int) -> int:
+def byte_count(size: int) -> int:
     """How many bytes hold that many bits."""
     return -(-size // 8)
 
@@ -107,7 +107,7 @@ def one_hot(values: NDArray[np.int64], size: int, own: Fraction, other: Fraction
 
     All bits are tossed for `other`; then the bit of the value is replaced by a coin of its own.
     """
-    width = octets(size)
+    width = byte_count(size)
     rows = draw_packed(other, len(values) * width, source).reshape(-1, width)
     rows[:, -1] &= 0xFF >> (8 * width - size)
     coins = draw_bernoulli(own, len(values), source)
@@ -119,15 +119,15 @@ def one_hot(values: NDArray[np.int64], size: int, own: Fraction, other: Fraction
     return rows
 
 
-def ups(reports: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
+def bits_up(reports: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
     """How many reports have each bit up.
 
     Raises:
         InvalidArgument: there are no reports, or they aren't rows of as many bytes as the bits need.
     """
-    checked_rows(reports, octets(size), np.uint8)
+    checked_rows(reports, byte_count(size), np.uint8)
     counts = np.zeros(size, dtype=np.int64)
-    step = max(_WORK // octets(size), 1)
+    step = max(_WORK // byte_count(size), 1)
     for start in range(0, counted(len(reports)), step):
         bits = np.unpackbits(reports[start : start + step], axis=1, count=size, bitorder="little")
         counts += bits.sum(axis=0, dtype=np.int64)

@@ -103,7 +103,7 @@ def _subtitle(confidence: float) -> str:
 
 
 def _words(xs: Sequence[float], read: Mapping[str, Sequence[float]]) -> str:
-    """The figure without eyes."""
+    """What the figure shows, in words."""
     each = "; ".join(f"{name}: from ± {shown(ys[0])} down to ± {shown(ys[-1])}" for name, ys in read.items())
     return (
         f"Above, the error of an answer from ε = {shown(xs[0])} to {shown(xs[-1])}; {each}. Below, how often the best "

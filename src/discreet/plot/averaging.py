@@ -211,7 +211,7 @@ def _title(needed: int, asked: int, epsilon: float) -> str:
 
 
 def _words(means: Sequence[float], exact: float, needed: int, epsilon: float, estimator: Estimator) -> str:
-    """The figure without eyes."""
+    """What the figure shows, in words."""
     return (
         f"A line of the {estimator} of the first n noisy answers, up to n = {len(means)}, inside a 95 % band around "
         f"the exact answer {shown(exact)} that narrows like one over the root of n. It ends at {shown(means[-1])}. The "

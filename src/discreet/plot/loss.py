@@ -247,7 +247,7 @@ def _title(beyond: Mapping[str, float], epsilon: float) -> str:
 
 
 def _words(beyond: Mapping[str, float], epsilon: float) -> str:
-    """The figure without eyes."""
+    """What the figure shows, in words."""
     each = "; ".join(f"{name}: {shown(share) if share else 'never'}" for name, share in beyond.items())
     return (
         "Bars show how likely each privacy loss is, on a logarithmic scale. "

@@ -218,7 +218,7 @@ def _title(pairs: Mapping[str, _Pair]) -> str:
 
 
 def _words(pairs: Mapping[str, _Pair], answers: tuple[int, int]) -> str:
-    """The figure without eyes."""
+    """What the figure shows, in words."""
     each = "; ".join(f"with {name}, {percent(pair.guess)}" for name, pair in pairs.items())
     return (
         f"Two laws of released answers, one around {answers[0]} on dataset D, one around {answers[1]} on its neighbour "

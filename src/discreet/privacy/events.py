@@ -293,7 +293,7 @@ def _whole(number: object) -> int:
     return number
 
 
-class _Costly(Protocol):
+class _HasEpsilon(Protocol):
     """What has an ε, as a field or computed."""
 
     @property
@@ -317,11 +317,11 @@ class Pure:
     __slots__ = ()
 
     @property
-    def event(self: _Costly) -> PureEvent:
+    def event(self: _HasEpsilon) -> PureEvent:
         """What one use does, for accounting: a report, a choice, or all answers of a stream."""
         return PureEvent(epsilon=self.epsilon)
 
     @property
-    def loss(self: _Costly) -> PureDP:
+    def loss(self: _HasEpsilon) -> PureDP:
         """What one use is proved to give away at the most."""
         return PureDP(self.epsilon)

@@ -65,10 +65,10 @@ _TAIL = 3
 
 _BITS = 64
 _WORKING = 160
-"""All terms are positive, so hardly a bit is lost; what rounding costs goes upwards."""
+"""All terms are positive, so almost no precision is lost; rounding errs upwards."""
 
 
-class Whole(Protocol):
+class Unsampled(Protocol):
     """What happened to the sample, as accounted for by itself; hashable, as bounds are remembered by it."""
 
     def __hash__(self) -> int:
@@ -91,7 +91,7 @@ class Sampling:
         replaced: whether neighbours differ in the place of one unit, and the sample's size is fixed.
     """
 
-    whole: Whole
+    whole: Unsampled
     epsilon: Fraction | None
     symmetric: bool
     rho: Fraction | None
@@ -154,7 +154,7 @@ def _randomised_response(epsilon: Fraction, rate: Fraction, alpha: Fraction) -> 
 
 
 @lru_cache(maxsize=1 << 14)
-def _poisson(whole: Whole, rate: Fraction, order: int, *, tail: int) -> Fraction:
+def _poisson(whole: Unsampled, rate: Fraction, order: int, *, tail: int) -> Fraction:
     """The sum for Poisson samples: ln(1 + Σ_{k≥2} weight·(e^(m(k)) − 1)), terms from 3 on counted `tail` times in full.
 
     With `tail` above 1 the sum isn't one of a probability any more, and gets (tail − 1)·weight on top for each term.
@@ -172,7 +172,7 @@ def _poisson(whole: Whole, rate: Fraction, order: int, *, tail: int) -> Fraction
 
 
 @lru_cache(maxsize=1 << 14)
-def _without_replacement(whole: Whole, epsilon: Fraction | None, rate: Fraction, order: int) -> Fraction:
+def _without_replacement(whole: Unsampled, epsilon: Fraction | None, rate: Fraction, order: int) -> Fraction:
     """The sum for samples without replacement."""
     with precision(_WORKING):
         excess = None if epsilon is None else ball(epsilon).expm1()
