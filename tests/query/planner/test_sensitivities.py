@@ -12,8 +12,7 @@ import pytest
 from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
-from discreet.query.planner import sensitivity
-from discreet.query.planner.sensitivities import contribution, sensitivity_of_cells
+from discreet.query.planner.sensitivities import contribution, measure_sensitivity, sensitivity_of_cells
 from discreet.tables import Kind
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
@@ -59,7 +58,7 @@ def test_every_pair_of_contributions_stays_within_and_some_pair_reaches_it(
 ) -> None:
     """No pair of neighbours exceeds a norm, and none of the norms could be declared smaller."""
     measure = ir.Sum(name="m", value=ONE, grid=0, lo=lo, hi=hi)
-    declared = sensitivity(measure, limits, adjacency, groups=groups)
+    declared = measure_sensitivity(measure, limits, adjacency, groups=groups)
     vectors = _contributions(lo, hi, limits, groups)
     others = [(0,) * groups] if adjacency is ADD_REMOVE else vectors
     moved = [_norms(tuple(a - b for a, b in zip(one, other, strict=True))) for one in vectors for other in others]
@@ -75,10 +74,13 @@ def test_the_textbook_table() -> None:
     ages = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=110)
     signed = ir.Sum(name="m", value=ONE, grid=0, lo=-40, hi=60)
     table = (
-        {("count", adjacency): sensitivity(count, row, adjacency, groups=1).l1 for adjacency in Adjacency}
-        | {("histogram", adjacency): sensitivity(count, keyed, adjacency, groups=10).l1 for adjacency in Adjacency}
-        | {("sum", adjacency): sensitivity(ages, row, adjacency, groups=1).l1 for adjacency in Adjacency}
-        | {("signed", adjacency): sensitivity(signed, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        {("count", adjacency): measure_sensitivity(count, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        | {
+            ("histogram", adjacency): measure_sensitivity(count, keyed, adjacency, groups=10).l1
+            for adjacency in Adjacency
+        }
+        | {("sum", adjacency): measure_sensitivity(ages, row, adjacency, groups=1).l1 for adjacency in Adjacency}
+        | {("signed", adjacency): measure_sensitivity(signed, row, adjacency, groups=1).l1 for adjacency in Adjacency}
     )
     assert table == {
         ("count", ADD_REMOVE): 1,
@@ -95,8 +97,8 @@ def test_the_textbook_table() -> None:
 def test_counting_units_ignores_their_rows() -> None:
     """A unit counts 1 in a group however many rows it has there."""
     units = ir.Units(name="m")
-    assert sensitivity(units, Limits(groups=3, rows_per_group=10), ADD_REMOVE, groups=9).l1 == 3
-    assert sensitivity(units, Limits(groups=3, rows_per_group=10), SUBSTITUTION, groups=9).l1 == 6
+    assert measure_sensitivity(units, Limits(groups=3, rows_per_group=10), ADD_REMOVE, groups=9).l1 == 3
+    assert measure_sensitivity(units, Limits(groups=3, rows_per_group=10), SUBSTITUTION, groups=9).l1 == 6
 
 
 def _units_of(rows: int, kept: int, groups: int) -> list[tuple[int, ...]]:
@@ -110,7 +112,7 @@ def _units_of(rows: int, kept: int, groups: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize(("rows", "kept", "groups"), [(1, 1, 4), (2, 2, 4), (3, 3, 4), (4, 4, 4), (4, 2, 5), (2, 2, 2)])
 def test_units_of_few_rows_are_in_few_groups(rows: int, kept: int, groups: int, adjacency: Adjacency) -> None:
     """All spreads of a unit's rows over groups, and all choices of those it keeps: sound, and tight."""
-    declared = sensitivity(ir.Units(name="m"), Limits(rows=rows, groups=kept), adjacency, groups=groups)
+    declared = measure_sensitivity(ir.Units(name="m"), Limits(rows=rows, groups=kept), adjacency, groups=groups)
     units = _units_of(rows, kept, groups)
     others = [(0,) * groups] if adjacency is ADD_REMOVE else units
     moves = [tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others]
@@ -123,13 +125,13 @@ def test_units_of_few_rows_are_in_few_groups(rows: int, kept: int, groups: int, 
 def test_units_are_not_counted_under_a_limit_on_rows_alone() -> None:
     """A unit may have its rows in any number of groups as far as such a limit goes."""
     with pytest.raises(AssertionError):
-        sensitivity(ir.Units(name="m"), Limits(rows=5), ADD_REMOVE, groups=9)
+        measure_sensitivity(ir.Units(name="m"), Limits(rows=5), ADD_REMOVE, groups=9)
 
 
 def test_a_measure_that_cannot_move_still_gets_noise() -> None:
     """Sensitivity 0 would mean an exact release, and nothing may be released exactly."""
     nothing = ir.Sum(name="m", value=ONE, grid=0, lo=0, hi=0)
-    assert sensitivity(nothing, Limits(rows=1), ADD_REMOVE, groups=1).l1 == 1
+    assert measure_sensitivity(nothing, Limits(rows=1), ADD_REMOVE, groups=1).l1 == 1
 
 
 def _norms_reached(moves: Iterable[tuple[int, ...]]) -> tuple[int, int, Fraction]:
@@ -174,7 +176,7 @@ def _different(pairs: frozenset[tuple[int, int]], groups: int) -> tuple[int, ...
 )
 def test_different_values_move_no_further(limits: Limits, groups: int, values: int, adjacency: Adjacency) -> None:
     """Whatever others keep: the union over units, with and without one, or with another in its place."""
-    declared = sensitivity(ir.DistinctValues(name="m", value=ONE), limits, adjacency, groups=groups)
+    declared = measure_sensitivity(ir.DistinctValues(name="m", value=ONE), limits, adjacency, groups=groups)
     units = _kept_pairs(limits, groups, values)
     everything = [frozenset(chosen) for chosen in _kept_pairs(Limits(rows=groups * values), groups, values)]
     replaced = [frozenset[tuple[int, int]]()] if adjacency is ADD_REMOVE else units

@@ -56,7 +56,7 @@ def sensitivities(draft: Draft) -> Draft:
     return replace(
         draft,
         sensitivities=tuple(
-            sensitivity(measure, draft.limits, draft.adjacency, groups=groups) for measure in draft.measures
+            measure_sensitivity(measure, draft.limits, draft.adjacency, groups=groups) for measure in draft.measures
         ),
         contributions=tuple(
             contribution(histogram, draft.limits, draft.adjacency, groups=groups) for histogram in draft.histograms
@@ -64,7 +64,7 @@ def sensitivities(draft: Draft) -> Draft:
     )
 
 
-def sensitivity(measure: ir.Measure, limits: Limits, adjacency: Adjacency, *, groups: int) -> Sensitivity:
+def measure_sensitivity(measure: ir.Measure, limits: Limits, adjacency: Adjacency, *, groups: int) -> Sensitivity:
     """The sensitivity of one measure over an answer of `groups` groups; 1 means that there are no keys.
 
     A measure that can't move is given sensitivity 1 all the same: noise is never left out.
