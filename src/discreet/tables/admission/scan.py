@@ -160,10 +160,8 @@ class Scan:
 
     def _is_changed(self, column: Column, value: str) -> str:
         """Whether casting changes a value; −0 equals 0, and is another number."""
-        import pyarrow as pa
-
         identifies = column.name.casefold() in self.identifying
-        field = Field(name=column.name, type=pa.null())  # of its kind's own type: nothing is converted
+        field = Field(name=column.name, type=_own_type(column.kind))
         made = cast(column, value, field, self.table.source, identifies=identifies)
         changed = f"{value} IS DISTINCT FROM ({made})"
         return f"{changed} OR ({value} = 0 AND signbit({value}))" if column.kind is Kind.REAL else changed
@@ -175,6 +173,21 @@ class Scan:
             raise SourceUnsupported(
                 f"table {self.table.name!r} can't stay in place, for it has {what}: {found}", hint=_COPY
             )
+
+
+def _own_type(kind: Kind) -> pa.DataType:
+    """The Arrow type of a kind's values, as the footer was seen to have it."""
+    import pyarrow as pa
+
+    types = {
+        Kind.INTEGER: pa.int64(),
+        Kind.REAL: pa.float64(),
+        Kind.TEXT: pa.string(),
+        Kind.BOOLEAN: pa.bool_(),
+        Kind.DATE: pa.date32(),
+        Kind.TIMESTAMP: pa.timestamp("us"),
+    }
+    return types[kind]
 
 
 def _stored_otherwise(table: Table, column: Column) -> SchemaMismatch:
