@@ -128,6 +128,18 @@ def test_a_directory_that_was_swept_away_is_noticed(sessions: Sessions, folder: 
     sessions.close()
 
 
+def test_a_session_waits_after_every_trial(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after the second: a first question starts none for the next, which a command hasn't got."""
+    for _ in range(4):
+        with sessions.trial():
+            pass
+        with monkeypatch.context() as patch:
+            patch.setattr(sessions, "_start", None)
+            with sessions.fresh():
+                pass
+    sessions.close()
+
+
 def test_what_cannot_be_started_is_told_by_the_trial(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is paid, with the cause; also where the trial itself has its session already."""
     with sessions.trial():

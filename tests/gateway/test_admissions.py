@@ -219,6 +219,9 @@ def test_earlier_snapshots_go_once_nobody_uses_them(tmp_path: Path) -> None:
     assert [each.name[:6] for each in snapshots(tmp_path)] == ["000003", "000004"]
     account.admissions.admit()
     assert [each.name[:6] for each in snapshots(tmp_path)] == ["000005"]
+    for _ in range(4):
+        account.admissions.admit(keep=3)
+    assert [each.name[:6] for each in snapshots(tmp_path)] == ["000006", "000007", "000008", "000009"]
 
 
 @pytest.mark.parametrize("damage", ["gone", "without manifest", "without file", "another", "edited"])

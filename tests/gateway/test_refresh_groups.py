@@ -146,6 +146,22 @@ def test_folders_of_groups_are_swept_apart(tmp_path: Path) -> None:
         again.ask(VISITS, epsilon=1)
 
 
+def test_a_group_that_is_declared_no_more_leaves_nothing(tmp_path: Path) -> None:
+    """Rows that were erased since are in no folder, and don't answer again when a table comes back to its group."""
+    write(tmp_path)
+    clinic(tmp_path).close()
+    write(tmp_path, visits=4)
+    with clinic(tmp_path, visits="") as account:
+        account.refresh()
+    assert [each.parent.name for each in (tmp_path / "clinic.snapshots").glob("*/*-*")] == ["clinic"]
+    account = clinic(tmp_path)
+    account.refresh(group="")
+    with pytest.raises(SnapshotMissing):
+        account.ask(VISITS, epsilon=400)
+    account.refresh(group="daily")
+    assert account.ask(VISITS, epsilon=400)["n"][0] == 4
+
+
 def test_only_admissions_of_one_group_meet(tmp_path: Path) -> None:
     """Of two processes that admit different groups, both win; of two that admit one, one does."""
     write(tmp_path)

@@ -65,7 +65,8 @@ class Sessions:
     def trial(self, *, in_order: bool = False) -> Iterator[Session]:
         """A session that can open no file, in a transaction that is rolled back.
 
-        Guarantee: after a trial without an error a session for the question waits, so starting one can't fail any more.
+        Guarantee: after a trial without an error a session for the question waits, so starting one can't fail any more,
+        unless a thread that asks at the same moment takes it.
 
         Args:
             in_order: as for `fresh`.
@@ -104,11 +105,22 @@ class Sessions:
                 session.close()
 
     def _await_next(self) -> None:
-        """Wait until a session waits."""
-        waiting = self._next
-        if waiting is not None and waiting.session() is None:  # it couldn't be started, so this will tell why
-            with self._start():
-                pass
+        """Wait until a session waits.
+
+        Raises:
+            EngineUnavailable: none can be started.
+        """
+        with _TURN:
+            waiting = self._next
+        if waiting is not None and waiting.session() is not None:
+            return
+        session = self._start()  # there was none to come, or it couldn't be started, and this will tell why
+        with _TURN:
+            is_needed = self._next is waiting
+            if is_needed:
+                self._next = _Next(lambda: session)
+        if not is_needed:
+            session.close()
 
     def _leave(self, session: Session) -> None:
         """Close a session that was used while its user goes on, and start the next one if this wasn't the first.

@@ -410,12 +410,21 @@ class Admissions:
         return self._memory[group]
 
     def _sweep(self, groups: Sequence[str], keep: int) -> None:
-        """Remove snapshots that nobody needs any more."""
+        """Remove snapshots that nobody needs any more.
+
+        Those of a group that no table declares any more are among them. Its tables are of other groups now, or gone:
+        people who were erased since would be in them still, and answer again once the group is declared once more.
+        """
         for group in groups:
             folder, admitted = self.folder(group), self._account.admitted(group)
             if folder is not None and admitted is not None and folder.is_dir():
                 earlier = sorted(each.name for each in folder.iterdir() if each.name < admitted.snapshot)
-                sweep(folder, [admitted.snapshot, *earlier[len(earlier) - keep :]])
+                sweep(folder, [admitted.snapshot, *earlier[max(0, len(earlier) - keep) :]])
+        declared = {folder for folder in map(self.folder, self._dataset.groups) if folder is not None}
+        for root in {folder.parent for folder in declared}:
+            own = folder_of(root, self._dataset.name)
+            for folder in {own, *root.glob(f"{own.name}@*")} - declared:
+                sweep(folder, [])
 
 
 def _check_unreadable(table: str, found: Mapping[str, Any], most: Fraction) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 import re
+import time
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SourceError, SourceUnsupported
+from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotChanged, SourceError, SourceUnsupported
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.tables import Column, Kind, Source, Table
 from discreet.tables.admission import Snapshot, admit
@@ -208,6 +211,22 @@ def test_a_footer_that_is_wrong_about_values_is_refused(case: str, tmp_path: Pat
         admitted(path, kind)
 
 
+OLD_WRITER = b"parquet-mr version 1.7.0 (build "
+"""One that got the ends of texts wrong, as PyArrow knows; the rest is up to the length of PyArrow's own name."""
+
+
+def test_what_pyarrow_passes_over_in_a_footer_is_refused(tmp_path: Path) -> None:
+    """DuckDB doesn't know of wrong writers, and would skip the rows."""
+    path = write(tmp_path / "people.parquet", pa.array(["bb", "cc"]))
+    created = pq.read_metadata(path).created_by.encode()
+    in_footer(path, created, OLD_WRITER.ljust(len(created), b"x")[: len(created)])
+    in_footer(path, b"bb", b"xx")
+    assert pq.read_metadata(path).row_group(0).column(1).statistics is None
+    assert duckdb.sql(f"SELECT count(*) FROM '{path}' WHERE x = 'bb'").fetchall() == [(0,)]
+    with pytest.raises(SourceUnsupported, match=r"footer.*'x' 1"):
+        admitted(path, Kind.TEXT)
+
+
 def test_bloom_filters_of_other_writers_are_refused(tmp_path: Path) -> None:
     """They can't be compared with values. Those of DuckDB are in snapshots, too."""
     path = tmp_path / "people.parquet"
@@ -351,3 +370,21 @@ def test_open_files_need_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(OpenFile, "__init__", nameless)
     with pytest.raises(SourceUnsupported, match="no name of its own"):
         in_place.places_of(str(path))
+
+
+def test_what_is_written_through_a_mapping_changes_a_file(tmp_path: Path) -> None:
+    """Also to a page that was written to just before: by itself, only the first write moves the time of change."""
+    path = write(tmp_path / "people.parquet", pa.array([1, 2, 3]), compression="none")
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[4] = mapped[4]
+        os.fsync(file.fileno())
+        clean = path.stat().st_ctime_ns
+        time.sleep(0.1)
+        mapped[4] = mapped[4]
+        if path.stat().st_ctime_ns == clean:
+            pytest.skip("a file system that doesn't notice")
+        places = in_place.places_of(str(path))
+        in_place.check_places(places)
+        mapped[4] ^= 1
+        with pytest.raises(SnapshotChanged):
+            in_place.check_places(places)

@@ -69,6 +69,7 @@ class Scan:
         self._check_types(session, files, names)
         rows = self._check_footers(source, footers, names)
         self._check_writer(session, files)
+        self._check_compared(session, dict(zip(files, footers, strict=True)), names)
         self._check_values(session, files, names, rows)
         return HeldTable(
             columns=tuple(
@@ -142,6 +143,27 @@ class Scan:
                 hint=f"write it without, or {_COPY}",
             )
 
+    def _check_compared(self, session: Session, footers: Mapping[str, Footer], names: Mapping[str, str]) -> None:
+        """Refuse what DuckDB reads in footers and PyArrow doesn't, so that it was compared with no value.
+
+        PyArrow passes over the ends of texts where a footer doesn't say in which order they are, or says that a program
+        wrote it which once got them wrong.
+        """
+        from discreet.tables.sources.footers import Said
+
+        listed = f"[{', '.join(map(string, footers))}]"
+        query = (
+            "SELECT file_name, row_group_id, path_in_schema, stats_null_count IS NOT NULL, "  # noqa: S608 — quoted
+            "coalesce(stats_min, stats_max, stats_min_value, stats_max_value) IS NOT NULL "
+            f"FROM parquet_metadata({listed}) WHERE path_in_schema IN ({', '.join(map(string, names.values()))})"
+        )
+        declared = {stored: column for column, stored in names.items()}
+        found = Counter[str]()
+        for file, group, stored, has_missing, has_ends in session.execute(query):
+            said = footers[file].groups[group].said.get(stored, Said())
+            found[declared[stored]] += (has_ends and said.least is None) or (has_missing and said.missing is None)
+        self._refuse("row groups of which their footer says what can't be compared", found)
+
     def _check_values(self, session: Session, files: Sequence[str], names: Mapping[str, str], rows: int) -> None:
         """Refuse values that a snapshot wouldn't hold."""
         selected = ", ".join(f"{name(stored)} AS s{number}" for number, stored in enumerate(names.values()))
@@ -160,10 +182,8 @@ class Scan:
 
     def _is_changed(self, column: Column, value: str) -> str:
         """Whether casting changes a value; −0 equals 0, and is another number."""
-        import pyarrow as pa
-
         identifies = column.name.casefold() in self.identifying
-        field = Field(name=column.name, type=pa.null())  # of its kind's own type: nothing is converted
+        field = Field(name=column.name, type=_own_type(column.kind))
         made = cast(column, value, field, self.table.source, identifies=identifies)
         changed = f"{value} IS DISTINCT FROM ({made})"
         return f"{changed} OR ({value} = 0 AND signbit({value}))" if column.kind is Kind.REAL else changed
@@ -175,6 +195,21 @@ class Scan:
             raise SourceUnsupported(
                 f"table {self.table.name!r} can't stay in place, for it has {what}: {found}", hint=_COPY
             )
+
+
+def _own_type(kind: Kind) -> pa.DataType:
+    """The Arrow type of a kind's values, as the footer was seen to have it."""
+    import pyarrow as pa
+
+    types = {
+        Kind.INTEGER: pa.int64(),
+        Kind.REAL: pa.float64(),
+        Kind.TEXT: pa.string(),
+        Kind.BOOLEAN: pa.bool_(),
+        Kind.DATE: pa.date32(),
+        Kind.TIMESTAMP: pa.timestamp("us"),
+    }
+    return types[kind]
 
 
 def _stored_otherwise(table: Table, column: Column) -> SchemaMismatch:

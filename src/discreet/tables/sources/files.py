@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -69,6 +70,11 @@ class OpenFile:
         except OSError:
             return False
         return os.path.samestat(there, os.fstat(self._descriptor))
+
+    def write_out(self) -> None:
+        """Wait until it is on the disk, so that the next write moves its time of change, also one through a mapping."""
+        with suppress(OSError):  # a disk that can't be written to holds all of it
+            os.fsync(self._descriptor)
 
     def changed_at(self) -> int:
         """When the file was last changed, or given or bereft of a name, in nanoseconds since 1970."""

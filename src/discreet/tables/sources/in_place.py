@@ -3,6 +3,9 @@
 A file's identity is its device, its inode, its size, the times of its last change and its footer. Whoever writes to it
 moves the time of change (`ctime`), which no program can set back: also where size and time of modification stay as they
 were, and whichever of its names was used. Another file in its place has another inode.
+
+Through a mapping, only the first write to a page that is on the disk moves it. So all of a file is put on the disk
+before its identity is taken. A tmpfs has no such moment, and doesn't notice writes through a mapping.
 """
 
 from __future__ import annotations
@@ -91,6 +94,7 @@ def _place(path: str) -> Place:
                 f"{path!r} can't be read in place on this system: an open file has no name of its own here",
                 hint="admit it as a copy: leave in_place out",
             )
+        file.write_out()
         changed = file.changed_at()
         wait = changed + (_FINE if changed % _SECOND else _COARSE) - time.time_ns()
         if wait > _COARSE:
