@@ -13,6 +13,7 @@ durable budget.
 """
 
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,15 +104,19 @@ _HOMES = {
 }
 """Where each name is made. It is loaded when it is first used, for all of it takes some tenths of a second."""
 
+_LOADING = RLock()
+"""Held while a name is loaded: two threads that begin at different ends of a package would wait for each other."""
+
 
 def __getattr__(name: str) -> object:
     """A public name, or a room of the house, loaded."""
     for home, names in _HOMES.items():
         if name in names:
-            globals()[name] = getattr(import_module(f"discreet.{home}"), name)
+            with _LOADING:
+                globals()[name] = getattr(import_module(f"discreet.{home}"), name)
             return globals()[name]
     try:
-        if not name.startswith("_"):
+        if name.isidentifier() and not name.startswith("_"):
             return import_module(f"discreet.{name}")
     except ModuleNotFoundError as error:
         if error.name != f"discreet.{name}":

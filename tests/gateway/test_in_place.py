@@ -286,3 +286,23 @@ def test_neighbours_are_told_apart_by_noise_alone(tmp_path: Path) -> None:
             assert (seen, debits(ledger)) == before
             assert tape.at in (None, len(tape.lines))
             tape.at = 0
+
+
+def test_a_column_is_called_as_its_files_call_it(tmp_path: Path) -> None:
+    """DuckDB doesn't take ß for ss, as declarations do: each question would be paid for, and fail."""
+    pq.write_table(pa.table({"straße": [1, 2, 3]}), tmp_path / "people.parquet")
+    config = tmp_path / "discreet.toml"
+    config.write_text(
+        """
+        name = "people"
+        ledger = "people.ledger"
+        adjacency = "add_remove"
+        budget = { epsilon = 1000 }
+        [tables.people]
+        source = { path = "people.parquet", in_place = true }
+        unit = "row"
+        columns = { STRASSE = { kind = "integer", bounds = [0, 9] } }
+        """
+    )
+    with closing(dp.load(config, create_ledger=True)["people"]) as account:
+        assert account.ask("SELECT SUM(strasse) AS n FROM people", epsilon=500)["n"][0] == 6

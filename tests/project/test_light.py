@@ -33,6 +33,22 @@ def test_importing_discreet_loads_none_of_its_rooms() -> None:
     assert run.stdout == "[]\n"
 
 
+def test_several_threads_may_be_the_first_to_name_it() -> None:
+    """A package and a part of it, loaded at once, wait for each other; without turns, this fails now and then."""
+    program = (
+        "import discreet, threading\n"
+        "names = ['protect', 'Workload', 'Plan', 'load', 'sensitivity', 'Column', 'Unit', 'laplace']\n"
+        "start, found = threading.Barrier(len(names)), []\n"
+        "def name(each):\n start.wait(60); found.append(getattr(discreet, each))\n"
+        "threads = [threading.Thread(target=name, args=(each,)) for each in names]\n"
+        "for each in threads: each.start()\n"
+        "for each in threads: each.join()\n"
+        "print(len(found))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("8\n", "")
+
+
 def test_a_heavy_library_is_noticed() -> None:
     """The measure sees a library that was loaded."""
     assert heavy_after("import discreet, duckdb") == ["duckdb"]

@@ -74,7 +74,7 @@ class Scan:
         return HeldTable(
             columns=tuple(
                 HeldColumn(
-                    name=column.name,
+                    name=names[column.name],  # to DuckDB, only names that differ in case in a simpler way are alike
                     kind=column.kind,
                     identifies=column.name.casefold() in self.identifying,
                     time_zone=column.time_zone,

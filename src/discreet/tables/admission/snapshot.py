@@ -43,7 +43,7 @@ class HeldColumn:
     """A column of an admitted table.
 
     Args:
-        name: as it was declared.
+        name: as it was declared; of a table in place, as its files have it.
         kind: of its values.
         identifies: whether it was cast as one that tells units, or linked rows, apart.
         time_zone: in which its times are told; None if the source has no zones.
