@@ -45,7 +45,8 @@ class Answering:
         """Look for a stored answer, or pay for a new one."""
         self.current.check()
         version = self.current.version_for(plan)
-        return self.shelf.answer(plan, version) or self._answer(plan, version)
+        known = self.shelf.answer(plan, version)
+        return self._answer(plan, version) if known is None else known  # an answer without groups is false
 
     def _answer(self, plan: Plan, version: int) -> Answer:
         """Prepare, reserve, run, release, commit."""
