@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.anonymity.records.column import Coded, Codes
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.reduce.release import released
 from discreet.errors import InvalidArgument
 

@@ -18,7 +18,7 @@ from discreet.anonymity.classes.frequencies import Frequencies, frequencies_of
 from discreet.anonymity.loss.measured import Shown, losses_of
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Whole
-from discreet.anonymity.records.matching import places_of
+from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.anonymized import Anonymized

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.anonymity.attributes import say_whose
-from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.records.records import Missing
 from discreet.anonymity.risk.lookalikes import DATES, NUMBERS
 from discreet.anonymity.risk.reidentification import smallest_safe
 from discreet.anonymity.risk.words import Noun, hide, listed, percent

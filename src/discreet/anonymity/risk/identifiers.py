@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.anonymity.classes.classes import chosen
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.partition import Start, start
 from discreet.anonymity.risk.search import Found, figures, search
 from discreet.anonymity.risk.words import Noun, number_of, percent

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.anonymity.classes import Classes
 from discreet.anonymity.classes.classes import regrouped
 from discreet.anonymity.records.column import Coded
-from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.records.records import Missing
 from discreet.anonymity.risk.columns import ColumnRisk
 from discreet.anonymity.risk.sizes import sizes_of
 

@@ -9,9 +9,8 @@ from math import comb
 from discreet.anonymity.attributes import Attributes, Repeated, confirm, guess_attributes, repeated
 from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.models import Model
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Records, Unread
+from discreet.anonymity.records.records import Missing, Records, Unread
 from discreet.anonymity.risk.advice import advise
 from discreet.anonymity.risk.columns import ColumnRisk, column_risks
 from discreet.anonymity.risk.exposure import Checked, Exposure, checked, exposure_of

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
-from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
 from discreet.errors import InvalidArgument
 from discreet.privacy import Keys

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.read import read
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.reply import Reply

@@ -10,9 +10,8 @@ import numpy as np
 
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels
-from discreet.anonymity.records.column import Codes, Mask, Whole
-from discreet.anonymity.records.packing import pack
-from discreet.anonymity.records.stored import Stored
+from discreet.anonymity.records.column import Codes, Mask, Stored, Whole
+from discreet.anonymity.records.grouping import pack
 from discreet.anonymity.reduce.lattice.problem import Problem
 
 _CHUNK = 1 << 16

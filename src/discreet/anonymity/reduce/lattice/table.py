@@ -15,8 +15,7 @@ from discreet.anonymity.models.alpha_k import AlphaK
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Codes, Mask
-from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.matching import places_of
+from discreet.anonymity.records.encode import encode, places_of
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.lattice.problem import Problem
 from discreet.anonymity.reduce.lattice.tuples import Counted, Side, Tuples, tuples_of

@@ -18,8 +18,7 @@ from discreet.anonymity.classes.frequencies import frequencies_of
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Reals, Whole
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.packing import pack
+from discreet.anonymity.records.grouping import group, pack
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.cells import ListedCells
 from discreet.anonymity.reduce.microaggregation.averages import Averages, coordinates_of, means, medians

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Whole
-from discreet.anonymity.records.packing import pack
+from discreet.anonymity.records.grouping import pack
 from discreet.anonymity.reduce.mondrian.front import Members
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from discreet.anonymity.classes.classes import chosen
 from discreet.anonymity.records.column import Codes, Mask, Whole
+from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.records.grouping import Grouping, group
-from discreet.anonymity.records.matching import places_of
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.mondrian.axes import Axis
 from discreet.errors import InvalidArgument

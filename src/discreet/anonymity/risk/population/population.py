@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Literal
 
 from discreet.anonymity.classes import Classes, classes_of
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
+from discreet.anonymity.records.records import Missing
 from discreet.anonymity.risk.population import pitman, snb, zayatz
 from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
 from discreet.errors import InvalidArgument
