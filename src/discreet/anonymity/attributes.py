@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.hierarchies.lookalikes import dotted_days
-from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present
+from discreet.anonymity.hierarchies.texts import are_whole, dotted_days, is_number, is_time, present
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.anonymity.attributes import Repeated, repeated
-from discreet.anonymity.hierarchies.hierarchy import Hierarchy
+from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
 from discreet.anonymity.loss.loss import Loss
-from discreet.anonymity.loss.named import loss_named
+from discreet.anonymity.loss.measured import loss_named
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.encode import encode, places_of
