@@ -87,7 +87,7 @@ class Written:
 
         Examples:
             >>> str(Written(null=["?", "n/a"], decimal=","))
-        "--null '?' --null n/a --decimal , "
+            "--null '?' --null n/a --decimal , "
         """
         words = []
         for each in fields(self):
