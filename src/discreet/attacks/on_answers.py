@@ -25,9 +25,9 @@ from discreet.attacks.rows.numbers import numbers
 from discreet.attacks.rows.people import named, of_units, one_of_each, value_of
 from discreet.attacks.staging import NAME, NUMBER, Stage
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.exact import Restricted
 from discreet.attacks.targets.imputed import Imputed
 from discreet.attacks.targets.joining import itself
-from discreet.attacks.targets.restricted import Restricted
 from discreet.attacks.targets.rows import Candidates, shares_of
 from discreet.attacks.targets.wording import question, where
 from discreet.errors import InvalidArgument

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.hierarchies.lookalikes import dotted_days, has_decimal_commas
+from discreet.anonymity.hierarchies.texts import dotted_days, has_decimal_commas
 
 NUMBERS = st.decimals(-(10**9), 10**9, places=2)
 

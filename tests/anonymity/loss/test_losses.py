@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from discreet.anonymity import read
 from discreet.anonymity.hierarchies import Ladder
 from discreet.anonymity.loss import LOSSES, NCP, loss_named, losses_of
-from discreet.anonymity.loss.columns import Level
+from discreet.anonymity.loss.loss import Level
 from discreet.anonymity.loss.measured import Shown
 from discreet.anonymity.models import KAnonymity, Model
 from discreet.anonymity.records import Coded, Codes, Mask
-from discreet.anonymity.reduce.lattice.outcome import outcome_of
 from discreet.anonymity.reduce.lattice.problem import Problem
-from discreet.anonymity.reduce.lattice.table import table_of
+from discreet.anonymity.reduce.lattice.table import outcome_of, table_of
 from discreet.errors import InvalidArgument
 from support.slow_generalising import Case, Met, cases
 

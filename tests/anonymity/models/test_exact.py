@@ -24,7 +24,7 @@ from discreet.anonymity.models import (
     Model,
     RecursiveDiversity,
 )
-from discreet.anonymity.models.comparing import at_most, below, log_at_most
+from discreet.anonymity.models.counting import at_most, below, log_at_most
 from discreet.anonymity.records import Coded
 from discreet.errors import InvalidArgument
 from support import slow_models as slow

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymity.classes import Frequencies, frequencies_of
-from discreet.anonymity.hierarchies.taxonomy import Taxonomy
+from discreet.anonymity.hierarchies.table import Taxonomy
 from discreet.anonymity.models import (
     AlphaK,
     BetaLikeness,

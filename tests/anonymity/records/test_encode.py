@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import read
 from discreet.anonymity.records import Coded, Value
+from discreet.anonymity.records import column as storing
 from discreet.anonymity.records import encode as encoding
-from discreet.anonymity.records import stored as storing
 from discreet.anonymity.records.encode import encode
 from discreet.errors import SourceUnsupported
 
@@ -93,7 +93,7 @@ def test_codes_are_those_of_the_cells(column: tuple[pa.DataType, pa.DataType, li
     encoded = pa.chunked_array([chunk.array(values, indices) for chunk in chunks])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "_PART", part)
-        patch.setattr(storing, "_PART", part)
+        patch.setattr(storing, "_RECODED", part)
         check(encode("x", encoded), cells)
         check(encode("x", pa.chunked_array([chunk.cast(values) for chunk in encoded.chunks])), cells)
 

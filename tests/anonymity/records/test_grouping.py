@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from discreet.anonymity import read
 from discreet.anonymity.records import Codes, Whole
 from discreet.anonymity.records import grouping as module
-from discreet.anonymity.records.grouping import Grouping, group, grouped
-from discreet.anonymity.records.packing import pack
+from discreet.anonymity.records.grouping import Grouping, group, grouped, pack
 
 Row = tuple[int, ...]
 

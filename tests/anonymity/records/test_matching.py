@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.anonymity.classes import frequencies_of
 from discreet.anonymity.models import KMap
 from discreet.anonymity.records import Coded, read
-from discreet.anonymity.records.matching import places_of
+from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.reduce.mondrian import mondrian
 from discreet.errors import SchemaMismatch
 

@@ -32,9 +32,8 @@ from discreet.anonymity.models import (
     Model,
 )
 from discreet.anonymity.reduce.anonymize import anonymize
-from discreet.anonymity.reduce.cells import GroupedCells, RangeCells
 from discreet.anonymity.reduce.finishing import Made, finished
-from discreet.anonymity.reduce.recoding import Recoded, Recoding
+from discreet.anonymity.reduce.recoding import GroupedCells, RangeCells, Recoded, Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.slow_generalising import LOSSES, PROMISES, Case, Promise, both, cases
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.reduce.cells import Cells, GroupedCells, ListedCells, RangeCells
-from discreet.anonymity.reduce.recoding import Recoded, Recoding
+from discreet.anonymity.reduce.recoding import Cells, GroupedCells, ListedCells, RangeCells, Recoded, Recoding
 from discreet.errors import InvalidArgument
 
 

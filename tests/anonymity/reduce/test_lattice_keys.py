@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.reduce.lattice import keys as module
-from discreet.anonymity.reduce.lattice import store as stores
-from discreet.anonymity.reduce.lattice.fields import WORD, blocks_of, fields_of
-from discreet.anonymity.reduce.lattice.keys import Keys, Roller
-from discreet.anonymity.reduce.lattice.store import Store
+from discreet.anonymity.reduce.lattice import problem as stores
+from discreet.anonymity.reduce.lattice.keys import WORD, Keys, Roller, blocks_of, fields_of
+from discreet.anonymity.reduce.lattice.problem import Store
 
 
 @cache

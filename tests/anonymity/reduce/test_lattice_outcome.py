@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies import Ladder
-from discreet.anonymity.reduce.lattice import outcome as module
-from discreet.anonymity.reduce.lattice.outcome import Outcome
+from discreet.anonymity.reduce.lattice import table as module
+from discreet.anonymity.reduce.lattice.table import Outcome
 
 SIZE = 60
 """Of every column: six of them have 2^35 combinations, eleven more than 2^62."""

@@ -31,8 +31,7 @@ from discreet.anonymity.models import (
 from discreet.anonymity.records import Coded, Mask, Records, read
 from discreet.anonymity.reduce.mondrian import mondrian
 from discreet.anonymity.reduce.mondrian.axes import axes_of, coordinates
-from discreet.anonymity.reduce.mondrian.judge import Judge
-from discreet.anonymity.reduce.mondrian.partition import partition
+from discreet.anonymity.reduce.mondrian.partition import Judge, partition
 from discreet.anonymity.reduce.mondrian.points import points_of
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument

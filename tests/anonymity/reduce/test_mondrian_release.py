@@ -16,8 +16,7 @@ from discreet.anonymity.hierarchies import Flat, Listed
 from discreet.anonymity.models import DeltaPresence, DistinctDiversity, KAnonymity, KMap, Model
 from discreet.anonymity.records import Records, Value, read
 from discreet.anonymity.reduce.mondrian import cutting, mondrian, mondrian_beside
-from discreet.anonymity.reduce.mondrian.axes import axis_of
-from discreet.anonymity.reduce.mondrian.showing import shown
+from discreet.anonymity.reduce.mondrian.axes import axis_of, shown
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.reduce.release import released
+from discreet.anonymity.reduce.deidentify import released
 from discreet.errors import InvalidArgument
 
 NAMES = "abc"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import Missing, read
 from discreet.anonymity.risk import minimal_identifiers, uniqueness
+from discreet.anonymity.risk.identifiers import search
 from discreet.anonymity.risk.partition import _sorted, start
-from discreet.anonymity.risk.search import search
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.slow_risk import Table, tables, unique
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymity.risk.population import pitman, population_uniqueness, snb, zayatz
-from discreet.anonymity.risk.population.pitman import Pitman, log_gamma_ratio
-from discreet.anonymity.risk.population.population import estimated
-from discreet.anonymity.risk.population.snb import SlideNegativeBinomial
+from discreet.anonymity.risk import pitman, snb
+from discreet.anonymity.risk.pitman import Pitman, log_gamma_ratio
+from discreet.anonymity.risk.population import estimated, population_uniqueness, unique_in_population
 from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
+from discreet.anonymity.risk.snb import SlideNegativeBinomial
 from discreet.census import pseudorandom
 from discreet.errors import InvalidArgument
 
@@ -49,7 +49,7 @@ def test_zayatz_is_bayes(sizes: list[int], others: int) -> None:
         """The chance that a class of so many people sends one."""
         return Fraction(size * comb(people - size, rows - 1), comb(people, rows))
 
-    found = zayatz.unique_in_population(sample(sizes), people)
+    found = unique_in_population(sample(sizes), people)
     if not shares[1]:
         assert found == 0
         return

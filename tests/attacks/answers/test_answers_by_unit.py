@@ -18,8 +18,7 @@ from discreet.anonymity import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks import attack
 from discreet.attacks.answers import differencing, guessing, query_log, reconstruction, tracking
-from discreet.attacks.answers.marginals import Marginals
-from discreet.attacks.answers.spreading import spread
+from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.study import Study
 from discreet.attacks.rows import background, homogeneity, intersection, linkage, skewness, small_groups
 from discreet.attacks.rows.linking.presence import presence

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.anonymity import KAnonymity, anonymize, read
-from discreet.attacks.answers.marginals import Marginals
-from discreet.attacks.answers.spreading import spread
+from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.targets.rows import Rows
 
 PEOPLE = st.lists(st.tuples(st.integers(0, 39), st.sampled_from("xyz")), min_size=4, max_size=30).filter(

@@ -15,7 +15,7 @@ from discreet.anonymity import Missing, read
 from discreet.anonymity.hierarchies import Taxonomy
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.reduce.anonymize import anonymize
-from discreet.anonymity.reduce.cells import ListedCells
+from discreet.anonymity.reduce.recoding import ListedCells
 from discreet.attacks.targets.compatible import relate
 from discreet.attacks.targets.rows import Candidates, Rows
 from discreet.errors import InvalidArgument

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.rows import Near, Same, Typos, fuzzy
-from discreet.attacks.rows.linking import typos
+from discreet.attacks.rows.linking import nearness
+from discreet.attacks.rows.linking.nearness import close_pairs
 from discreet.attacks.rows.linking.ratings import blurred
-from discreet.attacks.rows.linking.typos import close_pairs
 from discreet.attacks.targets import Exact
 from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic
@@ -40,7 +40,7 @@ def test_typos_are_all_found(ones: list[str], others: list[str], most: int, toge
     """The pairs are those of the recursion, whether compared directly or brought together by what is left of them."""
     with pytest.MonkeyPatch.context() as patched:
         if together:
-            patched.setattr(typos, "_DIRECT", -1)
+            patched.setattr(nearness, "_DIRECT", -1)
         a, b = close_pairs(ones, others, most)
     close = {(i, j) for i, one in enumerate(ones) for j, other in enumerate(others) if distance(one, other) <= most}
     assert set(zip(a.tolist(), b.tolist(), strict=True)) == close

@@ -14,7 +14,7 @@ from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.attacks.rows import intersection
 from discreet.attacks.targets import Exact
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.answering import Reply
 from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument

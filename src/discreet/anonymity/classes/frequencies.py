@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import Classes, changes, chosen, classes_of
-from discreet.anonymity.classes.wildcard import Held, hiding_places, pooled
+from discreet.anonymity.classes.classes import Classes, Held, changes, chosen, classes_of, hiding_places, pooled
 from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
+from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.records.grouping import group, grouped, starts_of
-from discreet.anonymity.records.matching import places_of
-from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.errors import InvalidArgument
 
 

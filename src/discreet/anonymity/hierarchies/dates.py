@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.hierarchies.building import build
-from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.hierarchies.lookalikes import dotted_days
-from discreet.anonymity.hierarchies.texts import present, times
+from discreet.anonymity.hierarchies.ladder import Ladder, build
+from discreet.anonymity.hierarchies.texts import dotted_days, present, times
 from discreet.anonymity.records.column import Coded
 from discreet.errors import InvalidArgument, SchemaMismatch
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from discreet.anonymity.records.column import Codes, Whole
+from discreet.anonymity.hierarchies.texts import MISSING, TOP, present, texts
+from discreet.anonymity.records.column import Coded, Codes, Whole
 from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -96,3 +103,61 @@ def _is_numbered(groups: Codes, number: int) -> bool:
     highest = np.maximum.accumulate(groups)
     steps = np.diff(highest, prepend=np.int32(-1))
     return bool(groups.min() == 0 and highest[-1] == number - 1 and steps.max() <= 1)
+
+
+class Hierarchy(Protocol):
+    """A rule by which values become coarser, level by level; it knows no data until it meets a column."""
+
+    def ladder(self, column: Coded) -> Ladder:
+        """The groups that the values of a column fall into.
+
+        Args:
+            column: any, also one without rows.
+
+        Raises:
+            SchemaMismatch: the column holds values that the hierarchy doesn't know (the message names at most five) or
+                values of another kind.
+            InvalidArgument: the hierarchy itself is wrong.
+        """
+        ...
+
+
+def build(column: Coded, levels: Sequence[pa.Array], *, top: bool) -> Ladder:
+    """A ladder whose groups are the values with the same label.
+
+    Args:
+        column: the column.
+        levels: level, from 1 on → text of each value. The missing value, which is the last, may have a text too; at
+            levels where it has none, it is a group of its own.
+        top: whether a level follows on which everything is `*`.
+
+    Raises:
+        InvalidArgument: a level isn't a coarsening of the one below it.
+    """
+    encoded = [_encoded(labels) for labels in (texts(present(column)), *levels)]
+    missing = _unused(encoded) if column.has_missing else MISSING
+    full = [
+        (groups, labels)
+        if len(groups) == column.size
+        else (np.append(groups, np.int32(len(labels))), (*labels, missing))
+        for groups, labels in encoded
+    ]
+    if top:
+        full.append((np.zeros(column.size, dtype=np.int32), (TOP,) if column.size else ()))
+    maps, labels = zip(*full, strict=True)
+    return Ladder(name=column.name, maps=maps, labels=labels)
+
+
+def _encoded(labels: pa.Array) -> tuple[Codes, tuple[str, ...]]:
+    """Groups, numbered by the first value in them, and their labels. Arrow numbers by first occurrence, as we need."""
+    found = labels.dictionary_encode()
+    return found.indices.to_numpy(zero_copy_only=False).astype(np.int32), tuple(found.dictionary.to_pylist())
+
+
+def _unused(encoded: Sequence[tuple[Codes, tuple[str, ...]]]) -> str:
+    """A label for the missing value that no other group has, at any level."""
+    taken = set(chain.from_iterable(labels for _, labels in encoded))
+    name = MISSING
+    while name in taken:
+        name = f"({name})"
+    return name

@@ -1,4 +1,4 @@
-"""Texts with more and more characters masked: the ZIP code 12345 becomes 1234*, then 123**."""
+"""Texts with more and more characters masked: the ZIP code 12345 becomes 1234*, then 123**; or all at once."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from discreet.anonymity.hierarchies.building import build
-from discreet.anonymity.hierarchies.ladder import Ladder
+from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import present, texts
 from discreet.anonymity.records.column import Coded
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flat:
+    """A value is shown as it is or as `*`; a missing value too.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> Flat().ladder(read({"sex": ["F", "M", None]}).column("sex")).labels
+        (('F', 'M', '(missing)'), ('*',))
+    """
+
+    def ladder(self, column: Coded) -> Ladder:
+        """The groups that the values of a column fall into; fits every column."""
+        return build(column, [], top=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from discreet.anonymity.hierarchies.dates import Calendar
-from discreet.anonymity.hierarchies.flat import Flat
-from discreet.anonymity.hierarchies.hierarchy import Hierarchy
-from discreet.anonymity.hierarchies.intervals import Intervals
-from discreet.anonymity.hierarchies.lookalikes import dotted_days
-from discreet.anonymity.hierarchies.masks import Masking
-from discreet.anonymity.hierarchies.texts import is_number, is_text, is_time, numbers, present, times
+from discreet.anonymity.hierarchies.ladder import Hierarchy
+from discreet.anonymity.hierarchies.masks import Flat, Masking
+from discreet.anonymity.hierarchies.numbers import Intervals
+from discreet.anonymity.hierarchies.texts import dotted_days, is_number, is_text, is_time, numbers, present, times
 from discreet.anonymity.records.column import Coded, Reals
 from discreet.errors import InvalidArgument
 from discreet.tables.proposals.facts import knowledge

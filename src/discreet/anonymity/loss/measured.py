@@ -1,19 +1,42 @@
-"""What a finished release lost, however it was made."""
+"""Losses by name, and what a finished release lost, however it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
+from types import MappingProxyType
 
 import numpy as np
 
-from discreet.anonymity.loss.columns import Level
-from discreet.anonymity.loss.entropy import Entropy
-from discreet.anonymity.loss.loss import Sets
-from discreet.anonymity.loss.ncp import NCP
+from discreet.anonymity.loss.cell_losses import NCP, Entropy, Precision
+from discreet.anonymity.loss.class_losses import ClassSize, Discernibility
+from discreet.anonymity.loss.loss import Level, Loss, Sets
 from discreet.anonymity.records.column import Coded, Whole
+from discreet.errors import InvalidArgument
+
+LOSSES: Mapping[str, Loss] = MappingProxyType(
+    {loss.name: loss for loss in (NCP(), Precision(), Entropy(), Discernibility(), ClassSize())}
+)
+"""All of them."""
+
+
+def loss_named(loss: str | Loss) -> Loss:
+    """A loss, by its name or as it is.
+
+    Raises:
+        InvalidArgument: there is none of that name.
+
+    Examples:
+        >>> loss_named("ncp")
+        NCP()
+    """
+    if not isinstance(loss, str):
+        return loss
+    if loss not in LOSSES:
+        raise InvalidArgument(f"there is no loss {loss!r}", hint=f"one of {', '.join(LOSSES)}")
+    return LOSSES[loss]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""β-likeness: no sensitive value is much more frequent in a class than in the whole table."""
+"""β-likeness and δ-disclosure privacy: no sensitive value is much more frequent in a class than in the table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.models.comparing import at_most, log_at_most, settled
-from discreet.anonymity.models.counting import Counts, counts_of
-from discreet.anonymity.models.model import highest
-from discreet.anonymity.models.thresholds import above_zero, attribute, shown
+from discreet.anonymity.models.counting import Counts, at_most, counts_of, log_at_most, settled
+from discreet.anonymity.models.model import above_zero, attribute, highest, shown
 from discreet.anonymity.records.column import Mask, Reals
 from discreet.exact.rational import Rationalizable
 
@@ -143,3 +141,124 @@ def _below_log(counts: Counts) -> Mask:
 def _is_below_log(have: int, due: int, total: int, whole: int) -> bool:
     """Whether have/due − 1 ≤ ln(whole/total), exactly."""
     return log_at_most(Fraction(total, whole), 1 - Fraction(have, due))
+
+
+_MARGIN_OF_LOGS = 1e-12
+"""Of a logarithm of a ratio; it errs by a few units of 2^-52."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaDisclosure:
+    """A sensitive value with the share p of the table has, in every class, a share q with |ln(q/p)| < δ.
+
+    A value that a class lacks makes it infinite: that somebody surely does *not* have it is learnt as well. So every
+    class must hold every value of the table, which makes it the strictest model here.
+
+    Args:
+        delta: above 0; for natural logarithms.
+        sensitive: the sensitive attribute.
+
+    Raises:
+        InvalidArgument: delta is no such number.
+
+    Source: Brickell, Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data
+    publishing" (2008), the definition of δ-disclosure privacy, which leaves the base of the logarithm open.
+
+    Examples:
+        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.records import read
+        >>> table = read({"zip": ["1", "1", "2", "2"], "ill": ["flu", "HIV", "flu", "flu"]})
+        >>> found = frequencies_of(table, ["zip"], "ill")
+        >>> model = DeltaDisclosure(0.7, "ill")
+        >>> print(model, model.measure(found).round(3).tolist(), model.met(found).tolist())
+        (δ=0.7)-disclosure privacy of ill [0.693, inf] [True, False]
+    """
+
+    delta: Rationalizable
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        """Read the threshold."""
+        object.__setattr__(self, "delta", above_zero(self.delta, "delta"))
+        attribute(self.sensitive)
+
+    @property
+    def grows(self) -> bool:
+        """False: rows with one value lower the shares of all others as far as one likes."""
+        return False
+
+    @property
+    def merges(self) -> bool:
+        """True.
+
+        Proof. For each value the model is an open interval for its share that depends on the table alone, and the
+        share in a union lies between those in its parts.
+        """
+        return True
+
+    @property
+    def relative(self) -> bool:
+        """True: with the shares of the whole table."""
+        return True
+
+    @property
+    def _delta(self) -> Fraction:
+        """The threshold, as read."""
+        return above_zero(self.delta, "delta")
+
+    def measure(self, frequencies: Frequencies) -> Reals:
+        """Of each class, the largest |ln(q/p)|; ∞ if it lacks a value.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        counts = counts_of(frequencies, self.sensitive)
+        largest = np.asarray(counts.most(_shifts(counts)), dtype=np.float64)
+        largest[~_complete(counts)] = np.inf
+        return largest
+
+    def met(self, frequencies: Frequencies) -> Mask:
+        """Which classes meet it, exactly: shifts within 10^-12 of δ, relative to 1 + δ, are settled in ball arithmetic.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        counts = counts_of(frequencies, self.sensitive)
+        shifts, bound = _shifts(counts), float(self._delta)
+        margin = _MARGIN_OF_LOGS * (1 + bound)
+        fine = shifts < bound - margin
+        doubtful = np.flatnonzero((shifts <= bound + margin) & ~fine & counts.spread(_complete(counts)))
+        if len(doubtful):
+            have, due = counts.gains()
+            cases = zip(have[doubtful].tolist(), due[doubtful].tolist(), strict=True)
+            fine[doubtful] = settled(lambda case: self._is_below(*case), cases)
+        return counts.every(fine) & _complete(counts)
+
+    def reached(self, frequencies: Frequencies) -> float:
+        """The largest |ln(q/p)| of the whole table; 0 of no classes.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        return highest(self.measure(frequencies))
+
+    def _is_below(self, have: int, due: int) -> bool:
+        """Whether |ln(have/due)| < δ, exactly; ln of a rational is never δ, save for 0, which isn't δ."""
+        return log_at_most(Fraction(max(have, due), min(have, due)), self._delta)
+
+    def __str__(self) -> str:
+        """As "(δ=1)-disclosure privacy of disease"."""
+        return f"(δ={shown(self._delta)})-disclosure privacy of {self.sensitive}"
+
+
+def _shifts(counts: Counts) -> Reals:
+    """Of each pair, |ln(q/p)|."""
+    have, due = counts.gains()
+    shifts: Reals = np.abs(np.log(have / due))
+    return shifts
+
+
+def _complete(counts: Counts) -> Mask:
+    """Which classes have every value that occurs in the table."""
+    complete: Mask = counts.lengths == np.count_nonzero(counts.totals)
+    return complete

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from operator import index
 from typing import Protocol
 
 from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.records.column import Mask, Reals
+from discreet.anonymity.records.column import Mask, Reals, Whole
+from discreet.errors import InvalidArgument
+from discreet.exact.rational import Rationalizable, rational
 
 
 class Model(Protocol):
@@ -91,3 +96,138 @@ def highest(measure: Reals) -> float:
         (2.0, 0.0)
     """
     return float(measure.max()) if len(measure) else 0.0
+
+
+MOST = 1 << 31
+"""No table here has more rows, and no threshold above it says anything."""
+
+
+def whole(value: int, name: str, *, least: int = 1) -> int:
+    """Read a whole number from `least` to 2^31.
+
+    Raises:
+        InvalidArgument: it isn't one; a truth value isn't either.
+
+    Examples:
+        >>> whole(5, "k")
+        5
+    """
+    try:
+        number = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= MOST:
+        raise InvalidArgument(f"{name} must be a whole number from {least} to 2^31")
+    return number
+
+
+def real(value: Rationalizable, name: str, *, least: int = 0, most: int = MOST) -> Fraction:
+    """Read an exact number from `least` to `most`, both included.
+
+    Raises:
+        InvalidArgument: it isn't one; NaN, infinities and truth values aren't.
+
+    Examples:
+        >>> real(0.15, "t", most=1)
+        Fraction(3, 20)
+    """
+    number = rational(value, name)
+    if not least <= number <= most:
+        raise InvalidArgument(f"{name} must be from {least} to {'2^31' if most == MOST else most}")
+    return number
+
+
+def above_zero(value: Rationalizable, name: str, *, most: int = MOST) -> Fraction:
+    """Read an exact number above 0 and not above `most`.
+
+    Raises:
+        InvalidArgument: it isn't one.
+
+    Examples:
+        >>> above_zero("1/3", "alpha")
+        Fraction(1, 3)
+    """
+    number = real(value, name, most=most)
+    if not number:
+        raise InvalidArgument(f"{name} must be above 0")
+    return number
+
+
+def attribute(value: str) -> str:
+    """Read the name of a sensitive attribute.
+
+    Raises:
+        InvalidArgument: it isn't a text, or an empty one.
+    """
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument("the sensitive attribute is named by a text", hint="sensitive='disease'")
+    return value
+
+
+def shown(number: Fraction) -> str:
+    """An exact number for people: in decimals where six digits say it all, else as a fraction.
+
+    Examples:
+        >>> shown(Fraction(3, 20)), shown(Fraction(1, 3))
+        ('0.15', '1/3')
+    """
+    text = f"{float(number):.6g}"
+    return text if Fraction(text) == number else str(number)
+
+
+class AtLeast(ABC):
+    """Every class has at least so many of something that more rows never make fewer: units, people or values."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def least(self) -> int:
+        """How many every class is to have."""
+
+    @abstractmethod
+    def number(self, frequencies: Frequencies) -> Whole:
+        """Of each class, how many it has.
+
+        Raises:
+            InvalidArgument: the frequencies lack what is counted.
+        """
+
+    @property
+    def grows(self) -> bool:
+        """True: what is counted becomes no less as rows join a class, with the people who could be them."""
+        return True
+
+    @property
+    def merges(self) -> bool:
+        """True, as it grows."""
+        return True
+
+    @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class and its population."""
+        return False
+
+    def measure(self, frequencies: Frequencies) -> Reals:
+        """Of each class, how many it has.
+
+        Raises:
+            InvalidArgument: the frequencies lack what is counted.
+        """
+        return self.number(frequencies).astype(float)
+
+    def met(self, frequencies: Frequencies) -> Mask:
+        """Which classes meet it, exactly.
+
+        Raises:
+            InvalidArgument: the frequencies lack what is counted.
+        """
+        return self.number(frequencies) >= self.least
+
+    def reached(self, frequencies: Frequencies) -> float:
+        """How many every class of the whole table has; ∞ of no classes.
+
+        Raises:
+            InvalidArgument: the frequencies lack what is counted.
+        """
+        return lowest(self.measure(frequencies))

@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.models.comparing import at_most, below
-from discreet.anonymity.models.counting import population_of
-from discreet.anonymity.models.thresholds import real, shown
+from discreet.anonymity.models.counting import at_most, below, population_of
+from discreet.anonymity.models.model import real, shown
 from discreet.anonymity.records.column import Mask, Reals
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable

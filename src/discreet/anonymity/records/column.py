@@ -1,10 +1,19 @@
-"""One column as codes: each row holds the place of its value among the column's different values."""
+"""One column as codes: each row holds the place of its value among the column's different values.
+
+A table of categories has a place for each row already, only in another order than that of the values. Places are turned
+into codes where rows are looked at, so that whoever counts rows needs no memory for each of them: at ten million rows,
+getting hold of that memory takes longer than counting.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias, cast
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +21,68 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.anonymity.records.stored import Stored
+
+Places: TypeAlias = NDArray[np.integer[Any]]
+"""Places in a dictionary, in as many bits as its chunk has."""
+
+_RECODED = 1 << 16
+"""So many rows are recoded at a time: what is made on the way stays near the processor."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Piece:
+    """A chunk of a column.
+
+    Args:
+        places: row → place in the chunk's dictionary.
+        codes: place in the dictionary → code.
+    """
+
+    places: Places
+    codes: NDArray[np.int32]
+
+
+class Stored:
+    """The codes of a column, worked out for the rows that are asked for.
+
+    Args:
+        pieces: the column's chunks, in the order of rows.
+
+    Examples:
+        >>> first = Piece(places=np.array([1, 0, 1], np.uint8), codes=np.array([7, 5], np.int32))
+        >>> stored = Stored([first, Piece(places=np.array([0, 0], np.uint8), codes=np.array([6], np.int32))])
+        >>> len(stored), stored[:].tolist(), stored[2:4].tolist()
+        (5, [5, 7, 5, 6, 6], [5, 6])
+    """
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        """Note where each piece ends."""
+        self._pieces = tuple(pieces)
+        self._ends = list(accumulate(len(piece.places) for piece in pieces))
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, rows: slice) -> NDArray[np.int32]:
+        """The codes of neighbouring rows.
+
+        Raises:
+            IndexError: a place is in no dictionary.
+        """
+        row, stop, _ = rows.indices(len(self))
+        found = np.empty(max(stop - row, 0), dtype=np.int32)
+        first = row
+        while row < stop:
+            number = bisect_right(self._ends, row)
+            piece, end = self._pieces[number], self._ends[number]
+            upto = min(stop, end, row + _RECODED)
+            begin = end - len(piece.places)
+            places = piece.places[row - begin : upto - begin].astype(np.intp, copy=False)
+            found[row - first : upto - first] = piece.codes.take(places)
+            row = upto
+        return found
+
 
 Codes: TypeAlias = NDArray[np.int32]
 """Places in a list of values."""
@@ -22,7 +92,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Value: TypeAlias = str | int | float | bool | Decimal | date | datetime | None
 """What a cell can hold."""
 
-_PART = 1 << 20
+_COUNTED = 1 << 20
 """So many rows are counted at a time, or as many as there are values."""
 
 
@@ -85,7 +155,7 @@ class Coded:
     def counts(self) -> Whole:
         """How many rows have each value."""
         counts = np.zeros(self.size, dtype=np.int64)
-        part = max(_PART, self.size)
+        part = max(_COUNTED, self.size)
         for start in range(0, self.rows, part):
             counts += np.bincount(self._codes[start : start + part], minlength=self.size)
         return counts

@@ -9,9 +9,7 @@ from typing import TypeAlias
 
 from discreet.anonymity.records.arrow import columns_of
 from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.records import Records
-from discreet.anonymity.records.units import units_of
+from discreet.anonymity.records.records import Missing, Records, units_of
 from discreet.errors import InvalidArgument, SchemaMismatch
 
 Unit: TypeAlias = str | Sequence[str] | None

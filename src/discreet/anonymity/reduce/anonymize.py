@@ -8,17 +8,15 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.anonymity.attributes import Repeated, repeated
-from discreet.anonymity.hierarchies.hierarchy import Hierarchy
+from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
 from discreet.anonymity.loss.loss import Loss
-from discreet.anonymity.loss.named import loss_named
+from discreet.anonymity.loss.measured import loss_named
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.matching import places_of
-from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.records.encode import encode, places_of
 from discreet.anonymity.records.read import Unit, population_of, read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.reduce.anonymized import Anonymized
 from discreet.anonymity.reduce.finishing import Made, finished
 from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum

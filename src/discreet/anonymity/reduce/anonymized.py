@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from discreet.anonymity.attributes import Repeated, rows_counted
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.cells import Cells
-from discreet.anonymity.reduce.lattice.result import Search
+from discreet.anonymity.reduce.lattice.search import Search
+from discreet.anonymity.reduce.recoding import Cells
 from discreet.anonymity.risk.reidentification import Reidentification
 
 if TYPE_CHECKING:

@@ -18,15 +18,14 @@ from discreet.anonymity.classes.frequencies import Frequencies, frequencies_of
 from discreet.anonymity.loss.measured import Shown, losses_of
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Whole
-from discreet.anonymity.records.matching import places_of
+from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.anonymized import Anonymized
-from discreet.anonymity.reduce.cells import Cells
-from discreet.anonymity.reduce.lattice.result import Search
+from discreet.anonymity.reduce.deidentify import released_in_order
+from discreet.anonymity.reduce.lattice.search import Search
 from discreet.anonymity.reduce.lattice.table import asked_size
-from discreet.anonymity.reduce.recoding import Recoding
-from discreet.anonymity.reduce.release import released_in_order
+from discreet.anonymity.reduce.recoding import Cells, Recoding
 from discreet.anonymity.risk.reidentification import reidentification_of
 from discreet.errors import InvalidArgument
 

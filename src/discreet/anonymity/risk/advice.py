@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.anonymity.attributes import say_whose
-from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.risk.lookalikes import DATES, NUMBERS
+from discreet.anonymity.records.records import Missing
+from discreet.anonymity.risk.figures import DATES, NUMBERS, Figures
 from discreet.anonymity.risk.reidentification import smallest_safe
 from discreet.anonymity.risk.words import Noun, hide, listed, percent
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk.remedies import Remedy
-    from discreet.anonymity.risk.report import RiskReport
 
 
-def advise(report: RiskReport) -> tuple[str, ...]:
+def advise(report: Figures) -> tuple[str, ...]:
     """What to do, the most urgent first; one sentence or two each.
 
     Args:
@@ -39,7 +38,7 @@ def advise(report: RiskReport) -> tuple[str, ...]:
     )
 
 
-def _identifying(report: RiskReport) -> tuple[str, ...]:
+def _identifying(report: Figures) -> tuple[str, ...]:
     """Columns that name people."""
     if not report.identifying:
         return ()
@@ -48,7 +47,7 @@ def _identifying(report: RiskReport) -> tuple[str, ...]:
     return (f"Leave out {listed(report.identifying)}: {names} people {alone}.",)
 
 
-def _small(report: RiskReport, safe: int) -> tuple[str, ...]:
+def _small(report: Figures, safe: int) -> tuple[str, ...]:
     """Rows in small classes, and what suppressing them would cost."""
     noun = Noun.of(report.unit)
     sizes, total = report.uniqueness.sizes, report.units
@@ -78,7 +77,7 @@ def _alone(unique: int, exposed: int) -> str:
     return f"; {unique:,} of them {'is' if unique == 1 else 'are'} unique"
 
 
-def _remedies(report: RiskReport, safe: int) -> tuple[str, ...]:
+def _remedies(report: Figures, safe: int) -> tuple[str, ...]:
     """The best column to leave out and the best to coarsen; only what helps."""
     exposed = report.uniqueness.sizes.below(safe)
     better = [each for each in report.remedies if each.exposed < exposed]
@@ -86,7 +85,7 @@ def _remedies(report: RiskReport, safe: int) -> tuple[str, ...]:
     return tuple(_remedy(each, report, exposed, safe) for each in best if each is not None)
 
 
-def _remedy(remedy: Remedy, report: RiskReport, exposed: int, safe: int) -> str:
+def _remedy(remedy: Remedy, report: Figures, exposed: int, safe: int) -> str:
     """One change, and what it would save."""
     noun, total = Noun.of(report.unit), report.units
     if remedy.action == "leave out":
@@ -99,7 +98,7 @@ def _remedy(remedy: Remedy, report: RiskReport, exposed: int, safe: int) -> str:
     return f"{what} brings the {noun.many} that hide among fewer than {safe} from {fewer}{unique}."
 
 
-def _plan(report: RiskReport, safe: int) -> tuple[str, ...]:
+def _plan(report: Figures, safe: int) -> tuple[str, ...]:
     """One way to get to a table that few rows must be suppressed of."""
     if not report.plan:
         return ()
@@ -115,7 +114,7 @@ def _plan(report: RiskReport, safe: int) -> tuple[str, ...]:
     return (f"One way to lower the risk: {listed(steps)}. {still}. anonymize searches for the way that loses least.",)
 
 
-def _together(report: RiskReport) -> tuple[str, ...]:
+def _together(report: Figures) -> tuple[str, ...]:
     """The smallest set that identifies."""
     if not report.identifiers.minimal:
         return ()
@@ -126,7 +125,7 @@ def _together(report: RiskReport) -> tuple[str, ...]:
     return (f"{listed(worst.columns)} together single out {singled}: coarsen or leave out one of them.",)
 
 
-def _sensitive(report: RiskReport) -> tuple[str, ...]:
+def _sensitive(report: Figures) -> tuple[str, ...]:
     """Rows whose class gives their sensitive value away, and values that may be one."""
     misspelt = tuple(
         f"Values of {each.sensitive} that differ from another only in case or blanks: {each.alike:,}. If they mean the "
@@ -144,7 +143,7 @@ def _sensitive(report: RiskReport) -> tuple[str, ...]:
     return (*homogeneous, *misspelt)
 
 
-def _population(report: RiskReport) -> tuple[str, ...]:
+def _population(report: Figures) -> tuple[str, ...]:
     """What the sample says of the population."""
     found = report.population
     if found is None or not found.unique:
@@ -159,7 +158,7 @@ def _population(report: RiskReport) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _register(report: RiskReport) -> tuple[str, ...]:
+def _register(report: Figures) -> tuple[str, ...]:
     """Rows that the register lacks."""
     lacking = report.reidentification.lacking
     if not lacking:
@@ -170,7 +169,7 @@ def _register(report: RiskReport) -> tuple[str, ...]:
     )
 
 
-def _lookalikes(report: RiskReport) -> tuple[str, ...]:
+def _lookalikes(report: Figures) -> tuple[str, ...]:
     """Columns that were probably meant to be read otherwise."""
     meant = {DATES: "1984-02-29 for 29.02.1984", NUMBERS: "3.14 for 3,14"}
     return tuple(

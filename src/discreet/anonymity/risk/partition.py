@@ -14,8 +14,7 @@ import numpy as np
 
 from discreet.anonymity.classes import Classes, classes_of
 from discreet.anonymity.records.column import Coded, Whole
-from discreet.anonymity.records.missing import Missing
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.sizes import sizes_of
 
 _CELLS = 8

@@ -15,9 +15,8 @@ import numpy as np
 
 from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.records.column import Whole
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, population_of, read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
 from discreet.anonymity.risk.words import Noun
 from discreet.errors import InvalidArgument, SchemaMismatch

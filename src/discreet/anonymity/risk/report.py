@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
-from discreet.anonymity.attributes import Attributes, Repeated, confirm, guess_attributes, repeated
+from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
 from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.models import Model
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Records, Unread
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.advice import advise
-from discreet.anonymity.risk.columns import ColumnRisk, column_risks
-from discreet.anonymity.risk.exposure import Checked, Exposure, checked, exposure_of
+from discreet.anonymity.risk.exposure import Checked, checked, exposure_of
+from discreet.anonymity.risk.figures import Figures, lookalikes_of
 from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
-from discreet.anonymity.risk.lookalikes import lookalikes_of
 from discreet.anonymity.risk.partition import Start, start
-from discreet.anonymity.risk.population.population import PopulationUniqueness, estimated, sample_of
+from discreet.anonymity.risk.population import estimated, sample_of
 from discreet.anonymity.risk.reidentification import (
     THRESHOLD,
-    Reidentification,
     register_of,
     reidentification_of,
     smallest_safe,
 )
-from discreet.anonymity.risk.remedies import Remedy, plan_of, remedies_of
-from discreet.anonymity.risk.text import written
-from discreet.anonymity.risk.uniqueness import Uniqueness, uniqueness_of
+from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
+from discreet.anonymity.risk.text import CAVEAT, written
+from discreet.anonymity.risk.uniqueness import uniqueness_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 
-CAVEAT = (
-    "These figures describe this table and the attackers named here. They say nothing of what other releases add, and "
-    "none of them is a guarantee of differential privacy."
-)
 _NAME_SOME = "name some: quasi_identifiers=[…], or --quasi-identifying COLUMNS"
 _WORK = 40_000_000
 """Sets of columns are tried up to a number of columns at which this many cells are visited: a fraction of a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RiskReport:
+class RiskReport(Figures):
     """Who can be singled out in a table, by what, and what it would cost to stop it.
 
     Args:
@@ -68,32 +61,6 @@ class RiskReport:
         remedies: what changing single columns would save, the best first.
         plan: one way to leave few rows in classes that are too small: changes one after the other.
     """
-
-    rows: int
-    units: int
-    unit: tuple[str, ...]
-    repeated: tuple[Repeated, ...]
-    missing: Missing
-    unread: Unread
-    attributes: Attributes | None
-    identifying: tuple[str, ...]
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    lookalikes: Mapping[str, str]
-    uniqueness: Uniqueness
-    reidentification: Reidentification
-    exposures: tuple[Exposure, ...]
-    checked: tuple[Checked, ...]
-    columns: tuple[ColumnRisk, ...]
-    identifiers: Identifiers
-    population: PopulationUniqueness | None
-    remedies: tuple[Remedy, ...]
-    plan: tuple[Remedy, ...]
-
-    @property
-    def k(self) -> int | None:
-        """The k of k-anonymity that the table has; 0 if it has no rows, None if rows were counted and not people."""
-        return None if self.repeated else self.uniqueness.sizes.smallest
 
     @property
     def advice(self) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from discreet.anonymity.classes import Classes, classes_of
 from discreet.anonymity.classes.classes import regrouped
 from discreet.anonymity.records.column import Mask
 from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
+from discreet.anonymity.records.records import Missing
 from discreet.errors import InvalidArgument
 
 

@@ -7,15 +7,20 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.anonymity.attributes import rows_counted
+from discreet.anonymity.risk.advice import advise
+from discreet.anonymity.risk.figures import Figures
 from discreet.anonymity.risk.sizes import ClassSizes
 from discreet.anonymity.risk.words import Noun, percent, taken_as
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk.exposure import Exposure
-    from discreet.anonymity.risk.population.population import PopulationUniqueness
+    from discreet.anonymity.risk.population import PopulationUniqueness
     from discreet.anonymity.risk.reidentification import Risk
-    from discreet.anonymity.risk.report import RiskReport
 
+CAVEAT = (
+    "These figures describe this table and the attackers named here. They say nothing of what other releases add, and "
+    "none of them is a guarantee of differential privacy."
+)
 WIDTH = 100
 """Letters of a line at the most; longer ones are hard to read."""
 _NARROWEST = 60
@@ -28,7 +33,7 @@ _STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
 """Where the histogram of class sizes is cut."""
 
 
-def written(report: RiskReport, width: int = WIDTH) -> str:
+def written(report: Figures, width: int = WIDTH) -> str:
     """All of a report.
 
     Args:
@@ -37,7 +42,7 @@ def written(report: RiskReport, width: int = WIDTH) -> str:
     """
     width, noun = min(max(width, _NARROWEST), WIDTH), Noun.of(report.unit)
     sections = {
-        "What to do": _numbered(report.advice),
+        "What to do": _numbered(advise(report)),
         "Risks of rows, not of people" if report.repeated else "Risks": _risks(report),
         "Class sizes": _histogram(report.uniqueness.sizes, noun),
         "Quasi-identifiers, the one that adds most first": _columns(report, width),
@@ -52,10 +57,10 @@ def written(report: RiskReport, width: int = WIDTH) -> str:
         first + _head(report, width),
         *(_section(title, lines, width) for title, lines in sections.items() if lines),
     ]
-    return "\n\n".join([*parts, "\n".join(wrap(report.caveat, width))])
+    return "\n\n".join([*parts, "\n".join(wrap(CAVEAT, width))])
 
 
-def _head(report: RiskReport, width: int) -> str:
+def _head(report: Figures, width: int) -> str:
     """What the report is about."""
     found, noun = report.uniqueness, Noun.of(report.unit)
     lines = [
@@ -95,7 +100,7 @@ def _numbered(sentences: Iterable[str]) -> list[_Line]:
     return [(f"{number}. {sentence}", 3) for number, sentence in enumerate(sentences, start=1)]
 
 
-def _risks(report: RiskReport) -> list[_Line]:
+def _risks(report: Figures) -> list[_Line]:
     """The three attackers."""
     found, noun = report.reidentification, Noun.of(report.unit)
     seen = "looks in the population" if found.population else "at most: no population given"
@@ -130,7 +135,7 @@ def _histogram(sizes: ClassSizes, noun: Noun) -> list[_Line]:
     return _plain(lines)
 
 
-def _columns(report: RiskReport, width: int) -> list[_Line]:
+def _columns(report: Figures, width: int) -> list[_Line]:
     """What each quasi-identifier adds."""
     total = max(report.units, 1)
     longest = max((len(each.name) for each in report.columns), default=0)
@@ -143,7 +148,7 @@ def _columns(report: RiskReport, width: int) -> list[_Line]:
     return _plain([f"{'column':<{names}}{'values':>9}{'unique alone':>15}{'unique without it':>20}", *lines])
 
 
-def _sets_title(report: RiskReport) -> str:
+def _sets_title(report: Figures) -> str:
     """What the identifying sets are."""
     found = report.identifiers
     limit = "" if found.at_most is None else f" of {found.at_most} or fewer columns"
@@ -153,7 +158,7 @@ def _sets_title(report: RiskReport) -> str:
     )
 
 
-def _sets(report: RiskReport) -> list[_Line]:
+def _sets(report: Figures) -> list[_Line]:
     """The identifying sets, smallest first."""
     minimal = report.identifiers.minimal
     lines = [(f"{percent(each.unique_share):>8}  {', '.join(each.columns)}", 10) for each in minimal[:_SETS]]
@@ -174,7 +179,7 @@ def _exposure(found: Exposure, noun: Noun) -> list[_Line]:
     ]
 
 
-def _promises(report: RiskReport) -> list[_Line]:
+def _promises(report: Figures) -> list[_Line]:
     """The models that were asked for."""
     noun = Noun.of(report.unit)
     return [
@@ -204,7 +209,7 @@ def _population(found: PopulationUniqueness) -> list[_Line]:
     )
 
 
-def _guessed(report: RiskReport) -> list[_Line]:
+def _guessed(report: Figures) -> list[_Line]:
     """What was guessed of the columns, for the user to confirm."""
     guesses = () if report.attributes is None else report.attributes.guesses
     return [(f"{each.column}: {each.kind}, {each.reason}", 2) for each in guesses]

@@ -8,9 +8,8 @@ from fractions import Fraction
 from math import exp, lgamma, log, log1p
 
 from discreet.anonymity.classes import Classes, classes_of
-from discreet.anonymity.records.missing import Missing
 from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.sizes import ClassSizes, sizes_of
 from discreet.anonymity.risk.words import Noun, percent
 from discreet.errors import InvalidArgument

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.records.records import Missing
 
 _LEAST = 0.001
 

@@ -11,9 +11,8 @@ from statistics import fmean, median
 
 from discreet.attacks.answers.pinning import Estimator, answers_needed, chance
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.answering import Answering, Bill, Reply
 from discreet.attacks.targets.bare import laplace_deviation
-from discreet.attacks.targets.reply import Bill, Reply
 from discreet.errors import InvalidArgument, NotTried
 
 

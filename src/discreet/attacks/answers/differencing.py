@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from discreet.attacks.answers.sureness import deviation_of, is_right, told
 from discreet.attacks.result import AttackResult
-from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Bill
+from discreet.attacks.targets.answering import Answering, Bill
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 from math import isfinite, tanh
 
 from discreet.attacks.result import AttackResult, Guess, surest
-from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.answering import Answering, Reply
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable, positive
 

@@ -15,10 +15,9 @@ from discreet.attacks.answers.row_space import Basis, Determined, Mask, determin
 from discreet.attacks.answers.sureness import deviation_of, is_right, sureness
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.people import Namer, named
-from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.answering import Answering, Bill, Reply
 from discreet.attacks.targets.exact import Exact
 from discreet.attacks.targets.imputed import Imputed
-from discreet.attacks.targets.reply import Bill, Reply
 from discreet.attacks.targets.wording import where
 from discreet.errors import InvalidArgument, NotTried
 

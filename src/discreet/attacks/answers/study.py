@@ -38,9 +38,8 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Reals, Whole
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
-from discreet.attacks.answers.marginals import Marginals
+from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.membership import TracingResult, told_apart
-from discreet.attacks.answers.spreading import spread
 from discreet.attacks.rows.people import named, one_of_each
 from discreet.attacks.targets.answers import Answers
 from discreet.attacks.targets.rows import Rows

@@ -8,7 +8,7 @@ from itertools import repeat
 from math import erf, hypot, sqrt
 
 from discreet.attacks.result import Guess
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.answering import Reply
 
 HALF = 0.5
 """Within this distance a whole number is told from all others."""

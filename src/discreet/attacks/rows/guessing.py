@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymity.records.column import Mask, Reals, Value, Whole
-from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import distinct
 from discreet.attacks.result import Guess
 from discreet.attacks.rows.people import Namer, People, first, shown
 from discreet.attacks.targets.compatible import plain

@@ -7,8 +7,7 @@ from math import inf
 from typing import Unpack
 
 from discreet.accounting import charge_of
-from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Histogram, Reply
+from discreet.attacks.targets.answering import Answering, Histogram, Reply
 from discreet.attacks.targets.wording import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive

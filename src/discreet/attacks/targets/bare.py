@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import exp, expm1, sqrt
 
-from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.exact import Exact
-from discreet.attacks.targets.reply import Reply
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.mechanisms import Laplace

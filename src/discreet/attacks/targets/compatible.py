@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Value, Whole
-from discreet.anonymity.records.distinct import distinct
-from discreet.anonymity.records.missing import Missing
+from discreet.anonymity.records.grouping import distinct
+from discreet.anonymity.records.records import Missing
 from discreet.errors import InvalidArgument
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"

@@ -9,9 +9,9 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Codes, Whole
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
+from discreet.attacks.targets.answering import Reply
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.exact import Exact
-from discreet.attacks.targets.reply import Reply
 from discreet.attacks.targets.rows import Rows
 from discreet.noise import uniform
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Mask, Reals, Whole
-from discreet.anonymity.records.distinct import distinct
-from discreet.anonymity.records.grouping import Grouping, group, starts_of
-from discreet.anonymity.records.records import Records
-from discreet.anonymity.records.units import Units
+from discreet.anonymity.records.grouping import Grouping, distinct, group, starts_of
+from discreet.anonymity.records.records import Records, Units
 from discreet.attacks.targets.compatible import CellsLike, relate
 from discreet.attacks.targets.joining import Joined, expand, itself, join
 from discreet.attacks.targets.tally import Tally

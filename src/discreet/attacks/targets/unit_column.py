@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.anonymity.records.read import Unit as WhoseRow
-    from discreet.anonymity.records.units import Units
+    from discreet.anonymity.records.records import Units
 
 _NAME = "unit_number"
 

@@ -15,7 +15,7 @@ from discreet.cli.common.screen import console, printable, say, say_folded
 
 if TYPE_CHECKING:
     from discreet.anonymity.models import Model
-    from discreet.anonymity.reduce.lattice.result import Search
+    from discreet.anonymity.reduce.lattice.search import Search
 
 _LABEL, _FIGURE = 12, 9
 

@@ -9,20 +9,15 @@ from math import floor
 
 import numpy as np
 
-from discreet.anonymity.hierarchies.hierarchy import Hierarchy
-from discreet.anonymity.hierarchies.ladder import Ladder
+from discreet.anonymity.hierarchies.ladder import Hierarchy, Ladder
+from discreet.anonymity.loss.cell_losses import NCP
 from discreet.anonymity.loss.loss import Levels, Loss
-from discreet.anonymity.loss.ncp import NCP
-from discreet.anonymity.models.model import Model
-from discreet.anonymity.models.thresholds import real
+from discreet.anonymity.models.model import Model, real
 from discreet.anonymity.records.column import Coded, Codes
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.cells import GroupedCells
-from discreet.anonymity.reduce.lattice.outcome import outcome_of
-from discreet.anonymity.reduce.lattice.result import Search
-from discreet.anonymity.reduce.lattice.search import search
-from discreet.anonymity.reduce.lattice.table import Table, table_of
-from discreet.anonymity.reduce.recoding import Recoded, Recoding
+from discreet.anonymity.reduce.lattice.search import Search, search
+from discreet.anonymity.reduce.lattice.table import Table, outcome_of, table_of
+from discreet.anonymity.reduce.recoding import GroupedCells, Recoded, Recoding
 from discreet.exact.rational import Rationalizable
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
 from discreet.anonymity.records.grouping import group, grouped
-from discreet.anonymity.records.units import Units
+from discreet.anonymity.records.records import Units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,11 @@ Relaxed: exactly half of the rows go to either side, the middle one of an odd nu
 the axis are ordered by their other quasi-identifiers. Those that agree on all of them and straddle the middle are dealt
 to both sides evenly, in the order of their sensitive values: what is common among them stays common in both halves.
 Filling up one half first would make classes with one sensitive value out of nothing.
+
+The rows of such a point agree on the quasi-identifiers and on the models' sensitive attributes; they may differ in
+other columns. They are put in the order of those and dealt to the classes evenly, like cards to hands of different
+sizes: whatever is common among them is common in each class, and the outcome doesn't depend on the order in which rows
+came.
 """
 
 from __future__ import annotations
@@ -17,11 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.records.column import Codes, Whole
-from discreet.anonymity.records.grouping import starts_of
+from discreet.anonymity.records.column import Coded, Codes, Whole
+from discreet.anonymity.records.grouping import pack, starts_of
 from discreet.anonymity.reduce.mondrian.axes import Axis
-from discreet.anonymity.reduce.mondrian.front import Front, Members
-from discreet.anonymity.reduce.mondrian.points import Points
+from discreet.anonymity.reduce.mondrian.points import Front, Members, Points
 
 _BITS = 63
 
@@ -182,3 +186,47 @@ def _order(keys: Whole, span: int, ties: Whole | None, number: int) -> Whole:
     packed.sort()  # several times faster than argsort, and the places come along
     packed &= (1 << bits) - 1
     return packed
+
+
+def classes_of_rows(members: Members, of_row: Whole, number: int, others: Sequence[Coded]) -> Whole:
+    """The class of each row.
+
+    Args:
+        members: the classes, and how many rows of each point they take.
+        of_row: of each row, its point.
+        number: how many points there are.
+        others: the columns that points don't tell apart.
+    """
+    owners = members.owners()
+    of_point = np.zeros(number, dtype=np.int64)
+    of_point[members.points] = owners
+    found = of_point[of_row]
+    split = np.bincount(members.points, minlength=number) > 1
+    if not split.any():
+        return found
+    rows = np.flatnonzero(split[of_row])
+    rows = rows[np.lexsort((_ranks(others, rows), of_row[rows]))]
+    parts = split[members.points]
+    found[rows] = _dealt(members.points[parts], owners[parts], members.rows[parts])
+    return found
+
+
+def _ranks(others: Sequence[Coded], rows: Whole) -> Whole:
+    """A number for each row that orders rows as their other columns do."""
+    if not others:
+        return np.zeros(len(rows), dtype=np.int64)
+    return pack([column.codes[rows] for column in others], [column.size for column in others])[0]
+
+
+def _dealt(points: Whole, owners: Whole, counts: Whole) -> Whole:
+    """The classes of the rows of each point, point by point: card j of a hand of c is due at (2j + 1)/(2c).
+
+    Args:
+        points: of each hand, which point it takes rows from.
+        owners: of each hand, its class.
+        counts: of each hand, how many rows it takes.
+    """
+    hand = np.repeat(np.arange(len(points)), counts)
+    card = np.arange(len(hand)) - np.repeat(np.cumsum(counts) - counts, counts)
+    due = (2 * card + 1) / (2 * counts[hand])
+    return owners[hand][np.lexsort((owners[hand], due, points[hand]))]

@@ -15,15 +15,11 @@ from discreet.anonymity.records.column import Codes
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.cells import Cells
-from discreet.anonymity.reduce.mondrian.axes import Axis, axes_of
-from discreet.anonymity.reduce.mondrian.dealing import classes_of_rows
-from discreet.anonymity.reduce.mondrian.front import Members, everything
-from discreet.anonymity.reduce.mondrian.judge import Judge
-from discreet.anonymity.reduce.mondrian.partition import partition
-from discreet.anonymity.reduce.mondrian.points import Points, points_of
-from discreet.anonymity.reduce.mondrian.showing import shown
-from discreet.anonymity.reduce.recoding import Recoded, Recoding, recoding_of_nothing
+from discreet.anonymity.reduce.mondrian.axes import Axis, axes_of, shown
+from discreet.anonymity.reduce.mondrian.cutting import classes_of_rows
+from discreet.anonymity.reduce.mondrian.partition import Judge, partition
+from discreet.anonymity.reduce.mondrian.points import Members, Points, everything, points_of
+from discreet.anonymity.reduce.recoding import Cells, Recoded, Recoding, recoding_of_nothing
 from discreet.anonymity.risk.words import Noun
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
@@ -118,7 +114,7 @@ def mondrian_beside(
 
     Examples:
         >>> from discreet.anonymity import read
-        >>> from discreet.anonymity.models.k_map import KMap
+        >>> from discreet.anonymity.models.k_anonymity import KMap
         >>> town = read({"age": [20, 20, 23, 30, 35, 35]})
         >>> found = mondrian_beside(read({"age": [20, 23, 35]}), ["age"], [KMap(2)], town)
         >>> found.population.to_arrow()["age"].to_pylist()

@@ -14,8 +14,7 @@ from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.numbers import numbers
 from discreet.attacks.rows.people import Namer, first, named, refuse_rows
-from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally import summed
 from discreet.attacks.targets.wording import where

@@ -12,8 +12,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group, starts_of
-from discreet.anonymity.records.records import Records
-from discreet.anonymity.records.units import Units
+from discreet.anonymity.records.records import Records, Units
 from discreet.attacks.rows.linking.pairs import Pairs
 from discreet.attacks.rows.linking.sampling import Sample
 from discreet.attacks.targets.joining import expand

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Reals, Whole
-from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import distinct
 from discreet.attacks.rows.linking.nearness import Nearness
 from discreet.attacks.rows.people import keys_of
 from discreet.attacks.targets.compatible import CellsLike, Relation, relate

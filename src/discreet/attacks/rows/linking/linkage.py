@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.guessing import Truth, guesses, score, truth_of

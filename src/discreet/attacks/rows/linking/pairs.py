@@ -13,8 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.anonymity.records.column import Codes, Reals, Whole
-from discreet.anonymity.records.distinct import distinct
-from discreet.anonymity.records.grouping import group
+from discreet.anonymity.records.grouping import distinct, group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.rows.linking.compared import Compared
 from discreet.attacks.targets.joining import expand, join

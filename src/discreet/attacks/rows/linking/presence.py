@@ -24,8 +24,7 @@ from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.linking.nearness import Near
 from discreet.attacks.rows.linking.sparse import Log, guessed_log
 from discreet.attacks.rows.people import shown
-from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.reply import Reply
+from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.wording import quoted, where
 from discreet.errors import InvalidArgument, NotTried
 

@@ -9,7 +9,7 @@ from math import inf, nan
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
-from discreet.anonymity.records.distinct import distinct
+from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.linking.compared import equal

@@ -9,8 +9,7 @@ from math import ceil, log2
 import numpy as np
 
 from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.anonymity.records.distinct import distinct
-from discreet.anonymity.records.grouping import group
+from discreet.anonymity.records.grouping import distinct, group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.numbers import numbers

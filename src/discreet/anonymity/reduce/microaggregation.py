@@ -18,18 +18,14 @@ from discreet.anonymity.classes.frequencies import frequencies_of
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Reals, Whole
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.packing import pack
+from discreet.anonymity.records.grouping import group, pack
 from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.cells import ListedCells
-from discreet.anonymity.reduce.microaggregation.averages import Averages, coordinates_of, means, medians
-from discreet.anonymity.reduce.microaggregation.mdav import grid_bits, mdav
+from discreet.anonymity.reduce.mdav import Averages, coordinates_of, grid_bits, mdav, means, medians
 from discreet.anonymity.reduce.mondrian.axes import axes_of
-from discreet.anonymity.reduce.mondrian.dealing import classes_of_rows
-from discreet.anonymity.reduce.mondrian.judge import Judge
-from discreet.anonymity.reduce.mondrian.partition import partition
+from discreet.anonymity.reduce.mondrian.cutting import classes_of_rows
+from discreet.anonymity.reduce.mondrian.partition import Judge, partition
 from discreet.anonymity.reduce.mondrian.points import points_of
-from discreet.anonymity.reduce.recoding import Recoded, Recoding, recoding_of_nothing
+from discreet.anonymity.reduce.recoding import ListedCells, Recoded, Recoding, recoding_of_nothing
 from discreet.errors import InvalidArgument
 
 _Average = Literal["mean", "median"]

@@ -1,4 +1,4 @@
-"""Entropy ℓ-diversity: the sensitive values of a class are as uncertain as l equally frequent ones."""
+"""ℓ-diversity, distinct, by entropy and recursive: the sensitive values of each class differ."""
 
 from __future__ import annotations
 
@@ -10,12 +10,71 @@ from math import gcd, log
 import numpy as np
 
 from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.models.comparing import at_most, below, settled
-from discreet.anonymity.models.counting import Counts, counts_of
-from discreet.anonymity.models.model import lowest
-from discreet.anonymity.models.thresholds import attribute, real, shown
-from discreet.anonymity.records.column import Mask, Reals
+from discreet.anonymity.models.counting import Counts, Exact, at_most, below, counts_of, settled
+from discreet.anonymity.models.model import AtLeast, above_zero, attribute, highest, lowest, real, shown, whole
+from discreet.anonymity.records.column import Mask, Reals, Whole
 from discreet.exact.rational import Rationalizable
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctDiversity(AtLeast):
+    """The rows among which one hides have at least l different sensitive values.
+
+    Where it is 1, everybody in the class has the same value and needs no name. It says nothing about how often a value
+    occurs: 99 of 100 rows may share one. A missing value is a value, and texts are compared letter by letter, so "HIV"
+    and "hiv" are two: both make a class look more diverse.
+
+    Where units have several values in a class, it is the least number of values that every unit might have one of: the
+    fewest whose counts add up to the units. So an attacker who rules out any l − 2 values still can't be sure of
+    another. Proof. What l − 1 values hold together is less than the units, so somebody has none of them: not those
+    ruled out, and not the other one.
+
+    Args:
+        l: 1 or more; 1 asks for nothing.
+        sensitive: the sensitive attribute.
+
+    Raises:
+        InvalidArgument: l is no such number.
+
+    Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), "ℓ-diversity: privacy beyond k-anonymity", the
+    definition of the ℓ-diversity principle, read as a number of distinct values; Li, Li, Venkatasubramanian (2007),
+    section 2, for the name.
+
+    Examples:
+        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.records import read
+        >>> table = read({"zip": ["1", "1", "2", "2"], "ill": ["flu", "HIV", "flu", "flu"]})
+        >>> found = frequencies_of(table, ["zip"], "ill")
+        >>> DistinctDiversity(2, "ill").met(found).tolist(), DistinctDiversity(2, "ill").reached(found)
+        ([True, False], 1.0)
+    """
+
+    l: int  # noqa: E741 — the letter by which everybody knows it
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        """Read the threshold."""
+        object.__setattr__(self, "l", whole(self.l, "l"))
+        attribute(self.sensitive)
+
+    @property
+    def least(self) -> int:
+        """The l."""
+        return self.l
+
+    def number(self, frequencies: Frequencies) -> Whole:
+        """Of each class, how many different values it has, or how many it takes to hold every unit.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        counts = counts_of(frequencies, self.sensitive)
+        return counts.fewest() if counts.several else counts.lengths
+
+    def __str__(self) -> str:
+        """As "distinct 3-diversity of disease"."""
+        return f"distinct {self.l}-diversity of {self.sensitive}"
+
 
 _UNIT = 2.0**-50
 """Eight times the rounding of one operation on doubles."""
@@ -189,3 +248,104 @@ def _equal(counts: tuple[int, ...], bound: Fraction) -> bool:
         while under % prime == 0:
             under, exponents[prime] = under // prime, exponents[prime] - size
     return over == under == 1 and not any(exponents.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveDiversity:
+    """In every class r₁ < c·(r_l + … + r_m), where r₁ ≥ r₂ ≥ … are the counts of its sensitive values.
+
+    An attacker who rules out any l − 2 values still sees no value fill more than c times what the others have. The sum
+    is what the class has without its l − 1 most frequent values; that is how it is counted where units have several.
+
+    Args:
+        c: above 0.
+        l: 2 or more. (The paper calls every class 1-diverse.)
+        sensitive: the sensitive attribute.
+
+    Raises:
+        InvalidArgument: c or l are no such numbers.
+
+    Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, "ℓ-diversity: privacy beyond k-anonymity" (2007), the
+    definition of recursive (c, ℓ)-diversity.
+
+    Examples:
+        >>> from discreet.anonymity.classes import frequencies_of
+        >>> from discreet.anonymity.records import read
+        >>> table = read({"zip": ["1"] * 4, "ill": ["flu", "flu", "HIV", "cold"]})
+        >>> found = frequencies_of(table, ["zip"], "ill")
+        >>> model = RecursiveDiversity(c=2, l=3, sensitive="ill")
+        >>> print(model, model.measure(found).tolist(), model.met(found).tolist())  # 2 < 2·1 isn't true
+        (c=2, l=3)-diversity of ill [2.0] [False]
+    """
+
+    c: Rationalizable
+    l: int  # noqa: E741 — the letter by which everybody knows it
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        """Read the thresholds."""
+        object.__setattr__(self, "c", above_zero(self.c, "c"))
+        object.__setattr__(self, "l", whole(self.l, "l", least=2))
+        attribute(self.sensitive)
+
+    @property
+    def grows(self) -> bool:
+        """False: enough rows with one value make it too frequent for any c."""
+        return False
+
+    @property
+    def merges(self) -> bool:
+        """True.
+
+        Proof. Let top_j be the sum of the j largest counts. A class of s rows meets it if and only if
+        c·(s − top_{l−1}) − top_1 > 0. The j values with the largest counts in a union have, in either part, at most
+        that part's top_j, so top_j of the union is at most the sum of both, while s is the sum. Hence the left side of
+        the union is at least the sum of the two left sides, which are above 0.
+        """
+        return True
+
+    @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class."""
+        return False
+
+    @property
+    def _c(self) -> Fraction:
+        """The factor, as read."""
+        return above_zero(self.c, "c")
+
+    def measure(self, frequencies: Frequencies) -> Reals:
+        """Of each class, r₁ / (r_l + … + r_m): c must be above it. ∞ if it has fewer than l values.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        first, rest = self._ends(counts_of(frequencies, self.sensitive))
+        ratio = np.full(len(first), np.inf)
+        np.divide(first, rest, out=ratio, where=rest > 0)
+        return ratio
+
+    def met(self, frequencies: Frequencies) -> Mask:
+        """Which classes meet it, exactly.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        first, rest = self._ends(counts_of(frequencies, self.sensitive))
+        return below(first, rest, self._c)
+
+    def reached(self, frequencies: Frequencies) -> float:
+        """What c must be above for the whole table; 0 of no classes.
+
+        Raises:
+            InvalidArgument: the frequencies are about another attribute.
+        """
+        return highest(self.measure(frequencies))
+
+    def _ends(self, counts: Counts) -> tuple[Exact, Exact]:
+        """Of each class, its largest count, and what is left of it without the l − 1 most frequent values."""
+        return counts.most(counts.counts), np.maximum(counts.sizes - counts.covered(self.l - 1), 0)
+
+    def __str__(self) -> str:
+        """As "(c=3, l=2)-diversity of disease"."""
+        return f"(c={shown(self._c)}, l={self.l})-diversity of {self.sensitive}"

@@ -1,25 +1,43 @@
-"""Guessing what each column is, for the user to confirm."""
+"""Kinds of attributes: guessed with reasons, confirmed by the user."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.attributes.kind import AttributeKind
-from discreet.anonymity.attributes.vocabulary import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
-from discreet.anonymity.hierarchies.lookalikes import dotted_days
-from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present
+from discreet.anonymity.hierarchies.texts import are_whole, dotted_days, is_number, is_time, present
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
+from discreet.anonymity.vocabulary import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables.schema.column import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class AttributeKind(StrEnum):
+    """The four kinds of attributes, as ARX names them.
+
+    Examples:
+        >>> AttributeKind("quasi-identifying").name
+        'QUASI_IDENTIFYING'
+    """
+
+    IDENTIFYING = "identifying"
+    """Names a person by itself: a name, a number, an address. It never belongs into a release."""
+    QUASI_IDENTIFYING = "quasi-identifying"
+    """May be known from elsewhere, and with others of its kind may single a person out. It is what gets generalised."""
+    SENSITIVE = "sensitive"
+    """What others must not learn about a person; they are taken not to know it yet."""
+    INSENSITIVE = "insensitive"
+    """Neither known from elsewhere nor of interest. It stays as it is, so say so only when sure."""
+
 
 _SAID = "said by the user"
 
