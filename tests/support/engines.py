@@ -45,10 +45,7 @@ def as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any]) -> Snapshot
     held = {}
     for table in tables:
         ids = identifying(table, tables)
-        columns = tuple(
-            HeldColumn(name=column.name, kind=column.kind, identifies=column.name.casefold() in ids)
-            for column in table.columns
-        )
+        columns = tuple(HeldColumn.of(column, ids) for column in table.columns)
         rows = data[table.source.location]
         held[table.name.casefold()] = HeldTable(columns=columns, rows=rows.num_rows, digest="", data=rows)
     return Snapshot(tables=held)

@@ -225,15 +225,7 @@ class _Reading:
     def into(self, session: Session, path: Path | None, source: OpenSource) -> HeldTable:
         """Read all rows, into a file or into memory."""
         fields = self._fields(source)
-        columns = tuple(
-            HeldColumn(
-                name=column.name,
-                kind=column.kind,
-                identifies=column.name.casefold() in self.identifying,
-                time_zone=column.time_zone,
-            )
-            for column in self.table.columns
-        )
+        columns = tuple(HeldColumn.of(column, self.identifying) for column in self.table.columns)
         session.register(self.view, self._stream(source, fields))
         query = self._query(fields)
         held = self._held(session, query, columns, path)

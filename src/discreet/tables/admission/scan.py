@@ -72,15 +72,8 @@ class Scan:
         self._check_compared(session, dict(zip(files, footers, strict=True)), names)
         self._check_values(session, files, names, rows)
         return HeldTable(
-            columns=tuple(
-                HeldColumn(
-                    name=names[column.name],  # to DuckDB, only names that differ in case in a simpler way are alike
-                    kind=column.kind,
-                    identifies=column.name.casefold() in self.identifying,
-                    time_zone=column.time_zone,
-                )
-                for column in self.table.columns
-            ),
+            # As its files call them: to DuckDB, only names that differ in case in a simpler way are alike.
+            columns=tuple(HeldColumn.of(column, self.identifying, names[column.name]) for column in self.table.columns),
             rows=rows,
             digest="",
             written=written(self.table.source),

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from discreet.errors import SnapshotError, SnapshotMissing
-from discreet.tables.schema.column import Kind
+from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Table
 from discreet.tables.sources.in_place import Place, check_places, held_open
@@ -53,6 +53,18 @@ class HeldColumn:
     kind: Kind
     identifies: bool = False
     time_zone: str | None = None
+
+    @classmethod
+    def of(cls, column: Column, identifying: frozenset[str], name: str | None = None) -> Self:
+        """A column as it is declared.
+
+        Args:
+            column: as declared.
+            identifying: the columns of its table that identify, in lower case.
+            name: of a column in place, in its files.
+        """
+        identifies = column.name.casefold() in identifying
+        return cls(name=name or column.name, kind=column.kind, identifies=identifies, time_zone=column.time_zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
