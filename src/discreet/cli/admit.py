@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.screen import counting, error_console, say
+from discreet.cli.common.screen import counting, error_console, number_of, say
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -82,8 +82,6 @@ def admit(  # noqa: PLR0913 — each is an option of the command
 
 def _show(done: AdmissionReport, *, report: bool) -> None:
     """What was done, in words."""
-    from discreet.anonymity.risk.words import number_of
-
     if done.version is None:
         say("nothing was put in force")
     for group, version in done.groups.items():
@@ -103,8 +101,6 @@ def _show(done: AdmissionReport, *, report: bool) -> None:
 
 def _lines(found: Mapping[str, Any]) -> list[str]:
     """What was left out of a table, a line each."""
-    from discreet.anonymity.risk.words import number_of
-
     lines = []
     if found["left_out"]:
         lines.append(number_of(found["left_out"], "row doesn't say whose it is", "rows don't say whose they are"))

@@ -17,7 +17,7 @@ from discreet.anonymity.classes.classes import chosen
 from discreet.anonymity.records.read import Unit, read
 from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.partition import Partition, Start, start
-from discreet.anonymity.risk.words import Noun, number_of, percent
+from discreet.anonymity.risk.words import Noun, percent
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
@@ -226,7 +226,7 @@ class Identifiers:
 
     def __str__(self) -> str:
         """The sets, for people."""
-        sets = number_of(len(self.minimal), "minimal set of columns singles", "minimal sets of columns single")
+        sets = Noun("minimal set of columns singles", "minimal sets of columns single").counted(len(self.minimal))
         head = f"{sets} out more than {percent(float(self.share))} of the {Noun.of(self.unit).many}"
         lines = [f"{percent(each.unique_share):>8}  {', '.join(each.columns)}" for each in self.minimal]
         return "\n".join([head, *lines])

@@ -24,16 +24,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def number_of(count: int, one: str, many: str) -> str:
-    """A number of things.
-
-    Examples:
-        >>> number_of(1, "row", "rows"), number_of(1500, "row", "rows")
-        ('1 row', '1,500 rows')
-    """
-    return f"{count:,} {one if count == 1 else many}"
-
-
 @dataclass(frozen=True, slots=True)
 class Noun:
     """What is counted, in words.
@@ -57,7 +47,7 @@ class Noun:
 
     def counted(self, count: int) -> str:
         """So many of them."""
-        return number_of(count, self.one, self.many)
+        return f"{count:,} {self.one if count == 1 else self.many}"
 
 
 def hide(count: int) -> str:

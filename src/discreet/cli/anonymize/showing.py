@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from discreet.cli.anonymize.outcome import Outcome, Shown
 from discreet.cli.anonymize.threats import Threat
-from discreet.cli.common.screen import console, printable, say, say_folded
+from discreet.cli.common.screen import console, number_of, printable, say, say_folded
 
 if TYPE_CHECKING:
     from discreet.anonymity.models import Model
@@ -134,7 +134,7 @@ def proof(search: Search) -> dict[str, str]:
 
 def shown(column: Shown) -> str:
     """How a column is shown, in words."""
-    values = f"{column.values:,} {'value' if column.values == 1 else 'values'}"
+    values = number_of(column.values, "value", "values")
     what = "as it was" if column.level == 0 else f"{values} become {column.cells:,}"
     level = "" if column.level is None else f", level {column.level} of {column.height}"
     origin = f" ({column.origin})" if column.origin else ""
@@ -153,7 +153,7 @@ def figures(threat: Threat) -> tuple[str, str]:
 
 def warning(formulas: int) -> str:
     """What a spreadsheet would do."""
-    cells = "1 cell begins" if formulas == 1 else f"{formulas:,} cells begin"
+    cells = number_of(formulas, "cell begins", "cells begin")
     return (
         f"{cells} with =, +, - or @, which a spreadsheet takes for a formula; they are written as they are, so import "
         "the file with its columns as text"

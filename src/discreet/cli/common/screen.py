@@ -113,6 +113,16 @@ def counting(what: str) -> Iterator[Callable[[str, int], None]]:
         status.stop()
 
 
+def number_of(count: int, one: str, many: str) -> str:
+    """A number of things.
+
+    Examples:
+        >>> number_of(1, "row", "rows"), number_of(1500, "row", "rows")
+        ('1 row', '1,500 rows')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def printable(text: str) -> str:
     r"""The text with each character that a terminal would obey, instead of show, replaced by `�`, or by a space.
 
