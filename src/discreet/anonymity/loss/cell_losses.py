@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.loss.loss import ColumnMeter, Left, Sets, column_meter, levels_of
+from discreet.anonymity.loss.loss import CellLoss, Left, Sets, levels_of
 from discreet.anonymity.records.column import Coded, Whole
 
 _GRID = 1 << 30
@@ -16,7 +15,7 @@ _GRID = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NCP:
+class NCP(CellLoss):
     """The mean width of the cells of a release, from 0 (values as they were) to 1 (nothing is said).
 
     A cell that stands for m of the M values that occur in its column has the width (m − 1)/(M − 1). In a column of
@@ -46,17 +45,7 @@ class NCP:
         """What it is called."""
         return "ncp"
 
-    def meter(
-        self,
-        columns: Sequence[Coded],
-        ladders: Sequence[Ladder],
-        counts: Sequence[Whole],
-        k: int,  # noqa: ARG002 — for class sizes
-    ) -> ColumnMeter:
-        """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
-        return column_meter(columns, ladders, counts, self._levels)
-
-    def _levels(self, column: Coded, ladder: Ladder) -> list[Left]:
+    def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
         """What each group of a column still says, level by level."""
         return [self.left(column, level) for level in levels_of(ladder)]
 
@@ -135,7 +124,7 @@ def _gridded(numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Whole:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entropy:
+class Entropy(CellLoss):
     """The share of bits that is lost.
 
     A row whose value v became the cell B loses log2(N(B)/N(v)) bits in that column, where N counts the rows of the
@@ -166,17 +155,7 @@ class Entropy:
         """What it is called."""
         return "entropy"
 
-    def meter(
-        self,
-        columns: Sequence[Coded],
-        ladders: Sequence[Ladder],
-        counts: Sequence[Whole],
-        k: int,  # noqa: ARG002 — for class sizes
-    ) -> ColumnMeter:
-        """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
-        return column_meter(columns, ladders, counts, self._levels)
-
-    def _levels(self, column: Coded, ladder: Ladder) -> list[Left]:
+    def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
         """What each group of a column still says, level by level."""
         counts = column.counts()
         return [self.left(counts, level) for level in levels_of(ladder)]
@@ -195,7 +174,7 @@ class Entropy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Precision:
+class Precision(CellLoss):
     """The share of precision that is lost: the mean of level over height, 1 for a row left out.
 
     A column without levels above its values loses nothing while it is kept. Sweeney's Prec is 1 minus this loss.
@@ -220,21 +199,10 @@ class Precision:
         """What it is called."""
         return "precision"
 
-    def meter(
-        self,
-        columns: Sequence[Coded],
-        ladders: Sequence[Ladder],
-        counts: Sequence[Whole],
-        k: int,  # noqa: ARG002 — for class sizes
-    ) -> ColumnMeter:
-        """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
-        return column_meter(columns, ladders, counts, _levels)
-
-
-def _levels(_: Coded, ladder: Ladder) -> list[Left]:
-    """What each group of a column still says, level by level, whatever its values are."""
-    unit = max(ladder.height, 1)
-    return [
-        Left(parts=np.full(ladder.groups(level), unit - level, dtype=np.int64), unit=unit)
-        for level in range(ladder.height + 1)
-    ]
+    def levels(self, column: Coded, ladder: Ladder) -> list[Left]:  # noqa: ARG002 — whatever its values are
+        """What each group of a column still says, level by level."""
+        unit = max(ladder.height, 1)
+        return [
+            Left(parts=np.full(ladder.groups(level), unit - level, dtype=np.int64), unit=unit)
+            for level in range(ladder.height + 1)
+        ]

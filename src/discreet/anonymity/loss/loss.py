@@ -16,7 +16,8 @@ known for every node from the columns' marginal counts alone, before any class i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -223,33 +224,36 @@ class ColumnMeter:
         return float(score) / float(self.full)
 
 
-def column_meter(
-    columns: Sequence[Coded],
-    ladders: Sequence[Ladder],
-    counts: Sequence[Whole],
-    left: Callable[[Coded, Ladder], Sequence[Left]],
-) -> ColumnMeter:
-    """Bind a sum over cells to the quasi-identifiers of a table; the arguments are those of `Loss.meter`.
+class CellLoss(ABC):
+    """A loss that is a sum over the cells of a release: each column says by itself what its cells lose."""
 
-    Args:
-        columns: the quasi-identifiers.
-        ladders: of each.
-        counts: of each, how many rows have each value.
-        left: level by level, what each group of a column still says.
-    """
-    said = [tuple(left(column, ladder)) for column, ladder in zip(columns, ladders, strict=True)]
-    scale = lcm(*(levels[0].unit for levels in said))
-    totals = tuple(
-        tuple(parts.total(level.sums(count), scale) for parts, level in zip(levels, levels_of(ladder), strict=True))
-        for levels, ladder, count in zip(said, ladders, counts, strict=True)
-    )
-    values = [column[0] for column in totals]  # level 0 says all there is to lose
-    full = sum(values) if scale else fsum(values)
-    exact = scale and full <= _EXACT
-    return ColumnMeter(
-        full=full,
-        left=tuple(said),
-        totals=totals,
-        scale=scale,
-        tolerance=0.0 if exact else _DOUBT * (float(full) + int(counts[0].sum())),
-    )
+    __slots__ = ()
+
+    @abstractmethod
+    def levels(self, column: Coded, ladder: Ladder) -> list[Left]:
+        """Level by level, what each group of a column still says."""
+
+    def meter(
+        self,
+        columns: Sequence[Coded],
+        ladders: Sequence[Ladder],
+        counts: Sequence[Whole],
+        k: int,  # noqa: ARG002 — for class sizes
+    ) -> ColumnMeter:
+        """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
+        said = [tuple(self.levels(column, ladder)) for column, ladder in zip(columns, ladders, strict=True)]
+        scale = lcm(*(levels[0].unit for levels in said))
+        totals = tuple(
+            tuple(parts.total(level.sums(count), scale) for parts, level in zip(levels, levels_of(ladder), strict=True))
+            for levels, ladder, count in zip(said, ladders, counts, strict=True)
+        )
+        values = [column[0] for column in totals]  # level 0 says all there is to lose
+        full = sum(values) if scale else fsum(values)
+        exact = scale and full <= _EXACT
+        return ColumnMeter(
+            full=full,
+            left=tuple(said),
+            totals=totals,
+            scale=scale,
+            tolerance=0.0 if exact else _DOUBT * (float(full) + int(counts[0].sum())),
+        )

@@ -17,7 +17,27 @@ from discreet.exact.rational import Rationalizable
 
 
 @dataclass(frozen=True, slots=True)
-class KAnonymity(AtLeast):
+class _HidesAmong(AtLeast):
+    """Every unit hides among k, whatever is sensitive about it."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        """Read the threshold."""
+        object.__setattr__(self, "k", whole(self.k, "k"))
+
+    @property
+    def sensitive(self) -> None:
+        """It is about no sensitive attribute."""
+
+    @property
+    def least(self) -> int:
+        """The k."""
+        return self.k
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity(_HidesAmong):
     """Every unit hides among at least k units with the same quasi-identifiers: every row, where each is a unit.
 
     It says nothing about what these have in common: where all of them are ill, everybody in the class is known to be.
@@ -38,21 +58,6 @@ class KAnonymity(AtLeast):
         2-anonymity [True, False] 1.0
     """
 
-    k: int
-
-    def __post_init__(self) -> None:
-        """Read the threshold."""
-        object.__setattr__(self, "k", whole(self.k, "k"))
-
-    @property
-    def sensitive(self) -> None:
-        """It is about no sensitive attribute."""
-
-    @property
-    def least(self) -> int:
-        """The k."""
-        return self.k
-
     def number(self, frequencies: Frequencies) -> Whole:
         """Of each class, among how many units one of its units hides."""
         return frequencies.sizes
@@ -63,7 +68,7 @@ class KAnonymity(AtLeast):
 
 
 @dataclass(frozen=True, slots=True)
-class KMap(AtLeast):
+class KMap(_HidesAmong):
     """Every row has the quasi-identifiers of at least k units of a population table.
 
     It is weaker than k-anonymity: it protects as long as the attacker doesn't know who of the population is in the
@@ -86,21 +91,6 @@ class KMap(AtLeast):
         >>> print(KMap(3), KMap(3).met(found).tolist(), KMap(3).reached(found))
         3-map [False, True] 2.0
     """
-
-    k: int
-
-    def __post_init__(self) -> None:
-        """Read the threshold."""
-        object.__setattr__(self, "k", whole(self.k, "k"))
-
-    @property
-    def sensitive(self) -> None:
-        """It is about no sensitive attribute."""
-
-    @property
-    def least(self) -> int:
-        """The k."""
-        return self.k
 
     def number(self, frequencies: Frequencies) -> Whole:
         """Of each class, how many units of the population have its quasi-identifiers.
