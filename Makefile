@@ -26,7 +26,7 @@ check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check . || { echo "run: $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/mypy --no-error-summary
-	@out=$$($(BIN)/lint-imports 2>&1) || { echo "$$out"; exit 1; }
+	@out=$$($(BIN)/lint-imports --no-cache 2>&1) || { echo "$$out"; exit 1; }
 
 docs: $(VENV)/dev.stamp ## the documentation, into site/; a broken link or reference fails
 	@NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --quiet --strict
