@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accounting import Charge, charge_of
+from discreet.accounting import Charge, bounded_range_to_zcdp, charge_of, laplace_to_zcdp
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, GaussianEvent, LaplaceEvent, SelectionEvent
 from support.pmf import Pmf, gaussian_pmf, laplace_pmf, shifted
@@ -57,10 +57,11 @@ def test_the_charge_of_laplace_noise_is_tight() -> None:
 
 
 def test_knowing_how_far_one_group_moves_saves_its_share() -> None:
-    """Fifty groups that move by 1 cost about a fiftieth in ρ of one that moves by 50, and the same ε."""
+    """Fifty groups that move by 1 cost in ρ what they cost each, some fiftieth of one that moves by 50."""
     together, apart = (charge_of(LaplaceEvent(scale=Fraction(500), l1=50, linf=linf)) for linf in (50, 1))
     assert together.epsilon == apart.epsilon
-    assert float((together.rho or 0) / (apart.rho or 1)) == pytest.approx(50, rel=0.01)
+    assert (together.rho, apart.rho) == (laplace_to_zcdp(500, 50), 50 * laplace_to_zcdp(500, 1))
+    assert 48 < (together.rho or 0) / (apart.rho or 1) < 50
     assert together == charge_of(LaplaceEvent(scale=Fraction(500), l1=50))
 
 
@@ -96,7 +97,7 @@ def test_a_selection_by_scores_is_within_its_charge(epsilon: Fraction, base: flo
     """Logits that move by ε/2 either way, or by ε one way: no divergence exceeds αρ, and no log ratio ε."""
     charge = charge_of(ExponentialEvent(epsilon=epsilon))
     e, logits = float(epsilon), [0.0, base, base / 2]
-    assert charge == Charge(epsilon=epsilon, rho=epsilon**2 / 8, delta=Fraction(0))
+    assert charge == Charge(epsilon=epsilon, rho=bounded_range_to_zcdp(epsilon), delta=Fraction(0))
     for moves in [*product((-e / 2, 0, e / 2), repeat=3), *product((0, e / 3, e), repeat=3)]:
         one, other = softmax(logits), softmax([logit + move for logit, move in zip(logits, moves, strict=True)])
         assert all(abs(log(one[n] / other[n])) <= e * (1 + 1e-9) for n in one)
@@ -120,10 +121,10 @@ def test_many_selections_cost_as_if_few_took_all() -> None:
     alone = charge_of(ExponentialEvent(epsilon=Fraction(1, 5)))
     assert apart.epsilon == 2
     assert apart.rho == 10 * (alone.rho or 0)
-    assert charge_of(ExponentialEvent(epsilon=Fraction(2), each=Fraction(2))).rho == Fraction(1, 2)
+    assert charge_of(ExponentialEvent(epsilon=Fraction(2), each=Fraction(2))).rho == bounded_range_to_zcdp(2)
     lopsided = [Fraction(1, 5)] * 9 + [Fraction(1, 10)] * 2
     assert sum(lopsided) == 2
-    assert sum(part**2 / 8 for part in lopsided) <= (apart.rho or 0)
+    assert sum(map(bounded_range_to_zcdp, lopsided)) <= (apart.rho or 0)
 
 
 def test_composition_adds_up() -> None:

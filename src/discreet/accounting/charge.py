@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.accounting.conversions import bounded_range_to_zcdp, pure_to_zcdp
+from discreet.accounting.conversions import bounded_range_to_zcdp, laplace_to_zcdp, pure_to_zcdp
 from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.privacy import (
@@ -88,9 +88,9 @@ def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each ki
     about neighbours under the adjacency the event's sensitivities refer to. That one rare event serves both readings
     is what lets a filter switch between them without paying δ twice; see `discreet.accounting.filters`.
 
-    - Laplace: ε = ℓ1 / scale. A coordinate that moves by v is (v/scale)-DP, so r(v/scale)-zCDP, with r as in
-      `pure_to_zcdp`; coordinates have independent noise, so their ρ add up. As r(x)/x increases in x, the sum is
-      greatest when as few coordinates as possible move, each by ℓ∞: ρ = (ℓ1/ℓ∞) · r(ℓ∞/scale).
+    - Laplace: ε = ℓ1 / scale. A coordinate that moves by v is r(v)-zCDP, with r as in `laplace_to_zcdp`; coordinates
+      have independent noise, so their ρ add up. As r(v)/v doesn't fall in v, the sum is greatest when as few
+      coordinates as possible move, each by ℓ∞: ρ = (ℓ1/ℓ∞) · r(ℓ∞).
     - Gaussian: ρ = ℓ2² / 2σ², in any number of dimensions, discrete or continuous; no finite ε.
     - Selection: δ only.
     - Exponential: a selection whose options can move against each other by a, times the rate, is a-DP and r(a)-zCDP,
@@ -115,7 +115,7 @@ def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each ki
     match event:
         case LaplaceEvent(scale=scale, l1=l1, linf=linf):
             step = l1 if linf is None else linf
-            return Charge(epsilon=l1 / scale, rho=Fraction(l1, step) * pure_to_zcdp(step / scale), delta=Fraction(0))
+            return Charge(epsilon=l1 / scale, rho=Fraction(l1, step) * laplace_to_zcdp(scale, step), delta=Fraction(0))
         case GaussianEvent(sigma=sigma, l2_squared=l2_squared):
             return Charge(epsilon=None, rho=l2_squared / (2 * sigma**2), delta=Fraction(0))
         case SelectionEvent(delta=delta):

@@ -4,6 +4,7 @@ from discreet.accounting.conversions.convert import convert
 from discreet.accounting.conversions.from_pure import (
     bounded_range_to_renyi,
     bounded_range_to_zcdp,
+    laplace_to_zcdp,
     lowered,
     pure_to_gaussian,
     pure_to_renyi,
@@ -27,6 +28,7 @@ __all__ = [
     "gaussian_to_delta",
     "gaussian_to_epsilon",
     "gaussian_to_zcdp",
+    "laplace_to_zcdp",
     "lowered",
     "mu_for",
     "pure_to_gaussian",
