@@ -18,13 +18,12 @@ import numpy as np
 from discreet.anonymity.records.column import Mask, Whole
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.guessing import Scored, guesses, score, truth_of
-from discreet.attacks.rows.linking.beliefs import Beliefs, Best
-from discreet.attacks.rows.linking.compared import Compared
-from discreet.attacks.rows.linking.nearness import Nearness
-from discreet.attacks.rows.linking.sampling import Sample
+from discreet.attacks.rows.beliefs import Beliefs, Best
+from discreet.attacks.rows.nearness import Nearness
 from discreet.attacks.rows.people import Namer, People, first, keys_of, named
-from discreet.attacks.rows.seen import asked_of
+from discreet.attacks.rows.record_pairs import Compared
+from discreet.attacks.rows.sampling import Sample
+from discreet.attacks.rows.sensitive_values import Scored, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally import summed
@@ -115,7 +114,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     disagreement.
 
     Examples:
-        >>> from discreet.attacks.rows.linking.nearness import Near, Typos
+        >>> from discreet.attacks.rows.nearness import Near, Typos
         >>> names = ["Meyer", "Smith", "Jones", "Adams", "Brown", "Clark", "Davis", "Evans"]
         >>> rows = {"surname": names, "age": [44, 30, 61, 52, 23, 35, 70, 18]}
         >>> known = {"surname": ["Meier", "Smiht"], "age": [44, 31]}
@@ -197,15 +196,8 @@ def _of_answers(
     """Learn people's values from counts of who is near to what is known of them."""
     near = {name: how.around(known.column(name)) for name, how in on.items()}
     seen = asked_of(answers, known, on=list(on), sensitive=sensitive, near=near, who=who)
-    scored = seen.scored()
     return FuzzyResult(
-        attack="fuzzy linkage",
-        against=seen.name,
-        tried=len(seen.rows),
-        success=scored.success,
-        baseline=scored.baseline,
-        baseline_is="the commonest value",
-        guesses=seen.guesses(),
+        **seen.outcome("fuzzy linkage"),
         rows=None,
         units=None,
         compared=None,

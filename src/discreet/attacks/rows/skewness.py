@@ -13,7 +13,7 @@ from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.rows.people import first, shown
-from discreet.attacks.rows.seen import Seen, seen_of
+from discreet.attacks.rows.sensitive_values import Seen, seen_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.rows import On, Rows

@@ -11,9 +11,8 @@ import numpy as np
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.guessing import Truth, guesses, score, truth_of
 from discreet.attacks.rows.people import Namer, People, first, keys_of, named
-from discreet.attacks.rows.seen import asked_of
+from discreet.attacks.rows.sensitive_values import Truth, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Candidates, On, Rows, paired
@@ -209,15 +208,8 @@ class _Matched:
 def _of_answers(answers: Answering, people: Records, on: On, sensitive: str | None, who: str | None) -> LinkageResult:
     """Learn people's values from counts."""
     seen = asked_of(answers, people, on=on, sensitive=sensitive, who=who)
-    scored = seen.scored()
     return LinkageResult(
-        attack="linkage",
-        against=seen.name,
-        tried=len(seen.rows),
-        success=scored.success,
-        baseline=scored.baseline,
-        baseline_is="the commonest value",
-        guesses=seen.guesses(),
+        **seen.outcome("linkage"),
         rows=None,
         units=None,
         unique=None,

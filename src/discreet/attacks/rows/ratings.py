@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.records import Records
-from discreet.attacks.rows.linking.nearness import Near, Nearness, Typos
+from discreet.attacks.rows.nearness import Near, Nearness, Typos
 from discreet.census.pseudorandom import normal, pick, uniform
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.linking.compared import equal
-from discreet.attacks.rows.numbers import numbers
+from discreet.attacks.rows.nearness import numbers
 from discreet.attacks.rows.people import first, keys_of, shown
+from discreet.attacks.rows.record_pairs import equal
 from discreet.attacks.targets.compatible import Relation, relate, stands_for
 from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Rows

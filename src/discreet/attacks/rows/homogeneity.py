@@ -1,4 +1,8 @@
-"""Background knowledge: what is left of a class's diversity once some values are known not to be a person's."""
+"""Homogeneity and background knowledge: what classes tell of the sensitive values in them.
+
+In a class with one sensitive value everybody has it, however large the class is. In one with several, an attacker who
+knows that some values aren't a person's has fewer left.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,78 @@ import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.attacks.result import AttackResult
-from discreet.attacks.rows.guessing import guesses
-from discreet.attacks.rows.seen import seen_of
+from discreet.attacks.rows.sensitive_values import guesses, seen_of
 from discreet.attacks.targets.rows import On
 from discreet.attacks.targets.tally import Tally, summed
 from discreet.errors import InvalidArgument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HomogeneityResult(AttackResult):
+    """Which classes give their sensitive value away.
+
+    `success` is the share of people whose value is guessed right if each is given its class's commonest value;
+    `baseline` that of giving all the commonest value of the table.
+
+    Args:
+        classes: how many equivalence classes there are; against answers, kinds of people that were asked for.
+        homogeneous_classes: those with a sensitive value that all in them have.
+        homogeneous_people: how many people are known to be in them: their value is certain.
+        people: in all classes: rows, or, of a table that is read by unit, units by one row of each.
+        surest: share of the best value → how many people are guessed that sure.
+    """
+
+    classes: int
+    homogeneous_classes: int
+    homogeneous_people: int
+    people: int
+    surest: tuple[tuple[float, int], ...]
+
+
+def homogeneity(
+    release: object,
+    *,
+    on: On,
+    sensitive: str,
+    people: object | None = None,
+    labels: Sequence[Value] | None = None,
+) -> HomogeneityResult:
+    """Guess each person's sensitive value by their class.
+
+    Args:
+        release: published rows (a table, an `Anonymized`, or `Rows`), or `Answers`.
+        on: the quasi-identifiers.
+        sensitive: the attribute.
+        people: against answers, whom to ask for: a table with the quasi-identifiers, and the truth if it has it.
+            Against rows, the rows themselves are guessed if it is left out; of a table that is read by unit, each unit
+            by one of its rows, drawn at random.
+        labels: against answers, the values of the attribute, if `people` doesn't have them.
+
+    Raises:
+        InvalidArgument: no quasi-identifiers, or answers and no people.
+        SchemaMismatch: a table lacks a column.
+
+    Source: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), "l-diversity: privacy beyond k-anonymity", the
+    homogeneity attack of section 1.
+
+    Examples:
+        >>> table = {"zip": ["130**"] * 3 + ["148**"] * 3, "ill": ["flu", "flu", "flu", "flu", "gout", "cold"]}
+        >>> found = homogeneity(table, on=["zip"], sensitive="ill")
+        >>> found.homogeneous_classes, found.homogeneous_people, round(found.success, 2), round(found.baseline, 2)
+        (1, 3, 0.67, 0.67)
+    """
+    seen = seen_of(release, on=on, sensitive=sensitive, people=people, labels=labels)
+    tally = seen.tally
+    single = tally.alike()
+    numbers = tally.people()
+    return HomogeneityResult(
+        **seen.outcome("homogeneity"),
+        classes=tally.kinds,
+        homogeneous_classes=int(single.sum()),
+        homogeneous_people=int(numbers[single].sum()),
+        people=int(numbers.sum()),
+        surest=tally.sureties(),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
