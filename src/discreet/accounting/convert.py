@@ -13,10 +13,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never, overload
 
-from discreet.accounting.conversions.from_pure import lowered, pure_to_gaussian, pure_to_renyi, pure_to_zcdp
-from discreet.accounting.conversions.gaussian_dp import gaussian_to_epsilon
-from discreet.accounting.conversions.renyi_dp import renyi_to_epsilon
-from discreet.accounting.conversions.zcdp import gaussian_to_zcdp, zcdp_to_epsilon, zcdp_to_renyi
+from discreet.accounting.gaussian_dp import gaussian_to_epsilon
+from discreet.accounting.pure_dp import lowered, pure_to_gaussian, pure_to_renyi, pure_to_zcdp
+from discreet.accounting.renyi_dp import renyi_to_epsilon
+from discreet.accounting.zcdp import gaussian_to_zcdp, zcdp_to_epsilon, zcdp_to_renyi
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, probability
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, PureDP, RenyiDP

@@ -9,8 +9,8 @@ from math import inf, log1p, sqrt
 from typing import TYPE_CHECKING
 
 from discreet.accounting.charge import charge_of
-from discreet.accounting.conversions.renyi_dp import renyi_to_delta, renyi_to_epsilon
 from discreet.accounting.loss_arithmetic import LEAST_EPSILON, log_of, minimise
+from discreet.accounting.renyi_dp import renyi_to_delta, renyi_to_epsilon
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import to_float
 from discreet.exact.rational import Rationalizable, positive, probability
@@ -32,8 +32,8 @@ from discreet.privacy import (
 )
 
 if TYPE_CHECKING:
-    from discreet.accounting.renyi.divergences import Plain
-    from discreet.accounting.renyi.sampled import Sampling
+    from discreet.accounting.renyi_divergences import Plain
+    from discreet.accounting.renyi_sampling import Sampling
 
 _ORDER_BITS = 20
 """Orders are searched for in numbers of this many binary digits. A finer search gains nothing and takes longer."""
@@ -65,8 +65,8 @@ class RenyiCurve:
 
     def log_moment(self, alpha: Fraction) -> Fraction:
         """(α − 1)·D_α, rounded up: log-moments of what happens one after the other add up (Mironov 2017, Prop. 1)."""
-        from discreet.accounting.renyi.divergences import log_moment
-        from discreet.accounting.renyi.sampled import Sampling
+        from discreet.accounting.renyi_divergences import log_moment
+        from discreet.accounting.renyi_sampling import Sampling
 
         found = Fraction(0)
         for part, times in self.parts:
@@ -204,7 +204,7 @@ def _sampled(event: SampledEvent) -> RenyiCurve:
     ((1−q)Q + qP, Q), so diverges no more than the latter. ∎ Of samples without replacement that isn't known, so if
     there are rare events, or samples within samples, it counts as if nothing had been sampled, which costs no less.
     """
-    from discreet.accounting.renyi.sampled import Sampling, is_symmetric
+    from discreet.accounting.renyi_sampling import Sampling, is_symmetric
 
     whole = _curve(event.event)
     replaced = event.size is not None

@@ -88,7 +88,7 @@ def bounded_range_to_renyi(epsilon: Rationalizable, alpha: Rationalizable) -> Re
     """The least bound on D_α that holds for every release whose privacy loss has a range of ε; rounded up.
 
     With c = (e^(αε) − 1)/(e^ε − 1) and u = c(α − 1)/(α(c − 1)), it is D_α = ln u + ln(c/α)/(α − 1). For the range see
-    `bounded_range_to_zcdp`, for the proof `discreet.accounting.renyi.divergences`.
+    `bounded_range_to_zcdp`, for the proof `discreet.accounting.renyi_divergences`.
 
     Args:
         epsilon: the range; above 0.
@@ -103,7 +103,7 @@ def bounded_range_to_renyi(epsilon: Rationalizable, alpha: Rationalizable) -> Re
 
 def _renyi(event: PureEvent | ExponentialEvent, order: RenyiDP) -> RenyiDP:
     """The divergence of an event."""
-    from discreet.accounting.renyi.divergences import log_moment
+    from discreet.accounting.renyi_divergences import log_moment
 
     bound = log_moment(event, order.alpha) / (order.alpha - 1)
     return RenyiDP(order.alpha, shorten(bound, bits=BITS // 2, round_up=True))

@@ -1,6 +1,6 @@
 """Rényi divergences of what happened to a secret random sample: how much less than if it had happened to all.
 
-All in log-moments, (α − 1)·D_α; see `discreet.accounting.renyi.divergences`. Let P and Q be the outcomes of the event
+All in log-moments, (α − 1)·D_α; see `discreet.accounting.renyi_divergences`. Let P and Q be the outcomes of the event
 on neighbouring samples, q the rate. There are several bounds, each right, and the least is taken.
 
 **Poisson**, neighbours with and without one unit. Without it the outcome is a mixture of Qs, with it of (1−q)Q + qP;
@@ -25,13 +25,13 @@ b = e^ε − 1 if the event is ε-DP,
        1 + C(n,2) q² min(4(e^ε(2) − 1), e^ε(2)·min(2, b²)) + Σ_{j≥3} C(n,j) q^j e^(m(j)) min(2, b^j).
 
 A pure event is ln(1 + q·b)-DP when sampled (`discreet.accounting.sampling`), which bounds every α. For Gaussian noise
-there is a bound of about a quarter, see `discreet.accounting.renyi.replaced_gaussian`.
+there is a bound of about a quarter, see `discreet.accounting.sampled_gaussian`.
 
 **Between whole orders** the log-moment is convex, so the chord is above it; sampling never adds to a loss, so the
 event's own log-moment is a bound as well, and the one that is left for orders above 1,024.
 
 For Gaussian noise on a Poisson sample there is a better bound in between, see
-`discreet.accounting.renyi.sampled_gaussian`.
+`discreet.accounting.sampled_gaussian`.
 
 Source: Mironov, Talwar, Zhang (2019), Section 3 for (1); Zhu, Wang (2019), Theorem 5 for (3); Wang, Balle,
 Kasiviswanathan (2019), Theorem 9 for samples without replacement. Importing this file imports flint.
@@ -47,9 +47,8 @@ from typing import Protocol
 
 from flint import arb
 
-from discreet.accounting.renyi.divergences import log_moment
-from discreet.accounting.renyi.replaced_gaussian import replaced
-from discreet.accounting.renyi.sampled_gaussian import between
+from discreet.accounting.renyi_divergences import log_moment
+from discreet.accounting.sampled_gaussian import between, replaced
 from discreet.exact.ball import ball, enclose, fraction, precision
 from discreet.exact.rounding import shorten
 from discreet.privacy import GaussianEvent, LaplaceEvent, PureEvent
