@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.query import ir
 from discreet.query.ir import MOST_GROUPING_SETS
-from discreet.query.sql.names import place_of
+from discreet.query.sql.scopes import place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.query.ir.tree.expressions import Column, Expr, Type
+from discreet.query.ir.expressions import Column, Expr, Type
 from discreet.tables import Owner, Table
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from discreet.privacy import KeyValue, Limits
-from discreet.query.ir.tree.expressions import Expr
-from discreet.query.ir.tree.relations import Relation, Scan, owner_of, scans
+from discreet.query.ir.expressions import Expr
+from discreet.query.ir.relations import Relation, Scan, owner_of, scans
 from discreet.tables import Owner, Table
 
 
