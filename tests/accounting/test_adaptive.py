@@ -36,7 +36,7 @@ from discreet.accounting import (
     zcdp_to_delta,
 )
 from discreet.accounting.adaptive import Amounts
-from discreet.accounting.odometer import lines
+from discreet.accounting.filters import lines
 from discreet.errors import BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.privacy import ZCDP, AnyLoss, ApproxDP, GaussianDP, LaplaceEvent, PureDP, RenyiDP
 from support.project import ROOT

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from discreet.accounting import pure_to_renyi, renyi_curve_of
-from discreet.accounting.renyi.divergences import log_moment
-from discreet.accounting.renyi.sampled import GREATEST_ORDER
-from discreet.accounting.renyi.sampled_gaussian import between
+from discreet.accounting.renyi_divergences import log_moment
+from discreet.accounting.renyi_sampling import GREATEST_ORDER
+from discreet.accounting.sampled_gaussian import between
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.privacy import (
     ApproxEvent,

@@ -10,8 +10,8 @@ import pytest
 
 from discreet.accounting import renyi_curve_of
 from discreet.accounting.pld.curve import curve_of
-from discreet.accounting.renyi.replaced_gaussian import replaced
-from discreet.accounting.renyi.sampled import GREATEST_ORDER
+from discreet.accounting.renyi_sampling import GREATEST_ORDER
+from discreet.accounting.sampled_gaussian import replaced
 from discreet.privacy import GaussianEvent, SampledEvent
 from support.pmf import gaussian_pmf
 

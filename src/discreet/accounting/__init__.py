@@ -22,36 +22,32 @@ from discreet.accounting.adaptive import (
 from discreet.accounting.calibration import Noise, Solution, radius_of, scale_within, solve
 from discreet.accounting.charge import Charge, charge_of, loss_of
 from discreet.accounting.composition import advanced, group, heterogeneous, parallel, sequential
-from discreet.accounting.conversions import (
-    bounded_range_to_renyi,
-    bounded_range_to_zcdp,
-    convert,
+from discreet.accounting.convert import convert
+from discreet.accounting.filters import Filter, Odometer, Remaining, filter_for
+from discreet.accounting.gaussian_dp import (
+    gaussian_loss_of,
+    gaussian_mu,
     gaussian_to_delta,
     gaussian_to_epsilon,
-    gaussian_to_zcdp,
+    mu_for,
+)
+from discreet.accounting.guarantee import Accountant, Guarantee, best_of
+from discreet.accounting.optimal_composition import optimal, optimal_delta
+from discreet.accounting.pld import LossCurve, curve_of
+from discreet.accounting.pure_dp import (
+    bounded_range_to_renyi,
+    bounded_range_to_zcdp,
     laplace_to_zcdp,
     lowered,
-    mu_for,
     pure_to_gaussian,
     pure_to_renyi,
     pure_to_zcdp,
-    renyi_to_delta,
-    renyi_to_epsilon,
-    rho_for,
-    to_approx,
-    zcdp_to_delta,
-    zcdp_to_epsilon,
-    zcdp_to_renyi,
 )
-from discreet.accounting.filters import Filter, Remaining, filter_for
-from discreet.accounting.gaussian import gaussian_loss_of, gaussian_mu
-from discreet.accounting.guarantee import Accountant, Guarantee, best_of
-from discreet.accounting.odometer import Odometer
-from discreet.accounting.optimal_composition import optimal, optimal_delta
-from discreet.accounting.pld import LossCurve, curve_of
-from discreet.accounting.renyi import RenyiCurve, renyi_curve_of
+from discreet.accounting.renyi_curve import RenyiCurve, renyi_curve_of
+from discreet.accounting.renyi_dp import renyi_to_delta, renyi_to_epsilon
 from discreet.accounting.sampling import amplify_poisson, amplify_without_replacement
 from discreet.accounting.training import Training, training
+from discreet.accounting.zcdp import gaussian_to_zcdp, rho_for, to_approx, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_renyi
 
 __all__ = [
     "Accountant",

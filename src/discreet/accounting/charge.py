@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.accounting.conversions import bounded_range_to_zcdp, laplace_to_zcdp, pure_to_zcdp
 from discreet.accounting.loss_arithmetic import rounded_up
+from discreet.accounting.pure_dp import bounded_range_to_zcdp, laplace_to_zcdp, pure_to_zcdp
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.privacy import (
     ZCDP,

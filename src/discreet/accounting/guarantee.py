@@ -8,11 +8,10 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from discreet.accounting.charge import charge_of
-from discreet.accounting.conversions import gaussian_to_delta, gaussian_to_epsilon
-from discreet.accounting.gaussian import gaussian_loss_of
+from discreet.accounting.gaussian_dp import gaussian_loss_of, gaussian_to_delta, gaussian_to_epsilon
 from discreet.accounting.loss_arithmetic import root
 from discreet.accounting.optimal_composition import MOST, optimal, optimal_delta
-from discreet.accounting.renyi import RenyiCurve, renyi_curve_of
+from discreet.accounting.renyi_curve import RenyiCurve, renyi_curve_of
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.privacy import Event, PureDP

@@ -6,7 +6,7 @@ isn't that of a count on the integers, whose noise has fewer outcomes to tell by
 step has ε = 6.45, and such a count 5.29.
 
 Noise and gradients on a grid with g steps to the clipping length are `GaussianEvent(sigma=g*σ, l2_squared=g**2)`. By
-`discreet.accounting.gaussian`, that is as hard to tell apart as continuous noise less by a factor of about
+`discreet.accounting.gaussian_dp`, that is as hard to tell apart as continuous noise less by a factor of about
 1 + 1/24(gσ)².
 
 Source: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang (2016), Algorithm 1; Mironov, Talwar, Zhang (2019),
@@ -21,7 +21,7 @@ from fractions import Fraction
 from discreet.accounting.calibration import most, within
 from discreet.accounting.guarantee import Accountant, Guarantee
 from discreet.accounting.loss_arithmetic import greatest, least
-from discreet.accounting.renyi import renyi_curve_of
+from discreet.accounting.renyi_curve import renyi_curve_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.privacy import GaussianEvent, SampledEvent

@@ -12,21 +12,19 @@ from discreet.anonymity.records.grouping import grouped
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.answers.averaging import averaging
-from discreet.attacks.answers.differencing import differencing
+from discreet.attacks.answers.differencing import differencing, tracking
 from discreet.attacks.answers.guessing import guessing_each
 from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import query_log
 from discreet.attacks.answers.reconstruction import reconstruction
 from discreet.attacks.answers.study import Study
-from discreet.attacks.answers.tracker import tracking
 from discreet.attacks.result import AttackResult
-from discreet.attacks.rows.linking.sampling import shuffled
-from discreet.attacks.rows.numbers import numbers
+from discreet.attacks.rows.nearness import numbers
 from discreet.attacks.rows.people import named, of_units, one_of_each, value_of
+from discreet.attacks.rows.sampling import shuffled
 from discreet.attacks.staging import NAME, NUMBER, Stage
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.exact import Restricted
-from discreet.attacks.targets.imputed import Imputed
+from discreet.attacks.targets.exact_answers import Imputed, Restricted
 from discreet.attacks.targets.joining import itself
 from discreet.attacks.targets.rows import Candidates, shares_of
 from discreet.attacks.targets.wording import question, where

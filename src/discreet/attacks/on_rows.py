@@ -9,23 +9,21 @@ import numpy as np
 from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.attacks.result import AttackResult
-from discreet.attacks.rows.classes.background import background
-from discreet.attacks.rows.classes.homogeneity import homogeneity
-from discreet.attacks.rows.classes.skewness import skewness
-from discreet.attacks.rows.classes.small_groups import small_groups
-from discreet.attacks.rows.linking.fuzzy import fuzzy
-from discreet.attacks.rows.linking.intersection import intersection
-from discreet.attacks.rows.linking.linkage import linkage
-from discreet.attacks.rows.linking.nearness import Near, Nearness, Same, Typos
-from discreet.attacks.rows.linking.presence import presence
-from discreet.attacks.rows.linking.ratings import blurred, made_up_ratings
-from discreet.attacks.rows.linking.sampling import drawn, shuffled
-from discreet.attacks.rows.linking.sparse import Log, guessed_log, sparse
-from discreet.attacks.rows.numbers import is_ordered
+from discreet.attacks.rows.fuzzy import fuzzy
+from discreet.attacks.rows.homogeneity import background, homogeneity
+from discreet.attacks.rows.intersection import intersection
+from discreet.attacks.rows.linkage import linkage
+from discreet.attacks.rows.nearness import Near, Nearness, Same, Typos, is_ordered
 from discreet.attacks.rows.people import of_units
-from discreet.attacks.rows.predicates.singling_out import singling_out
+from discreet.attacks.rows.presence import presence
+from discreet.attacks.rows.ratings import blurred, made_up_ratings
+from discreet.attacks.rows.sampling import drawn, shuffled
+from discreet.attacks.rows.singling_out import singling_out
+from discreet.attacks.rows.skewness import skewness
+from discreet.attacks.rows.small_groups import small_groups
+from discreet.attacks.rows.sparse import Log, guessed_log, sparse
 from discreet.attacks.staging import NUMBER, Stage
-from discreet.attacks.targets.answers import Answers
+from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
 

@@ -15,11 +15,10 @@ import numpy as np
 
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records
-from discreet.attacks.rows.linking.sampling import drawn
-from discreet.attacks.rows.numbers import is_ordered, numbers
-from discreet.attacks.targets.answers import Answers
-from discreet.attacks.targets.bare import Bare
-from discreet.attacks.targets.exact import Exact
+from discreet.attacks.rows.nearness import is_ordered, numbers
+from discreet.attacks.rows.sampling import drawn
+from discreet.attacks.targets.exact_answers import Exact
+from discreet.attacks.targets.noisy_answers import Answers, Bare
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.unit_column import limits_of, pseudonymous, with_unit
 from discreet.errors import InvalidArgument

@@ -21,13 +21,13 @@ from discreet.attacks.answers import differencing, guessing, query_log, reconstr
 from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.study import Study
 from discreet.attacks.rows import background, homogeneity, intersection, linkage, skewness, small_groups
-from discreet.attacks.rows.linking.presence import presence
-from discreet.attacks.rows.linking.sparse import Log
-from discreet.attacks.rows.predicates.singling_out import singling_out
+from discreet.attacks.rows.presence import presence
+from discreet.attacks.rows.singling_out import singling_out
+from discreet.attacks.rows.sparse import Log
 from discreet.attacks.staging import Terms, staged
 from discreet.attacks.targets import Answers, Bare, Exact, Restricted
-from discreet.attacks.targets.bare import laplace_deviation
-from discreet.attacks.targets.imputed import Imputed
+from discreet.attacks.targets.exact_answers import Imputed
+from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.seeing import see
 from discreet.errors import InvalidArgument, SchemaMismatch

@@ -11,8 +11,8 @@ import pytest
 
 import discreet as dp
 from discreet.attacks.answers import differencing, tracking
-from discreet.attacks.answers.sureness import sureness
 from discreet.attacks.targets import Answers, Bare, Exact, Reply, Restricted
+from discreet.attacks.targets.answering import sureness
 from discreet.stats import ks_critical, ks_distance, ks_draws
 
 OTHERS, PERSON = 1_360_182, 56

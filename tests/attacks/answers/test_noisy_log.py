@@ -17,8 +17,8 @@ import discreet as dp
 from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.answers import combination, query_log
 from discreet.attacks.answers.query_log import QueryLogResult
-from discreet.attacks.answers.sureness import sureness
 from discreet.attacks.targets import Answering, Answers, Bare, Exact, Imputed, Reply
+from discreet.attacks.targets.answering import sureness
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument, NotTried, QueryError
 from discreet.stats import clopper_pearson

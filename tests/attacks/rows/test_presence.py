@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.attacks.answers import most_advantage
 from discreet.attacks.rows import Log, presence
-from discreet.attacks.rows.linking.ratings import made_up_ratings
+from discreet.attacks.rows.ratings import made_up_ratings
 from discreet.attacks.targets import Bare, Exact
 from discreet.errors import InvalidArgument
 from discreet.stats import lower_bound, upper_bound

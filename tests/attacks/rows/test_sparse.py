@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.rows import Log, sparse
-from discreet.attacks.rows.linking.ratings import made_up_ratings
+from discreet.attacks.rows.ratings import made_up_ratings
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
 

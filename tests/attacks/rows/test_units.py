@@ -27,9 +27,9 @@ from discreet.attacks.rows import (
     skewness,
     small_groups,
 )
-from discreet.attacks.rows.guessing import Truth
 from discreet.attacks.rows.people import People
-from discreet.attacks.rows.predicates.singling_out import _isolating
+from discreet.attacks.rows.sensitive_values import Truth
+from discreet.attacks.rows.singling_out import _isolating
 from discreet.attacks.targets import Exact
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument

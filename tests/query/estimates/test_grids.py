@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.query import ir
 from discreet.query.estimates import Cells, Grid, grid_of, most_cells
-from discreet.query.estimates.grids import MOST_BINS
+from discreet.query.estimates.choices import MOST_BINS
 from discreet.query.ir import ordinal
 from discreet.tables import Kind
 from support.relations import evaluate

@@ -15,7 +15,7 @@ from discreet.privacy import ADD_REMOVE, Budget, Limits
 from discreet.query.planner import Draft, Plan, Request, Wish, make_plan
 from discreet.query.planner.accuracy import expected_errors
 from discreet.query.planner.allocation import split
-from discreet.query.planner.calibration import _with_noise
+from discreet.query.planner.noise_calibration import _with_noise
 from discreet.query.planner.request import read_within
 from discreet.query.sql import question
 from discreet.tables import Dataset

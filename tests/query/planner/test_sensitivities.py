@@ -12,7 +12,7 @@ import pytest
 from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
-from discreet.query.planner.sensitivities import contribution, measure_sensitivity, sensitivity_of_cells
+from discreet.query.planner.noise_calibration import contribution, measure_sensitivity, sensitivity_of_cells
 from discreet.tables import Kind
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))

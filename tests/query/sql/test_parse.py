@@ -8,9 +8,9 @@ import pytest
 
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, Unsupported
 from discreet.query.sql import question
-from discreet.query.sql.clauses import MOST_KEYS
-from discreet.query.sql.names import place_at
+from discreet.query.sql.group_and_order import MOST_KEYS
 from discreet.query.sql.parsing import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
+from discreet.query.sql.scopes import place_at
 from support.asked import TABLES
 
 MOST_SECONDS = 5.0

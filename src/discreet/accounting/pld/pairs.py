@@ -3,7 +3,7 @@
 Pairs of the parts of a composition multiply. That holds for adaptive choices too, but which events there are must be
 fixed in advance; accounts that analysts draw on as they like need the filters of `discreet.accounting.filters`.
 
-*Gaussian noise* on any vector is μ-GDP, as `discreet.accounting.gaussian` proves: N(μ, 1) against N(0, 1) dominates.
+*Gaussian noise* on any vector is μ-GDP, as `discreet.accounting.gaussian_dp` proves: N(μ, 1) against N(0, 1) dominates.
 The squares of several μ add up to that of a single pair. For discrete noise on one count with a small σ the noise's own
 law is taken instead.
 
@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import reduce
 from math import sqrt
 
-from discreet.accounting.gaussian import gaussian_loss_of
+from discreet.accounting.gaussian_dp import gaussian_loss_of
 from discreet.accounting.pld.gaussian_law import Gaussian
 from discreet.accounting.pld.laws import (
     Atoms,

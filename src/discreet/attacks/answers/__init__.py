@@ -5,7 +5,7 @@ found and what that cost.
 """
 
 from discreet.attacks.answers.averaging import AveragingResult, averaging
-from discreet.attacks.answers.differencing import DifferencingResult, differencing
+from discreet.attacks.answers.differencing import DifferencingResult, TrackingResult, differencing, tracking
 from discreet.attacks.answers.guessing import GuessingResult, guessing, guessing_each, most_advantage, most_often_right
 from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.pinning import answers_needed, chance
@@ -14,7 +14,6 @@ from discreet.attacks.answers.reconstruction import ReconstructionResult, recons
 from discreet.attacks.answers.row_space import Determined, combination, determined
 from discreet.attacks.answers.sweep import SweepResult, sweep
 from discreet.attacks.answers.tracing import made_up_tracing, tracing
-from discreet.attacks.answers.tracker import TrackingResult, tracking
 
 __all__ = [
     "AveragingResult",

@@ -12,7 +12,7 @@ from statistics import fmean, median
 from discreet.attacks.answers.pinning import Estimator, answers_needed, chance
 from discreet.attacks.result import AttackResult, Guess
 from discreet.attacks.targets.answering import Answering, Bill, Reply
-from discreet.attacks.targets.bare import laplace_deviation
+from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.errors import InvalidArgument, NotTried
 
 

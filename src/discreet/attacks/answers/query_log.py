@@ -12,12 +12,10 @@ import numpy as np
 from discreet.anonymity.records.column import Codes
 from discreet.anonymity.records.read import read
 from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
-from discreet.attacks.answers.sureness import deviation_of, is_right, sureness
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.people import Namer, named
-from discreet.attacks.targets.answering import Answering, Bill, Reply
-from discreet.attacks.targets.exact import Exact
-from discreet.attacks.targets.imputed import Imputed
+from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness
+from discreet.attacks.targets.exact_answers import Exact, Imputed
 from discreet.attacks.targets.wording import where
 from discreet.errors import InvalidArgument, NotTried
 

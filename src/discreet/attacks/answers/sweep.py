@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.attacks.answers.reconstruction import Method, fitted, share_right, subsets
 from discreet.attacks.result import AttackResult
-from discreet.attacks.targets.bare import laplace_deviation
+from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.noise import discrete_laplace, uniform

@@ -17,18 +17,14 @@ up a score, after an idea of Homer and others (2008).
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.attacks.answers.membership import Reals, TracingResult, told_apart
+from discreet.anonymity.records.column import Mask, Reals
+from discreet.attacks.answers.membership import TracingResult, told_apart
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.noise import discrete_laplace, uniform
 from discreet.privacy import SUBSTITUTION, Adjacency
-
-Flags: TypeAlias = NDArray[np.bool_]
 
 _FINE = 1 << 30
 """Uniform reals are made of so many equal steps."""
@@ -37,8 +33,8 @@ _FINE = 1 << 30
 def tracing(  # noqa: PLR0913 — what is published, of whom, and how, each by name
     shares: Reals,
     *,
-    members: Flags,
-    strangers: Flags,
+    members: Mask,
+    strangers: Mask,
     reference: Reals,
     epsilon: Rationalizable | None = None,
     adjacency: Adjacency = SUBSTITUTION,
@@ -112,7 +108,7 @@ def made_up_tracing(
     return tracing(counts / people, members=members, strangers=others, reference=known.mean(axis=0), epsilon=epsilon)
 
 
-def scores(people: Flags, shares: Reals, reference: Reals) -> Reals:
+def scores(people: Mask, shares: Reals, reference: Reals) -> Reals:
     """⟨x − p, q − p⟩ of each person.
 
     Args:

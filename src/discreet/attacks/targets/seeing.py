@@ -163,7 +163,7 @@ def see(  # noqa: PLR0913 — who is asked, about whom, by what and for what, ea
 
     Examples:
         >>> from discreet.anonymity import read
-        >>> from discreet.attacks.targets.exact import Exact
+        >>> from discreet.attacks.targets.exact_answers import Exact
         >>> exact = Exact({"age": [25, 25, 31], "ill": ["flu", "cold", "flu"]})
         >>> seen = see(exact, read({"age": [31, 25]}), ["age"], "ill", ["cold", "flu"])
         >>> seen.of_person.tolist(), seen.counts.tolist(), seen.values.tolist()

@@ -215,7 +215,7 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     """
     from discreet.anonymity.attributes import repeated
     from discreet.anonymity.records import read
-    from discreet.attacks.rows.linking.linkage import linkage
+    from discreet.attacks.rows.linkage import linkage
     from discreet.attacks.targets.unit_column import copied
 
     if name != "linkage" or source is None or auxiliary is None or not on:

@@ -6,9 +6,8 @@ room. All of it is post-processing: it costs nothing and can give nothing away, 
 """
 
 from discreet.query.estimates.associations import Association
-from discreet.query.estimates.choices import Cells, ModeEstimator, QuantileEstimator, most_cells
+from discreet.query.estimates.choices import Cells, Grid, ModeEstimator, QuantileEstimator, grid_of, most_cells
 from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total
-from discreet.query.estimates.grids import Grid, grid_of
 from discreet.query.estimates.intervals import Interval, Joint
 from discreet.query.estimates.linear import deviation, ratio_of
 from discreet.query.estimates.noise import Mechanism, Noise, Pick, Selection, can_be_summed

@@ -100,22 +100,41 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mean:
-    """An average, taken about `centre`, because the noise that a sum needs grows with the size of its terms.
+class _AboutCentre:
+    """What is made of sums of x − centre, because the noise that a sum needs grows with the size of its terms.
 
     Args:
-        count: the measure that counts the rows.
-        total: the measure Σ(x − centre).
         centre: the middle of the bounds.
         lo: least value a row can have; the estimate is kept consistent with it.
         hi: greatest value a row can have.
     """
 
-    count: str
-    total: str
     centre: Fraction = Fraction(0)
     lo: Fraction
     hi: Fraction
+
+    @property
+    def _below(self) -> float:
+        """How far a mean can lie below the centre, as a negative number."""
+        return float(self.lo - self.centre)
+
+    @property
+    def _above(self) -> float:
+        """How far a mean can lie above the centre."""
+        return float(self.hi - self.centre)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(_AboutCentre):
+    """An average.
+
+    Args:
+        count: the measure that counts the rows.
+        total: the measure Σ(x − centre).
+    """
+
+    count: str
+    total: str
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -140,40 +159,22 @@ class Mean:
             raise AssertionError("a range with two ends bounds every mean")
         return Interval(float(self.centre) + offset.lo, float(self.centre) + offset.hi)
 
-    @property
-    def _below(self) -> float:
-        """How far a mean can lie below the centre, as a negative number."""
-        return float(self.lo - self.centre)
-
-    @property
-    def _above(self) -> float:
-        """How far a mean can lie above the centre."""
-        return float(self.hi - self.centre)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class Spread(_AboutCentre):
     """A variance or a standard deviation.
-
-    Sums are taken about `centre`, because the noise that a sum needs grows with the size of its terms.
 
     Args:
         statistic: which one.
         count: the measure that counts the rows.
         total: the measure Σ(x − centre).
         squares: the measure Σ(x − centre)².
-        centre: the middle of the bounds.
-        lo: least value a row can have; the estimate is kept consistent with it.
-        hi: greatest value a row can have.
     """
 
     statistic: ir.Statistic
     count: str
     total: str
     squares: str
-    centre: Fraction
-    lo: Fraction
-    hi: Fraction
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -222,16 +223,6 @@ class Spread:
 
         found = explained(chance, outside, clip(least / divisor, 0.0, greatest), 0.0, greatest)
         return self._shown(found or Interval(0.0, greatest))
-
-    @property
-    def _below(self) -> float:
-        """How far a mean can lie below the centre, as a negative number."""
-        return float(self.lo - self.centre)
-
-    @property
-    def _above(self) -> float:
-        """How far a mean can lie above the centre."""
-        return float(self.hi - self.centre)
 
     @property
     def _is_population(self) -> bool:

@@ -2,16 +2,30 @@
 
 Expressions say what is computed within a row, or from released numbers, each with the type and range of its value.
 Relations say which rows. A `Question` is what the analyst asked. `Exact` says which integers the engine is to count
-and add up, per group, after each unit's contribution was limited. These are in `tree`, which imports nothing else of
-`query`. `functions` is the whole language: what it doesn't list is refused. `ranges`, `domains` and `conditions` tell
-which values an expression can have.
+and add up, per group, after each unit's contribution was limited. These four import nothing else of `query`.
+`functions` is the whole language: what it doesn't list is refused. `ranges`, `domains` and `conditions` tell which
+values an expression can have.
 
 Engines know this room and nothing else of `query`; nothing here can reach a row.
 """
 
-from discreet.query.ir.canonical_text import MARK, MOST_GROUPING_SETS, canonical, grouping, grouping_sets_of
 from discreet.query.ir.conditions import conjunction, conjuncts, narrowed
 from discreet.query.ir.domains import column_type, listed, public_values
+from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
+from discreet.query.ir.expressions import (
+    Call,
+    Column,
+    Expr,
+    Function,
+    Literal,
+    Margin,
+    Released,
+    Side,
+    Type,
+    columns_in,
+    margins,
+    released_names,
+)
 from discreet.query.ir.functions import FUNCTIONS, call
 from discreet.query.ir.functions.arguments import alike, numbers, unbounded
 from discreet.query.ir.functions.arithmetic import MOST_DIGITS, is_exact
@@ -29,24 +43,21 @@ from discreet.query.ir.literals import (
     ordinal,
     python_value,
 )
-from discreet.query.ir.ranges import EXACT, hull, magnitude, outward, within
-from discreet.query.ir.tree.exact import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
-from discreet.query.ir.tree.expressions import (
-    Call,
-    Column,
-    Expr,
-    Function,
-    Literal,
-    Margin,
-    Released,
-    Side,
-    Type,
-    columns_in,
-    margins,
-    released_names,
+from discreet.query.ir.questions import (
+    MARK,
+    MOST_GROUPING_SETS,
+    Aggregate,
+    Order,
+    Output,
+    Question,
+    Statistic,
+    canonical,
+    grouping,
+    grouping_sets_of,
+    margins_of,
 )
-from discreet.query.ir.tree.questions import Aggregate, Order, Output, Question, Statistic, margins_of
-from discreet.query.ir.tree.relations import (
+from discreet.query.ir.ranges import EXACT, hull, magnitude, outward, within
+from discreet.query.ir.relations import (
     Distinct,
     Join,
     JoinKind,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
 from discreet.query.ir.functions import call
 from discreet.query.ir.literals import from_python, is_null, literal
 from discreet.tables import Kind
@@ -20,16 +20,16 @@ from discreet.tables import Kind
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-def conjuncts(predicate: tree.Expr) -> Iterator[tree.Expr]:
+def conjuncts(predicate: Expr) -> Iterator[Expr]:
     """The conditions that all hold where the predicate does.
 
     What all branches of an OR demand is a condition of its own: `(k = j AND a) OR (k = j AND b)` joins on k = j.
     """
     match predicate:
-        case tree.Call(function=tree.Function(name="and"), args=args):
+        case Call(function=Function(name="and"), args=args):
             for arg in args:
                 yield from conjuncts(arg)
-        case tree.Call(function=tree.Function(name="or"), args=args):
+        case Call(function=Function(name="or"), args=args):
             branches = [list(conjuncts(arg)) for arg in args]
             common = [each for each in branches[0] if all(each in branch for branch in branches[1:])]
             rests = [conjunction(each for each in branch if each not in common) for branch in branches]
@@ -40,22 +40,22 @@ def conjuncts(predicate: tree.Expr) -> Iterator[tree.Expr]:
             yield predicate
 
 
-def conjunction(conditions: Iterable[tree.Expr]) -> tree.Expr | None:
+def conjunction(conditions: Iterable[Expr]) -> Expr | None:
     """All conditions as one; None if there are none, or nothing but TRUE."""
     true = literal(True)  # noqa: FBT003 — SQL's TRUE
     parts = [each for each in dict.fromkeys(conditions) if each != true]
     return None if not parts else parts[0] if len(parts) == 1 else call("and", *parts)
 
 
-def narrowed(conditions: Iterable[tree.Expr]) -> Mapping[tree.Column, tree.Type]:
+def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
     """What is known of columns where all these conditions are true.
 
     Examples:
-        >>> age = tree.Column("people", "age", tree.Type(Kind.INTEGER, Fraction(0), Fraction(110)))
+        >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
         >>> narrowed([call("lt", age, literal(18))])[age].hi
         Fraction(17, 1)
     """
-    found: dict[tree.Column, tree.Type] = {}
+    found: dict[Column, Type] = {}
     for condition in conditions:
         for column, change in _changes(condition):
             before = found.get(column, column.type)
@@ -68,12 +68,12 @@ def narrowed(conditions: Iterable[tree.Expr]) -> Mapping[tree.Column, tree.Type]
 class _Change:
     """What one condition does to the type of one column."""
 
-    def __init__(self, name: str, constants: tuple[tree.Literal, ...]) -> None:
+    def __init__(self, name: str, constants: tuple[Literal, ...]) -> None:
         """Keep the comparison and what is compared with."""
         self._name = name
         self._constants = constants
 
-    def __call__(self, before: tree.Type) -> tree.Type:
+    def __call__(self, before: Type) -> Type:
         """The type afterwards."""
         known = replace(before, nullable=False, hidden=False)
         if self._name == "not_null":
@@ -84,7 +84,7 @@ class _Change:
             values = tuple(dict.fromkeys(each.value for each in self._constants if isinstance(each.value, str)))
         return replace(known, lo=lo, hi=hi, values=values)
 
-    def _holds(self, value: object, before: tree.Type) -> bool:
+    def _holds(self, value: object, before: Type) -> bool:
         """Whether a listed value passes; one that can't be compared does."""
         read = from_python(value, before.kind)  # type: ignore[arg-type]  # a key is a value
         if read is None or any(is_null(each) for each in self._constants):
@@ -93,7 +93,7 @@ class _Change:
             return any(call("eq", read, each) == literal(True) for each in self._constants)  # noqa: FBT003 — SQL's TRUE
         return call(self._name, read, *self._constants) == literal(True)  # noqa: FBT003 — SQL's TRUE
 
-    def _ends(self, before: tree.Type) -> tuple[Fraction | None, Fraction | None]:
+    def _ends(self, before: Type) -> tuple[Fraction | None, Fraction | None]:
         """The range afterwards."""
         los = [each.type.lo for each in self._constants]
         his = [each.type.hi for each in self._constants]
@@ -112,39 +112,37 @@ class _Change:
         return lo, hi
 
 
-def _changes(condition: tree.Expr) -> Iterator[tuple[tree.Column, _Change]]:
+def _changes(condition: Expr) -> Iterator[tuple[Column, _Change]]:
     """The columns of which one condition says something."""
     match condition:
-        case tree.Column():
+        case Column():
             yield condition, _Change("eq", (literal(True),))  # noqa: FBT003 — SQL's TRUE
-        case tree.Call(function=tree.Function(name="not"), args=(tree.Column() as column,)):
+        case Call(function=Function(name="not"), args=(Column() as column,)):
             yield column, _Change("eq", (literal(False),))  # noqa: FBT003 — SQL's FALSE
-        case tree.Call(
-            function=tree.Function(name="not"), args=(tree.Call(function=tree.Function(name="is_null"), args=args),)
-        ):
-            yield from ((arg, _Change("not_null", ())) for arg in args if isinstance(arg, tree.Column))
-        case tree.Call(function=tree.Function(name="in"), args=(left, *listed)):
-            constants = tuple(each for each in listed if isinstance(each, tree.Literal) and not is_null(each))
+        case Call(function=Function(name="not"), args=(Call(function=Function(name="is_null"), args=args),)):
+            yield from ((arg, _Change("not_null", ())) for arg in args if isinstance(arg, Column))
+        case Call(function=Function(name="in"), args=(left, *listed)):
+            constants = tuple(each for each in listed if isinstance(each, Literal) and not is_null(each))
             yield from _of(left, "in", constants)
-        case tree.Call(function=tree.Function(name=name), args=(left, right)) if name in _FLIPPED:
-            if isinstance(right, tree.Literal):
+        case Call(function=Function(name=name), args=(left, right)) if name in _FLIPPED:
+            if isinstance(right, Literal):
                 yield from _of(left, name, (right,))
-            elif isinstance(left, tree.Literal):
+            elif isinstance(left, Literal):
                 yield from _of(right, _FLIPPED[name], (left,))
             else:
-                yield from ((each, _Change("not_null", ())) for each in (left, right) if isinstance(each, tree.Column))
+                yield from ((each, _Change("not_null", ())) for each in (left, right) if isinstance(each, Column))
 
 
-def _of(expr: tree.Expr, name: str, constants: tuple[tree.Literal, ...]) -> Iterator[tuple[tree.Column, _Change]]:
+def _of(expr: Expr, name: str, constants: tuple[Literal, ...]) -> Iterator[tuple[Column, _Change]]:
     """A comparison with constants, if it is one of a column, perhaps read as a real number or a timestamp."""
     match expr:
-        case tree.Column():
+        case Column():
             yield expr, _Change(name, constants) if constants else _Change("not_null", ())
-        case tree.Call(function=tree.Function(name="real"), args=(tree.Column() as column,)):
+        case Call(function=Function(name="real"), args=(Column() as column,)):
             yield column, _Change(name, constants) if constants else _Change("not_null", ())
 
 
-def _consistent(after: tree.Type) -> tree.Type | None:
+def _consistent(after: Type) -> Type | None:
     """The type, unless nothing can be of it: then no row passes, and nothing need be known."""
     if after.values == () or (after.lo is not None and after.hi is not None and after.lo > after.hi):
         return None

@@ -18,10 +18,11 @@ from itertools import product
 from math import ceil, floor, prod
 
 from discreet.privacy import KeyValue
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Margin, Released, Type, columns_in
 from discreet.query.ir.literals import Value, day_of, ordinal, python_value
 from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward
-from discreet.tables import Column, Kind
+from discreet.tables import Column as TableColumn
+from discreet.tables import Kind
 
 MOST_VALUES = 10_000
 """A longer list isn't taken for a list of keys."""
@@ -59,7 +60,7 @@ class Domain:
         return *((value, False) for value in values), *nulls
 
 
-def listed(expr: tree.Expr) -> tree.Expr:
+def listed(expr: Expr) -> Expr:
     """The grouping expression with its public values and its NULL group in its type, if they are a short list."""
     found = domain(expr)
     if found is None:
@@ -70,7 +71,7 @@ def listed(expr: tree.Expr) -> tree.Expr:
     return replace(expr, type=known)
 
 
-def public_values(expr: tree.Expr) -> tuple[KeyValue, ...] | None:
+def public_values(expr: Expr) -> tuple[KeyValue, ...] | None:
     """The public values of a grouping expression, None for its NULL group, or nothing if they aren't public."""
     values = expr.type.values
     if values is None and expr.type.kind is Kind.INTEGER and expr.type.lo is not None and expr.type.hi is not None:
@@ -82,7 +83,7 @@ def public_values(expr: tree.Expr) -> tuple[KeyValue, ...] | None:
 
 
 @lru_cache(maxsize=256)
-def domain(expr: tree.Expr) -> Domain | None:
+def domain(expr: Expr) -> Domain | None:
     """All values of an expression of a row, or None if they aren't known or are too many."""
     return _Work().domain(expr)
 
@@ -94,33 +95,33 @@ class _Work:
         """Start with all steps allowed."""
         self._steps_left = _MOST_STEPS
 
-    def domain(self, expr: tree.Expr) -> Domain | None:
+    def domain(self, expr: Expr) -> Domain | None:
         """All values of an expression."""
-        if isinstance(expr, tree.Literal):
+        if isinstance(expr, Literal):
             value = python_value(expr)
             return Domain((), null=True) if value is None else Domain((value,), null=False)
-        if isinstance(expr, tree.Column):
+        if isinstance(expr, Column):
             return _column(expr)
-        if not isinstance(expr, tree.Call):
+        if not isinstance(expr, Call):
             return None
         if expr.type.values is not None:
             return _listed_domain(expr.type)
         return self._by_columns(expr) or self._by_arguments(expr) or _by_range(expr)
 
-    def _by_columns(self, expr: tree.Call) -> Domain | None:
+    def _by_columns(self, expr: Call) -> Domain | None:
         """The expression's value for each combination of its columns' values."""
-        found = list(dict.fromkeys(tree.columns_in(expr)))
+        found = list(dict.fromkeys(columns_in(expr)))
         rows = self._inputs(found, _size(expr))
         if rows is None:
             return None
         return _collected(rows, _program(expr, {column: at for at, column in enumerate(found)}))
 
-    def _by_arguments(self, expr: tree.Call) -> Domain | None:
+    def _by_arguments(self, expr: Call) -> Domain | None:
         """The function's value for each combination of its arguments' values."""
         rows = self._inputs(expr.args, 1)
         return None if rows is None else _collected(rows, lambda row: _checked(expr.function, row))
 
-    def _inputs(self, parts: Sequence[tree.Expr], steps: int) -> Iterable[Sequence[tuple[Value, bool]]] | None:
+    def _inputs(self, parts: Sequence[Expr], steps: int) -> Iterable[Sequence[tuple[Value, bool]]] | None:
         """All combinations of the parts' values, if there aren't too many at so many steps for each."""
         inputs = []
         for part in parts:
@@ -135,17 +136,17 @@ class _Work:
         return product(*inputs)
 
 
-def _column(column: tree.Column) -> Domain | None:
+def _column(column: Column) -> Domain | None:
     """A column's keys, or all values within its bounds."""
     return _by_range(column) if column.type.values is None else _listed_domain(column.type)
 
 
-def _listed_domain(of: tree.Type) -> Domain:
+def _listed_domain(of: Type) -> Domain:
     """What the type lists already."""
     return Domain(of.values or (), null=of.nullable and not of.hidden, hidden=of.nullable and of.hidden)
 
 
-def _by_range(expr: tree.Expr) -> Domain | None:
+def _by_range(expr: Expr) -> Domain | None:
     """All whole numbers or days in the range, or both truths."""
     kind, lo, hi = expr.type.kind, expr.type.lo, expr.type.hi
     if kind is Kind.BOOLEAN:
@@ -181,21 +182,21 @@ def _collected(
     return Domain(tuple(values), null=null, hidden=hidden)
 
 
-def _program(expr: tree.Expr, places: Mapping[tree.Column, int]) -> Callable[[Sequence[Value]], Value]:
+def _program(expr: Expr, places: Mapping[Column, int]) -> Callable[[Sequence[Value]], Value]:
     """A function from a row of column values to the expression's value."""
-    if isinstance(expr, tree.Column):
+    if isinstance(expr, Column):
         place = places[expr]
         return lambda row: row[place]
-    if isinstance(expr, tree.Literal):
+    if isinstance(expr, Literal):
         constant = python_value(expr)
         return lambda _row: constant
-    if isinstance(expr, (tree.Released, tree.Margin)):
+    if isinstance(expr, (Released, Margin)):
         raise _UndeterminedError
     function, args = expr.function, [_program(arg, places) for arg in expr.args]
     return lambda row: _checked(function, [arg(row) for arg in args])
 
 
-def _checked(function: tree.Function, values: Sequence[Value]) -> Value:
+def _checked(function: Function, values: Sequence[Value]) -> Value:
     """The function's value, if Python can tell."""
     if not function.agrees(*values):
         raise _UndeterminedError
@@ -203,12 +204,12 @@ def _checked(function: tree.Function, values: Sequence[Value]) -> Value:
     return value
 
 
-def _size(expr: tree.Expr) -> int:
+def _size(expr: Expr) -> int:
     """How many functions an expression calls."""
-    return 1 + sum(map(_size, expr.args)) if isinstance(expr, tree.Call) else 0
+    return 1 + sum(map(_size, expr.args)) if isinstance(expr, Call) else 0
 
 
-def column_type(column: Column) -> tree.Type:
+def column_type(column: TableColumn) -> Type:
     """The type of a column's values as questions meet them: clamped to its bounds, NULL unless among its keys.
 
     Ends are rounded away from the middle, to whole numbers or float64, so that the range holds whichever of the two
@@ -216,15 +217,15 @@ def column_type(column: Column) -> tree.Type:
 
     Examples:
         >>> from discreet.privacy import Bounds
-        >>> column_type(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))).hi
+        >>> column_type(TableColumn(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))).hi
         Fraction(110, 1)
     """
     if column.keys is not None:
         listed = tuple(key for key in column.keys if key is not None)
         hidden = None not in column.keys.values
-        return tree.Type(column.kind, *_span(listed), nullable=True, values=listed, hidden=hidden)
+        return Type(column.kind, *_span(listed), nullable=True, values=listed, hidden=hidden)
     truths = (False, True) if column.kind is Kind.BOOLEAN else None
-    return tree.Type(column.kind, *_bounds(column), nullable=column.nullable, values=truths)
+    return Type(column.kind, *_bounds(column), nullable=column.nullable, values=truths)
 
 
 def _span(values: tuple[KeyValue, ...]) -> Interval:
@@ -234,7 +235,7 @@ def _span(values: tuple[KeyValue, ...]) -> Interval:
     return (min(ends), max(ends)) if ends else UNKNOWN
 
 
-def _bounds(column: Column) -> Interval:
+def _bounds(column: TableColumn) -> Interval:
     """The declared bounds, outward; of integers, no further than 64 bits."""
     if column.bounds is None:
         return UNKNOWN

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from discreet.privacy import Limits
-from discreet.query.ir import tree
+from discreet.query.ir.relations import (
+    Distinct,
+    Join,
+    JoinKind,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Where,
+    Window,
+    owner_of,
+)
 
 
-def declared_limits(source: tree.Relation) -> Limits:
+def declared_limits(source: Relation) -> Limits:
     """The limits that follow from what the tables declare.
 
     Where a unit has one row at the most, because its rows were summarized, that is the limit. `UNION ALL` adds up what
@@ -18,20 +30,20 @@ def declared_limits(source: tree.Relation) -> Limits:
     return Limits(rows=1) if has_one_row(source) else _limits_of(source, {})
 
 
-def _limits_of(relation: tree.Relation, known: dict[int, Limits]) -> Limits:
+def _limits_of(relation: Relation, known: dict[int, Limits]) -> Limits:
     """How many rows a unit has in a private relation, by what its tables declare; each relation is looked at once."""
     if id(relation) not in known:
         match relation:
-            case tree.Scan(table=table):
+            case Scan(table=table):
                 found = table.limits
-            case tree.PerUnit(single=True):
+            case PerUnit(single=True):
                 found = Limits(rows=1)
-            case tree.Union(parts=parts):
+            case Union(parts=parts):
                 found = _together([_limits_of(part, known) for part in parts], sum)
-            case tree.Join(left=left, kind=tree.JoinKind.SEMI | tree.JoinKind.ANTI):
+            case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
                 found = _limits_of(left, known)
-            case tree.Join(left=left, right=right):
-                private = [side for side in (left, right) if tree.owner_of(side) is not None]
+            case Join(left=left, right=right):
+                private = [side for side in (left, right) if owner_of(side) is not None]
                 found = _together([_limits_of(side, known) for side in private], max)
             case _:
                 found = _limits_of(relation.source, known)
@@ -51,18 +63,18 @@ def _together(found: Sequence[Limits], of: Callable[[Iterable[int]], int]) -> Li
     return Limits(rows=rows, groups=groups if groups < rows else None)
 
 
-def has_one_row(relation: tree.Relation) -> bool:
+def has_one_row(relation: Relation) -> bool:
     """Whether no unit can have more than one row in a relation."""
     match relation:
-        case tree.PerUnit(single=single):
+        case PerUnit(single=single):
             return single
-        case tree.Where(source=source) | tree.Project(source=source) | tree.Window(source=source):
+        case Where(source=source) | Project(source=source) | Window(source=source):
             return has_one_row(source)
-        case tree.Distinct(source=source):
+        case Distinct(source=source):
             return has_one_row(source)
-        case tree.Join(left=left, kind=tree.JoinKind.SEMI | tree.JoinKind.ANTI):
+        case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
             return has_one_row(left)
-        case tree.Join(left=left, right=right):
-            return has_one_row(left) and has_one_row(right) and None not in {tree.owner_of(left), tree.owner_of(right)}
+        case Join(left=left, right=right):
+            return has_one_row(left) and has_one_row(right) and None not in {owner_of(left), owner_of(right)}
         case _:
             return False

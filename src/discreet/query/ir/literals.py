@@ -14,7 +14,7 @@ from math import isfinite
 from typing import TypeAlias
 
 from discreet.errors import SqlSyntax, TypeMismatch, Unsupported
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Expr, Literal, Type
 from discreet.tables import Kind
 
 Value: TypeAlias = bool | int | float | str | date | None
@@ -38,7 +38,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?", re.ASCII)
 
 
-def literal(value: object) -> tree.Literal:
+def literal(value: object) -> Literal:
     """A constant of the kind that its Python type says; a float is a real.
 
     Args:
@@ -62,21 +62,21 @@ def literal(value: object) -> tree.Literal:
     if isinstance(value, int) and kind is Kind.INTEGER:
         place = Fraction(value)
     values = (value,) if isinstance(value, (int, str, date)) and kind is not Kind.TIMESTAMP else None
-    return tree.Literal(value, tree.Type(kind, place, place, nullable=False, values=values))
+    return Literal(value, Type(kind, place, place, nullable=False, values=values))
 
 
-def null(kind: Kind) -> tree.Literal:
+def null(kind: Kind) -> Literal:
     """NULL of a kind: it has no values, and any range holds it, so 0 does."""
     zero = None if kind in {Kind.BOOLEAN, Kind.TEXT} else Fraction(0)
-    return tree.Literal(None, tree.Type(kind, zero, zero, values=()))
+    return Literal(None, Type(kind, zero, zero, values=()))
 
 
-def is_null(expr: tree.Expr) -> bool:
+def is_null(expr: Expr) -> bool:
     """Whether the expression is the constant NULL."""
-    return isinstance(expr, tree.Literal) and expr.value is None
+    return isinstance(expr, Literal) and expr.value is None
 
 
-def numeral(text: str) -> tree.Literal:
+def numeral(text: str) -> Literal:
     """A number as SQL writes it; one with a point or an exponent is real.
 
     Raises:
@@ -99,7 +99,7 @@ def numeral(text: str) -> tree.Literal:
     return _real(Fraction(Decimal(text)) if float(text) else Fraction(0))
 
 
-def moment(text: str, kind: Kind) -> tree.Literal | None:
+def moment(text: str, kind: Kind) -> Literal | None:
     """A date or timestamp as ISO 8601 writes it, or None if the text isn't one.
 
     A text with a time of day is a timestamp, whatever was expected.
@@ -147,13 +147,13 @@ def moment_of(microseconds: int) -> datetime:
     return _EPOCH + microseconds * _MICROSECOND
 
 
-def python_value(constant: tree.Literal) -> Value:
+def python_value(constant: Literal) -> Value:
     """The literal's value as `evaluate` takes it: a real as the nearest float."""
     value = constant.value
     return float(value) if isinstance(value, Fraction) else value  # type: ignore[return-value]  # literals hold no other
 
 
-def from_python(value: Value, kind: Kind) -> tree.Literal | None:
+def from_python(value: Value, kind: Kind) -> Literal | None:
     """The literal of a value that `evaluate` gave, or None if it is a number that literals don't hold."""
     if value is None:
         return null(kind)
@@ -164,9 +164,9 @@ def from_python(value: Value, kind: Kind) -> tree.Literal | None:
     return literal(value)
 
 
-def _real(value: Fraction) -> tree.Literal:
+def _real(value: Fraction) -> Literal:
     """A real constant."""
     if abs(value) > 2**500:
         raise Unsupported("a number beyond 2⁵⁰⁰ is too large to compute with")
     nearest = Fraction(float(value))
-    return tree.Literal(value, tree.Type(Kind.REAL, nearest, nearest, nullable=False))
+    return Literal(value, Type(Kind.REAL, nearest, nearest, nullable=False))

@@ -6,8 +6,17 @@ out, `accuracy` finds the least one that is enough, and the profiles are questio
 are to be chosen privately. The planner refuses with a `QueryError` what it can't prove.
 """
 
-from discreet.query.planner.bounds_profile import ENDS, bounds_of, known, named, rebound
-from discreet.query.planner.clamping_profile import CLASSES, Moved, bounded_columns, moved
+from discreet.query.planner.bounds_profile import (
+    CLASSES,
+    ENDS,
+    Moved,
+    bounded_columns,
+    bounds_of,
+    known,
+    moved,
+    named,
+    rebound,
+)
 from discreet.query.planner.contribution_profile import (
     SHARE,
     STEPS,

@@ -18,16 +18,14 @@ from discreet.query import ir
 from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of, has_one_row
 from discreet.query.planner.accuracy import Expected, expected_errors
-from discreet.query.planner.bounds_profile import bounds_questions
-from discreet.query.planner.calibration import calibrate
-from discreet.query.planner.clamping_profile import bounded_columns, clamping_question
+from discreet.query.planner.bounds_profile import bounded_columns, bounds_questions, clamping_question
 from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
 from discreet.query.planner.draft import Draft
-from discreet.query.planner.explain import explain
 from discreet.query.planner.groups import contributions, public_keys, selection
 from discreet.query.planner.measures import measures
+from discreet.query.planner.noise_calibration import calibrate, sensitivities
+from discreet.query.planner.plan_text import explain
 from discreet.query.planner.request import Request
-from discreet.query.planner.sensitivities import sensitivities
 from discreet.tables import Column, Dataset
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (

@@ -4,10 +4,10 @@ parse → scopes and FROM → bind → type → check. Nothing here has a handle
 cause, place, fix.
 """
 
-from discreet.query.sql.frames import frame_of, written
-from discreet.query.sql.names import meant
+from discreet.query.sql.ibis_expressions import frame_of, written
 from discreet.query.sql.options_clause import Options, Strategy
 from discreet.query.sql.parsing import explained, options, parse
+from discreet.query.sql.scopes import meant
 from discreet.query.sql.select import question
 
 __all__ = [

@@ -13,8 +13,7 @@ from discreet.query import ir
 from discreet.query.ir import call, cast, is_null, listed, literal, unbounded
 from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.names import Names
-from discreet.query.sql.scopes import Scope, is_unit
+from discreet.query.sql.scopes import Names, Scope, is_unit
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query.sql.calendars import CALENDAR, Node, Rule
 from discreet.query.sql.dialect_semantics import DialectSemantics, semantics_of
-from discreet.query.sql.names import place_of
+from discreet.query.sql.scopes import place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -10,7 +10,6 @@ from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
-from discreet.query.sql.names import check_alias, meant, place_of
 from discreet.query.sql.scopes import (
     Common,
     CommonTable,
@@ -19,7 +18,10 @@ from discreet.query.sql.scopes import (
     Scope,
     SelectContext,
     Source,
+    check_alias,
+    meant,
     note_columns,
+    place_of,
     placed,
     renamed,
 )

@@ -19,8 +19,7 @@ from discreet.errors import QueryError, SqlSyntax, TypeMismatch, UnknownColumn, 
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import numeral, public_values
-from discreet.query.sql.names import Place, meant, place_at
-from discreet.query.sql.scopes import Scope, is_unit
+from discreet.query.sql.scopes import Place, Scope, is_unit, meant, place_at
 
 if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token

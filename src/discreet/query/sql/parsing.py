@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
 from discreet.query.sql.named_arguments import rewrite, without_marks
-from discreet.query.sql.names import place_at, place_of
 from discreet.query.sql.options_clause import Options, take_options
+from discreet.query.sql.scopes import place_at, place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -14,11 +14,10 @@ from discreet.errors import TypeMismatch, UnknownColumn, UnknownTable, Unsupport
 from discreet.query import ir
 from discreet.query.ir import call
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.clauses import count_of, order_of
 from discreet.query.sql.from_clause import condition
-from discreet.query.sql.names import Names, check_alias, meant, place_of
+from discreet.query.sql.group_and_order import count_of, order_of
 from discreet.query.sql.parsing import spelled
-from discreet.query.sql.scopes import Facts, Scope
+from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, meant, place_of
 from discreet.query.sql.statistics import holds_aggregate, is_margin, margin
 
 if TYPE_CHECKING:

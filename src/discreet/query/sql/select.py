@@ -16,15 +16,14 @@ from discreet.query import ir
 from discreet.query.ir import listed, literal, public_values
 from discreet.query.sql.aggregates import Aggregates
 from discreet.query.sql.binder import AnswerBinder, RowBinder, Weights, weight
-from discreet.query.sql.clauses import Grouping, count_of, grouping_of, order_of, position_of
 from discreet.query.sql.dialect_semantics import check_meaning
 from discreet.query.sql.from_clause import condition, source_of
-from discreet.query.sql.names import Names, check_alias, place_of
+from discreet.query.sql.group_and_order import Grouping, count_of, grouping_of, order_of, position_of
 from discreet.query.sql.options_clause import check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse, spelled
 from discreet.query.sql.post_processing import layers, over
 from discreet.query.sql.projections import inlined, pruned
-from discreet.query.sql.scopes import Common, Derived, SelectContext, placed
+from discreet.query.sql.scopes import Common, Derived, Names, SelectContext, check_alias, place_of, placed
 from discreet.query.sql.statistics import holds_aggregate
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table

@@ -16,9 +16,19 @@ from discreet.query import ir
 from discreet.query.ir import alike, hull
 from discreet.query.sql.binder import AnswerBinder, RowBinder
 from discreet.query.sql.from_clause import condition, source_of
-from discreet.query.sql.names import Names, check_alias
 from discreet.query.sql.per_unit import Summaries, WindowBinder
-from discreet.query.sql.scopes import UNIT, Common, CommonTable, Derived, Scope, SelectContext, Source, placed
+from discreet.query.sql.scopes import (
+    UNIT,
+    Common,
+    CommonTable,
+    Derived,
+    Names,
+    Scope,
+    SelectContext,
+    Source,
+    check_alias,
+    placed,
+)
 from discreet.query.sql.statistics import holds_aggregate
 
 if TYPE_CHECKING:

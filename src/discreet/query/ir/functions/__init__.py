@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Expr, Function
 from discreet.query.ir.functions.application import apply
 from discreet.query.ir.functions.arithmetic import ARITHMETIC, ROUNDING
 from discreet.query.ir.functions.casts import CASTS
@@ -17,7 +17,7 @@ from discreet.query.ir.functions.conditionals import CHOICE, LOGIC
 from discreet.query.ir.functions.text import TEXT
 from discreet.query.ir.functions.times import SHIFTS, TIMES
 
-FUNCTIONS: Mapping[str, tree.Function] = MappingProxyType(
+FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         function.name: function
         for function in (*ARITHMETIC, *ROUNDING, *LOGIC, *CHOICE, *CASTS.values(), *TEXT, *TIMES, *SHIFTS)
@@ -25,7 +25,7 @@ FUNCTIONS: Mapping[str, tree.Function] = MappingProxyType(
 )
 
 
-def call(name: str, *args: tree.Expr) -> tree.Expr:
+def call(name: str, *args: Expr) -> Expr:
     """A function of `FUNCTIONS` applied to expressions: its arguments brought together, typed, constants folded.
 
     Raises:

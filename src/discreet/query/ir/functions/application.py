@@ -16,7 +16,7 @@ from math import isnan
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Call, Expr, Function, Literal
 from discreet.query.ir.literals import from_python, literal, null, python_value
 from discreet.tables import Kind
 
@@ -29,7 +29,7 @@ _EXACT: Mapping[str, Callable[[Fraction, Fraction], Fraction]] = {
 }
 
 
-def apply(function: tree.Function, args: tuple[tree.Expr, ...]) -> tree.Expr:
+def apply(function: Function, args: tuple[Expr, ...]) -> Expr:
     """The function of these arguments, typed; of constants, the constant it gives; NULL if it can be nothing else.
 
     So whatever calls are left depend on a column or a released value.
@@ -46,9 +46,9 @@ def apply(function: tree.Function, args: tuple[tree.Expr, ...]) -> tree.Expr:
     inferred = function.infer(prepared)
     if inferred.values == ():
         return null(inferred.kind)
-    written = [arg for arg in prepared if isinstance(arg, tree.Literal)]
+    written = [arg for arg in prepared if isinstance(arg, Literal)]
     if len(written) < len(prepared):
-        return tree.Call(function, prepared, inferred)
+        return Call(function, prepared, inferred)
     exact = _exactly(function.name, [each.value for each in written], inferred.kind)
     if exact is not None:
         return literal(exact)

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from discreet.errors import TypeMismatch, UnboundedColumn, Unsupported
 from discreet.privacy import KeyValue
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Expr, Literal, Type, columns_in
 from discreet.query.ir.functions.casts import cast
 from discreet.query.ir.literals import is_null, moment, null
 from discreet.query.ir.ranges import REAL_LIMIT, Interval, outward
 from discreet.tables import Kind
 
-Args = tuple[tree.Expr, ...]
+Args = tuple[Expr, ...]
 Prepare = Callable[[Args], Args]
 
 
@@ -76,14 +76,14 @@ def demand_bounds(label: str, args: Args) -> None:
         UnboundedColumn: naming the column and both ways to bound it.
     """
     for arg in args:
-        if not arg.type.is_bounded and any(True for _ in tree.columns_in(arg)):
+        if not arg.type.is_bounded and any(True for _ in columns_in(arg)):
             raise unbounded(arg, f"{label} could overflow on one of its rows")
 
 
-def unbounded(expr: tree.Expr, danger: str) -> UnboundedColumn:
+def unbounded(expr: Expr, danger: str) -> UnboundedColumn:
     """The error that names what lacks bounds, and the fix."""
     loose = next(
-        (column for column in tree.columns_in(expr) if not column.type.is_bounded and column.type.kind.is_number), None
+        (column for column in columns_in(expr) if not column.type.is_bounded and column.type.kind.is_number), None
     )
     if loose is None:
         return UnboundedColumn(
@@ -99,7 +99,7 @@ def unbounded(expr: tree.Expr, danger: str) -> UnboundedColumn:
     )
 
 
-def number_type(kind: Kind, span: Interval, args: Args, *, nullable: bool = False) -> tree.Type:
+def number_type(kind: Kind, span: Interval, args: Args, *, nullable: bool = False) -> Type:
     """The type of a number computed from `args`; NULL if one of them is.
 
     Raises:
@@ -108,13 +108,13 @@ def number_type(kind: Kind, span: Interval, args: Args, *, nullable: bool = Fals
     lo, hi = span
     if kind is Kind.REAL:
         sizes = [abs(end) for end in span if end is not None]
-        if sizes and max(sizes) > REAL_LIMIT and any(True for arg in args for _ in tree.columns_in(arg)):
+        if sizes and max(sizes) > REAL_LIMIT and any(True for arg in args for _ in columns_in(arg)):
             raise Unsupported(
                 "a row's result could be larger than 2⁵⁰⁰",
                 hint="tighter bounds, or GREATEST(LEAST(…, 100), 0) around a part, keep it small",
             )
         lo, hi = outward(span)
-    return tree.Type(kind, lo, hi, nullable or any(arg.type.nullable for arg in args), nothing(args))
+    return Type(kind, lo, hi, nullable or any(arg.type.nullable for arg in args), nothing(args))
 
 
 def nothing(args: Args) -> tuple[KeyValue, ...] | None:
@@ -122,33 +122,33 @@ def nothing(args: Args) -> tuple[KeyValue, ...] | None:
     return () if any(map(is_null, args)) else None
 
 
-def constant(label: str, arg: tree.Expr, least: int, most: int) -> int:
+def constant(label: str, arg: Expr, least: int, most: int) -> int:
     """The value of an argument that must be a whole number known in advance.
 
     Raises:
         Unsupported: it isn't a constant, or is out of range.
     """
-    if not isinstance(arg, tree.Literal) or type(arg.value) is not int or not least <= arg.value <= most:
+    if not isinstance(arg, Literal) or type(arg.value) is not int or not least <= arg.value <= most:
         raise Unsupported(f"{label} must be a whole number from {least} to {most}, written out")
     return arg.value
 
 
-def span_of(arg: tree.Expr) -> Interval:
+def span_of(arg: Expr) -> Interval:
     """The range of an argument."""
     return arg.type.lo, arg.type.hi
 
 
-def counted(least: int, most: int, args: Args) -> tree.Type:
+def counted(least: int, most: int, args: Args) -> Type:
     """The type of a whole number that lies between two ends whatever the arguments."""
     return number_type(Kind.INTEGER, (Fraction(least), Fraction(most)), args)
 
 
-def condition(args: Args) -> tree.Type:
+def condition(args: Args) -> Type:
     """The type of a condition on the arguments: unknown if one of them is NULL."""
-    return tree.Type(Kind.BOOLEAN, nullable=any(arg.type.nullable for arg in args), values=nothing(args))
+    return Type(Kind.BOOLEAN, nullable=any(arg.type.nullable for arg in args), values=nothing(args))
 
 
-def _checked(label: str, arg: tree.Expr, kinds: tuple[Kind, ...]) -> tree.Expr:
+def _checked(label: str, arg: Expr, kinds: tuple[Kind, ...]) -> Expr:
     """The argument, if it is of one of the kinds."""
     if arg.type.kind not in kinds:
         hint = "CAST it, if its values mean that"
@@ -160,14 +160,14 @@ def _checked(label: str, arg: tree.Expr, kinds: tuple[Kind, ...]) -> tree.Expr:
     return arg
 
 
-def _is_text(arg: tree.Expr) -> bool:
+def _is_text(arg: Expr) -> bool:
     """Whether the argument is a text constant."""
-    return isinstance(arg, tree.Literal) and isinstance(arg.value, str)
+    return isinstance(arg, Literal) and isinstance(arg.value, str)
 
 
-def _as_moment(label: str, arg: tree.Expr, kinds: set[Kind]) -> tree.Expr:
+def _as_moment(label: str, arg: Expr, kinds: set[Kind]) -> Expr:
     """A text constant as the date or timestamp it is compared with."""
-    if not isinstance(arg, tree.Literal) or not isinstance(arg.value, str):
+    if not isinstance(arg, Literal) or not isinstance(arg.value, str):
         return arg
     found = moment(arg.value, Kind.TIMESTAMP if Kind.TIMESTAMP in kinds else Kind.DATE)
     if found is None:

@@ -13,7 +13,8 @@ from math import fmod, sqrt
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.ir import ranges, tree
+from discreet.query.ir import ranges
+from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type
 from discreet.query.ir.functions.application import strict, typed
 from discreet.query.ir.functions.arguments import (
     Args,
@@ -50,7 +51,7 @@ def _kind(args: Args) -> Kind:
 
 def _operator(
     name: str, label: str, span: Span, evaluate: Callable[..., Any], compute: Callable[..., Any] | None = None
-) -> tree.Function:
+) -> Function:
     """An operator whose result is real if an argument is, or if it could leave 64 bits.
 
     Args:
@@ -73,28 +74,28 @@ def _operator(
         demand_bounds(label, checked)
         return checked if _kind(checked) is Kind.REAL or within(span_over(checked), INT64) else reals(checked)
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         return number_type(_kind(args), span_over(args), args)
 
     def compile_(*values: Any) -> Any:  # noqa: ANN401 — Ibis values
         return (compute or evaluate)(*map(typed, values))
 
-    return tree.Function(name, infer, compile_, strict(evaluate), prepare)
+    return Function(name, infer, compile_, strict(evaluate), prepare)
 
 
-def _held(arg: tree.Expr) -> Interval:
+def _held(arg: Expr) -> Interval:
     """The range of a whole number, which has 64 bits at the most."""
     lo, hi = span_of(arg)
     return INT64[0] if lo is None else lo, INT64[1] if hi is None else hi
 
 
-def _is_whole(arg: tree.Expr) -> bool:
+def _is_whole(arg: Expr) -> bool:
     """Whether a real holds whole numbers only."""
-    if isinstance(arg, tree.Literal):
+    if isinstance(arg, Literal):
         return isinstance(arg.value, (int, Fraction)) and Fraction(arg.value).denominator == 1
     if arg.type.kind is Kind.INTEGER:
         return True
-    return isinstance(arg, tree.Call) and arg.function == CASTS[Kind.REAL] and arg.args[0].type.kind is Kind.INTEGER
+    return isinstance(arg, Call) and arg.function == CASTS[Kind.REAL] and arg.args[0].type.kind is Kind.INTEGER
 
 
 def _prepare_divide(args: Args) -> Args:
@@ -104,13 +105,13 @@ def _prepare_divide(args: Args) -> Args:
     return checked
 
 
-def _infer_divide(args: Args) -> tree.Type:
+def _infer_divide(args: Args) -> Type:
     """The range of the quotient; unknown, and infinite at worst, if the divisor can come close to 0."""
     span = ranges.divide(span_of(args[0]), span_of(args[1]), whole=_is_whole(args[1]))
     return number_type(Kind.REAL, span, args, nullable=_may_be_zero(args[1]))
 
 
-def _may_be_zero(arg: tree.Expr) -> bool:
+def _may_be_zero(arg: Expr) -> bool:
     """Whether 0 is in the argument's range."""
     return ranges.least_size(span_of(arg)) == 0
 
@@ -139,14 +140,14 @@ def _prepare_remainder(args: Args) -> Args:
     )
 
 
-def _infer_quotient(args: Args) -> tree.Type:
+def _infer_quotient(args: Args) -> Type:
     """The range of the quotient, cut off towards zero."""
     lo, hi = ranges.divide(span_of(args[0]), span_of(args[1]), whole=True)
     span = None if lo is None else Fraction(int(lo)), None if hi is None else Fraction(int(hi))
     return number_type(Kind.INTEGER, span, args, nullable=_may_be_zero(args[1]))
 
 
-def _infer_remainder(args: Args) -> tree.Type:
+def _infer_remainder(args: Args) -> Type:
     """The remainder has the sign of the dividend and is smaller than the divisor in size."""
     dividend, divisor = span_of(args[0]), span_of(args[1])
     most, limit = ranges.magnitude(dividend), ranges.magnitude(divisor)
@@ -159,7 +160,7 @@ def _infer_remainder(args: Args) -> tree.Type:
     return number_type(_kind(args), (lo, hi), args, nullable=_may_be_zero(args[1]))
 
 
-def _infer_sqrt(args: Args) -> tree.Type:
+def _infer_sqrt(args: Args) -> Type:
     """The root never decreases, and float64 rounds it to nearest."""
     lo, hi = (None if end is None else Fraction(sqrt(end) if end > 0 else 0) for end in span_of(args[0]))
     negative = args[0].type.lo is None or args[0].type.lo < 0
@@ -212,17 +213,17 @@ ARITHMETIC = (
     _operator("add", "+", ranges.add, operator.add),
     _operator("subtract", "-", ranges.subtract, operator.sub),
     _operator("multiply", "*", ranges.multiply, operator.mul),
-    tree.Function(
+    Function(
         "divide",
         _infer_divide,
         _compile_divide,
         strict(lambda left, right: left / right if right else None),
         _prepare_divide,
     ),
-    tree.Function("quotient", _infer_quotient, _compile_quotient, strict(_quotient), _whole_pair("//"), copies=2),
-    tree.Function("remainder", _infer_remainder, _compile_remainder, strict(_remainder), _prepare_remainder),
+    Function("quotient", _infer_quotient, _compile_quotient, strict(_quotient), _whole_pair("//"), copies=2),
+    Function("remainder", _infer_remainder, _compile_remainder, strict(_remainder), _prepare_remainder),
     _operator("abs", "ABS", ranges.absolute, abs, lambda value: value.abs()),
-    tree.Function(
+    Function(
         "sqrt",
         _infer_sqrt,
         _compile_sqrt,
@@ -233,7 +234,7 @@ ARITHMETIC = (
 )
 
 
-def is_exact(expr: tree.Expr) -> bool:
+def is_exact(expr: Expr) -> bool:
     """Whether the expression's values are so small that float64 holds all whole numbers among them."""
     return within(span_of(expr), _EXACT)
 
@@ -260,16 +261,16 @@ def _to_digits(value: float | None, digits: int) -> float | None:
     return half_away(scaled) / power if math.isfinite(scaled) else value
 
 
-def _whole(name: str, label: str, compute: Callable[[Any], Any]) -> tree.Function:
+def _whole(name: str, label: str, compute: Callable[[Any], Any]) -> Function:
     """A rounding of small reals to whole numbers."""
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         lo, hi = span_of(args[0])
         if lo is None or hi is None or not is_exact(args[0]):
             raise unbounded(args[0], f"{label} could overflow on one of its rows")
         return number_type(Kind.INTEGER, (Fraction(compute(lo)), Fraction(compute(hi))), args)
 
-    return tree.Function(
+    return Function(
         name,
         infer,
         lambda value: getattr(typed(value), name)().cast("int64"),
@@ -278,10 +279,10 @@ def _whole(name: str, label: str, compute: Callable[[Any], Any]) -> tree.Functio
     )
 
 
-def _real(name: str, label: str, compute: Callable[[Any], int]) -> tree.Function:
+def _real(name: str, label: str, compute: Callable[[Any], int]) -> Function:
     """A rounding of reals of any size, which stay real: beyond 2⁵³ they are whole numbers already."""
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         lo, hi = span_of(args[0])
         span = None if lo is None else Fraction(compute(lo)), None if hi is None else Fraction(compute(hi))
         return number_type(Kind.REAL, span, args)
@@ -296,7 +297,7 @@ def _real(name: str, label: str, compute: Callable[[Any], int]) -> tree.Function
     def evaluate(value: float | None) -> float | None:
         return float(compute(value)) if value is not None and math.isfinite(value) else value
 
-    return tree.Function(
+    return Function(
         name, infer, compile_, evaluate, lambda args: reals(of_kind(label, args, Kind.REAL, Kind.INTEGER)), copies=3
     )
 
@@ -313,7 +314,7 @@ def _prepare_round(args: Args) -> Args:
     return *reals(of_kind("ROUND", args[:1], Kind.REAL, Kind.INTEGER)), args[1]
 
 
-def _infer_round(args: Args) -> tree.Type:
+def _infer_round(args: Args) -> Type:
     """Each step never decreases, so the rounded ends hold all rounded values; `outward` forgives an engine an ulp."""
     digits = constant("the number of digits", args[1], -MOST_DIGITS, MOST_DIGITS)
     if digits == 0:
@@ -339,5 +340,5 @@ ROUNDING = (
     _real("floor_real", "FLOOR", math.floor),
     _real("ceil_real", "CEIL", math.ceil),
     _real("round_real", "ROUND", _round_half_away),
-    tree.Function("round_digits", _infer_round, _compile_round, _to_digits, _prepare_round, copies=3),
+    Function("round_digits", _infer_round, _compile_round, _to_digits, _prepare_round, copies=3),
 )

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from discreet.errors import TypeMismatch
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Expr, Function, Type
 from discreet.query.ir.functions.application import apply, typed
 from discreet.query.ir.literals import Value, is_null, midnight, moment, null
 from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward, within
@@ -32,7 +32,7 @@ _TAKES = {
 }
 
 
-def cast(expr: tree.Expr, kind: Kind) -> tree.Expr:
+def cast(expr: Expr, kind: Kind) -> Expr:
     """The expression as another kind; itself if it is of that kind already.
 
     Raises:
@@ -45,10 +45,10 @@ def cast(expr: tree.Expr, kind: Kind) -> tree.Expr:
     return apply(CASTS[kind], (expr,))
 
 
-def _prepare(kind: Kind) -> Callable[[tuple[tree.Expr, ...]], tuple[tree.Expr, ...]]:
+def _prepare(kind: Kind) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:
     """What the cast to a kind takes."""
 
-    def prepare(args: tuple[tree.Expr, ...]) -> tuple[tree.Expr, ...]:
+    def prepare(args: tuple[Expr, ...]) -> tuple[Expr, ...]:
         (source,) = args
         if source.type.kind not in _TAKES[kind]:
             raise TypeMismatch(
@@ -60,7 +60,7 @@ def _prepare(kind: Kind) -> Callable[[tuple[tree.Expr, ...]], tuple[tree.Expr, .
     return prepare
 
 
-def _span(source: tree.Type, kind: Kind) -> Interval:
+def _span(source: Type, kind: Kind) -> Interval:
     """The range of a value after the cast."""
     lo, hi = source.lo, source.hi
     match source.kind, kind:
@@ -82,7 +82,7 @@ def _span(source: tree.Type, kind: Kind) -> Interval:
 def _infer(kind: Kind) -> Any:  # noqa: ANN401 — a range rule
     """The range rule of the cast to a kind."""
 
-    def infer(args: tuple[tree.Expr, ...]) -> tree.Type:
+    def infer(args: tuple[Expr, ...]) -> Type:
         source = args[0].type
         lo, hi = _span(source, kind)
         if kind is Kind.INTEGER and lo is not None and hi is not None:
@@ -97,7 +97,7 @@ def _infer(kind: Kind) -> Any:  # noqa: ANN401 — a range rule
             Kind.DATE: source.is_bounded and source.kind is Kind.TIMESTAMP,
             Kind.TIMESTAMP: source.is_bounded and source.kind is Kind.DATE,
         }[kind]
-        return tree.Type(kind, lo, hi, nullable=source.nullable or not sure)
+        return Type(kind, lo, hi, nullable=source.nullable or not sure)
 
     return infer
 
@@ -231,10 +231,10 @@ def _agrees(kind: Kind) -> Callable[..., bool]:
     return agrees
 
 
-def _function(kind: Kind, compile_: Any, evaluate: Any) -> tree.Function:  # noqa: ANN401 — as tree.Function has them
+def _function(kind: Kind, compile_: Any, evaluate: Any) -> Function:  # noqa: ANN401 — as Function has them
     """The cast to a kind, which has its name."""
     copies = 2 if kind.is_time or kind in {Kind.REAL, Kind.TEXT} else 1
-    return tree.Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies)
+    return Function(str(kind), _infer(kind), compile_, evaluate, _prepare(kind), _agrees(kind), copies)
 
 
 CASTS = {

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type
 from discreet.query.ir.functions.application import comparable, joined, strict, typed
 from discreet.query.ir.functions.arguments import Args, alike, condition, nothing, of_kind, span_of, taking
 from discreet.query.ir.literals import is_null
@@ -19,9 +19,9 @@ from discreet.query.ir.ranges import hull
 from discreet.tables import Kind
 
 
-def _comparison(name: str, label: str, compare: Callable[[Any, Any], Any]) -> tree.Function:
+def _comparison(name: str, label: str, compare: Callable[[Any, Any], Any]) -> Function:
     """A comparison of two values of one kind; never with a constant NULL, of which Ibis would make IS NULL."""
-    return tree.Function(
+    return Function(
         name,
         condition,
         lambda left, right: compare(comparable(left), comparable(right)),
@@ -30,23 +30,23 @@ def _comparison(name: str, label: str, compare: Callable[[Any, Any], Any]) -> tr
     )
 
 
-def _logical(args: Args) -> tree.Type:
+def _logical(args: Args) -> Type:
     """A condition made of conditions: one NULL doesn't make it unknown if another one decides it."""
-    return tree.Type(Kind.BOOLEAN, nullable=any(arg.type.nullable for arg in args))
+    return Type(Kind.BOOLEAN, nullable=any(arg.type.nullable for arg in args))
 
 
-def _sure(_args: Args) -> tree.Type:
+def _sure(_args: Args) -> Type:
     """A condition that is never unknown."""
-    return tree.Type(Kind.BOOLEAN, nullable=False)
+    return Type(Kind.BOOLEAN, nullable=False)
 
 
-def _connective(name: str, decisive: bool, combine: Callable[[Any, Any], Any]) -> tree.Function:
+def _connective(name: str, decisive: bool, combine: Callable[[Any, Any], Any]) -> Function:
     """AND or OR of any number of conditions; nested ones of the same name are taken apart, so grouping is no matter."""
 
     def prepare(args: Args) -> Args:
-        flat: list[tree.Expr] = []
+        flat: list[Expr] = []
         for arg in of_kind(name.upper(), args, Kind.BOOLEAN):
-            flat.extend(arg.args if isinstance(arg, tree.Call) and arg.function.name == name else (arg,))
+            flat.extend(arg.args if isinstance(arg, Call) and arg.function.name == name else (arg,))
         return tuple(flat)
 
     def compile_(*values: Any) -> Any:  # noqa: ANN401 — Ibis values
@@ -57,23 +57,23 @@ def _connective(name: str, decisive: bool, combine: Callable[[Any, Any], Any]) -
             return decisive
         return None if None in values else not decisive
 
-    return tree.Function(name, _logical, compile_, evaluate, prepare)
+    return Function(name, _logical, compile_, evaluate, prepare)
 
 
 def _prepare_in(args: Args) -> Args:
     """One kind for all; the list is of constants, each once, and NULL last."""
     first, *listed = alike("IN", args)
-    if not listed or not all(isinstance(item, tree.Literal) for item in listed):
+    if not listed or not all(isinstance(item, Literal) for item in listed):
         raise Unsupported("IN takes a list of constants")
     known = {item: None for item in listed if not is_null(item)}
     nulls = tuple(item for item in listed if is_null(item))[:1]
     return first, *known, *nulls
 
 
-def _infer_in(args: Args) -> tree.Type:
+def _infer_in(args: Args) -> Type:
     """Unknown if the value is NULL, or if it isn't found beside a listed NULL."""
     nullable = args[0].type.nullable or any(map(is_null, args[1:]))
-    return tree.Type(Kind.BOOLEAN, nullable=nullable, values=nothing(args[:1]))
+    return Type(Kind.BOOLEAN, nullable=nullable, values=nothing(args[:1]))
 
 
 def _compile_in(value: Any, *listed: Any) -> Any:  # noqa: ANN401 — Ibis values
@@ -98,26 +98,26 @@ LOGIC = (
     _comparison("le", "<=", operator.le),
     _comparison("gt", ">", operator.gt),
     _comparison("ge", ">=", operator.ge),
-    tree.Function(
+    Function(
         "distinct",
         _sure,
         lambda left, right: ~comparable(left).identical_to(comparable(right)),
         operator.ne,
         lambda args: alike("IS DISTINCT FROM", args),
     ),
-    tree.Function("in", _infer_in, _compile_in, _in, _prepare_in),
+    Function("in", _infer_in, _compile_in, _in, _prepare_in),
     _connective("and", False, operator.and_),  # noqa: FBT003 — one false decides
     _connective("or", True, operator.or_),  # noqa: FBT003 — one true decides
-    tree.Function("not", condition, operator.invert, strict(operator.not_), taking("NOT", Kind.BOOLEAN)),
-    tree.Function("is_null", _sure, lambda value: comparable(value).isnull(), lambda value: value is None),
+    Function("not", condition, operator.invert, strict(operator.not_), taking("NOT", Kind.BOOLEAN)),
+    Function("is_null", _sure, lambda value: comparable(value).isnull(), lambda value: value is None),
 )
 
 
-def _one_of(args: Args, *, nullable: bool) -> tree.Type:
+def _one_of(args: Args, *, nullable: bool) -> Type:
     """The type of a value that is one of the arguments'."""
     some = [arg for arg in args if not is_null(arg)] or list(args)
     lo, hi = hull(*map(span_of, some))
-    return tree.Type(some[0].type.kind, lo, hi, nullable=nullable)
+    return Type(some[0].type.kind, lo, hi, nullable=nullable)
 
 
 def _prepare_if(args: Args) -> Args:
@@ -130,7 +130,7 @@ def _prepare_if(args: Args) -> Args:
     return *(part for pair in pairs for part in pair), results[-1]
 
 
-def _infer_if(args: Args) -> tree.Type:
+def _infer_if(args: Args) -> Type:
     """One of the results."""
     results = (*args[1::2], args[-1])
     return _one_of(results, nullable=any(result.type.nullable for result in results))
@@ -150,7 +150,7 @@ def _if(*values: Any) -> Any:  # noqa: ANN401 — values of any kind
     return next((pairs[n + 1] for n in range(0, len(pairs), 2) if pairs[n] is True), otherwise)
 
 
-def _infer_coalesce(args: Args) -> tree.Type:
+def _infer_coalesce(args: Args) -> Type:
     """One of the arguments; NULL only if all can be."""
     return _one_of(args, nullable=all(arg.type.nullable for arg in args))
 
@@ -162,14 +162,14 @@ def _compile_coalesce(*values: Any) -> Any:  # noqa: ANN401 — Ibis values
     return ibis.coalesce(*map(typed, values))
 
 
-def _extreme(name: str, pick: Callable[[Any], Any], *, least: bool) -> tree.Function:
+def _extreme(name: str, pick: Callable[[Any], Any], *, least: bool) -> Function:
     """LEAST or GREATEST, which skip NULLs.
 
     For LEAST: the result is at least the least low end; and at most the high end of each argument that can't be
     NULL, or the greatest high end if all can be. GREATEST is its mirror image.
     """
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         some = [arg for arg in args if not is_null(arg)] or list(args)
         sure = [arg for arg in some if not arg.type.nullable]
         lo, hi = hull(*map(span_of, some))
@@ -178,7 +178,7 @@ def _extreme(name: str, pick: Callable[[Any], Any], *, least: bool) -> tree.Func
             hi = min(ends) if hi is None else min(hi, *ends)
         elif ends:
             lo = max(ends) if lo is None else max(lo, *ends)
-        return tree.Type(some[0].type.kind, lo, hi, nullable=not sure)
+        return Type(some[0].type.kind, lo, hi, nullable=not sure)
 
     def compile_(*values: Any) -> Any:  # noqa: ANN401 — Ibis values
         import ibis
@@ -188,12 +188,12 @@ def _extreme(name: str, pick: Callable[[Any], Any], *, least: bool) -> tree.Func
     def evaluate(*values: Any) -> Any:  # noqa: ANN401 — values of any kind
         return pick(value for value in values if value is not None) if any(v is not None for v in values) else None
 
-    return tree.Function(name, infer, compile_, evaluate, lambda args: alike(name.upper(), args))
+    return Function(name, infer, compile_, evaluate, lambda args: alike(name.upper(), args))
 
 
 CHOICE = (
-    tree.Function("if", _infer_if, _compile_if, _if, _prepare_if),
-    tree.Function(
+    Function("if", _infer_if, _compile_if, _if, _prepare_if),
+    Function(
         "coalesce",
         _infer_coalesce,
         _compile_coalesce,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from discreet.errors import Unsupported
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
 from discreet.query.ir.functions.application import joined, strict, typed
 from discreet.query.ir.functions.arguments import Args, condition, constant, nothing, of_kind, taking
 from discreet.query.ir.ranges import hull
@@ -56,9 +56,9 @@ def matches(text: str, pattern: str) -> bool:
     return not pattern[seen:].strip("%")
 
 
-def _text(args: Args) -> tree.Type:
+def _text(args: Args) -> Type:
     """A text, NULL if an argument is."""
-    return tree.Type(Kind.TEXT, nullable=any(arg.type.nullable for arg in args), values=nothing(args))
+    return Type(Kind.TEXT, nullable=any(arg.type.nullable for arg in args), values=nothing(args))
 
 
 def _ascii(*values: object) -> bool:
@@ -66,9 +66,9 @@ def _ascii(*values: object) -> bool:
     return all(value.isascii() for value in values if isinstance(value, str))
 
 
-def _letters(name: str, compute: Callable[[str], str]) -> tree.Function:
+def _letters(name: str, compute: Callable[[str], str]) -> Function:
     """UPPER or LOWER."""
-    return tree.Function(
+    return Function(
         name,
         _text,
         lambda value: getattr(value, name)(),
@@ -78,9 +78,9 @@ def _letters(name: str, compute: Callable[[str], str]) -> tree.Function:
     )
 
 
-def _trimming(name: str, method: str) -> tree.Function:
+def _trimming(name: str, method: str) -> Function:
     """TRIM, LTRIM or RTRIM, of blanks."""
-    return tree.Function(
+    return Function(
         name,
         _text,
         lambda value: getattr(value, method)(),
@@ -89,11 +89,11 @@ def _trimming(name: str, method: str) -> tree.Function:
     )
 
 
-def _infer_length(args: Args) -> tree.Type:
+def _infer_length(args: Args) -> Type:
     """Known to be short only if the texts are."""
     known = args[0].type.values
     lo, hi = hull(*((Fraction(len(str(value))),) * 2 for value in known)) if known else (Fraction(0), None)
-    return tree.Type(Kind.INTEGER, lo, hi, args[0].type.nullable, nothing(args))
+    return Type(Kind.INTEGER, lo, hi, args[0].type.nullable, nothing(args))
 
 
 def _prepare_substring(args: Args) -> Args:
@@ -130,32 +130,32 @@ def _substring(value: str, start: int, length: int | None = None) -> str:
 
 def _prepare_concat(args: Args) -> Args:
     """Texts; joined ones are taken apart, so grouping is no matter."""
-    flat: list[tree.Expr] = []
+    flat: list[Expr] = []
     for arg in of_kind("||", args, Kind.TEXT):
-        flat.extend(arg.args if isinstance(arg, tree.Call) and arg.function.name == "concat" else (arg,))
+        flat.extend(arg.args if isinstance(arg, Call) and arg.function.name == "concat" else (arg,))
     if len(flat) > _MOST_PARTS or sum(map(_growth, flat)) > _MOST_GROWTH:
         raise Unsupported(f"|| joins {_MOST_PARTS} texts at the most, {_MOST_GROWTH} of them columns")
     return tuple(flat)
 
 
-def _growth(expr: tree.Expr) -> int:
+def _growth(expr: Expr) -> int:
     """How many texts of rows may be joined in the expression's value."""
-    if not isinstance(expr, tree.Call):
-        return 1 if isinstance(expr, tree.Column) else 0
+    if not isinstance(expr, Call):
+        return 1 if isinstance(expr, Column) else 0
     sizes = map(_growth, expr.args)
     return sum(sizes) if expr.function.name == "concat" else max(sizes)
 
 
-def _pattern(name: str, fold: Callable[[str], str], agrees: Callable[..., bool]) -> tree.Function:
+def _pattern(name: str, fold: Callable[[str], str], agrees: Callable[..., bool]) -> Function:
     """LIKE or ILIKE, of a constant pattern."""
 
     def prepare(args: Args) -> Args:
         checked = of_kind(name.upper(), args, Kind.TEXT)
-        if not isinstance(checked[1], tree.Literal):
+        if not isinstance(checked[1], Literal):
             raise Unsupported(f"the pattern of {name.upper()} must be written out")
         return checked
 
-    return tree.Function(
+    return Function(
         name,
         condition,
         lambda value, pattern: getattr(value, name)(pattern),
@@ -171,15 +171,15 @@ TEXT = (
     _trimming("trim", "strip"),
     _trimming("ltrim", "lstrip"),
     _trimming("rtrim", "rstrip"),
-    tree.Function(
+    Function(
         "length",
         _infer_length,
         lambda value: typed(value.length()),
         strict(len),
         taking("LENGTH", Kind.TEXT),
     ),
-    tree.Function("substring", _text, _compile_substring, strict(_substring), _prepare_substring),
-    tree.Function(
+    Function("substring", _text, _compile_substring, strict(_substring), _prepare_substring),
+    Function(
         "concat",
         _text,
         lambda *values: joined(operator.add, values),

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import TypeMismatch
-from discreet.query.ir import tree
+from discreet.query.ir.expressions import Expr, Function, Type
 from discreet.query.ir.functions.application import strict, typed
 from discreet.query.ir.functions.arguments import Args, constant, counted, nothing, of_kind, span_of, taking
 from discreet.query.ir.functions.casts import cast, in_calendar
@@ -40,12 +40,12 @@ _EARLIEST, _LATEST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 99999
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — the same
 
 
-def _lost(arg: tree.Expr) -> bool:
+def _lost(arg: Expr) -> bool:
     """Whether a value can be outside of the calendar, and so become NULL."""
     return not arg.type.is_bounded
 
 
-def _days(arg: tree.Expr) -> tuple[Fraction, Fraction]:
+def _days(arg: Expr) -> tuple[Fraction, Fraction]:
     """The range of the days on which the argument lies; all of the calendar if it has no bounds."""
     lo, hi = span_of(arg)
     if lo is None or hi is None:
@@ -60,12 +60,12 @@ def _moments(label: str, args: Args, *kinds: Kind) -> Args:
     return of_kind(label, args, *kinds)
 
 
-def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute: Callable[[Any], Any]) -> tree.Function:
+def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute: Callable[[Any], Any]) -> Function:
     """One part of a date or timestamp, as a whole number; `read` in Python, `compute` in Ibis."""
     clock = name in {"hour", "minute", "second"}
     kinds = (Kind.TIMESTAMP,) if clock else (Kind.DATE, Kind.TIMESTAMP)
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         ends = (least, most)
         if name == "year" and not _lost(args[0]):
             lo, hi = _days(args[0])
@@ -73,7 +73,7 @@ def _part(name: str, least: int, most: int, read: Callable[[Any], int], compute:
         found = counted(*ends, args)
         return replace(found, nullable=found.nullable or _lost(args[0]))
 
-    return tree.Function(
+    return Function(
         name,
         infer,
         lambda value: typed(compute(in_calendar(value))).cast("int64"),
@@ -118,22 +118,22 @@ def _start(unit: str, number: int) -> date:
             return date.fromordinal(number)
 
 
-def _truncation(unit: str) -> tree.Function:
+def _truncation(unit: str) -> Function:
     """The first day of the period: a date."""
     name = f"trunc_{unit}"
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         first, last = (_number(unit, day_of(int(end))) for end in _days(args[0]))
         listed = not _lost(args[0]) and last - first < MOST_PERIODS
         values = tuple(_start(unit, number) for number in range(first, last + 1)) if listed else None
         values = () if is_null(args[0]) else values
         ends = ordinal(_start(unit, first)), ordinal(_start(unit, last))
-        return tree.Type(Kind.DATE, *ends, nullable=args[0].type.nullable or _lost(args[0]), values=values)
+        return Type(Kind.DATE, *ends, nullable=args[0].type.nullable or _lost(args[0]), values=values)
 
     def evaluate(moment: date) -> date:
         return _start(unit, _number(unit, moment))
 
-    return tree.Function(
+    return Function(
         name,
         infer,
         # To a timestamp and back, because engines disagree on what truncating a date gives.
@@ -144,13 +144,13 @@ def _truncation(unit: str) -> tree.Function:
     )
 
 
-def _clock_truncation(unit: str) -> tree.Function:
+def _clock_truncation(unit: str) -> Function:
     """The beginning of the hour, minute or second: a timestamp."""
     length = {"hour": 3600, "minute": 60, "second": 1}[unit] * 10**6
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         lo, hi = (None if end is None else end // length * length for end in span_of(args[0]))
-        return tree.Type(
+        return Type(
             Kind.TIMESTAMP,
             None if lo is None else Fraction(lo),
             None if hi is None else Fraction(hi),
@@ -161,7 +161,7 @@ def _clock_truncation(unit: str) -> tree.Function:
     def evaluate(moment: datetime) -> datetime:
         return moment - timedelta(microseconds=int(ordinal(moment) % length))
 
-    return tree.Function(
+    return Function(
         f"trunc_{unit}",
         infer,
         lambda value: in_calendar(value).truncate("m" if unit == "minute" else unit[0]),
@@ -176,10 +176,10 @@ def _prepare_days(args: Args) -> Args:
     return tuple(cast(arg, Kind.DATE) for arg in of_kind("DATE_DIFF", args, Kind.DATE, Kind.TIMESTAMP))
 
 
-def _infer_days(args: Args) -> tree.Type:
+def _infer_days(args: Args) -> Type:
     """The days from the first date to the second."""
     lo, hi = subtract(_days(args[1]), _days(args[0]))
-    return tree.Type(Kind.INTEGER, lo, hi, any(arg.type.nullable or _lost(arg) for arg in args), nothing(args))
+    return Type(Kind.INTEGER, lo, hi, any(arg.type.nullable or _lost(arg) for arg in args), nothing(args))
 
 
 def _compile_days(start: Any, end: Any) -> Any:  # noqa: ANN401 — Ibis values
@@ -204,7 +204,7 @@ TIMES = (
     _part("second", 0, 59, lambda moment: moment.second, lambda value: value.second()),
     *map(_truncation, ("year", "quarter", "month", "week", "day")),
     *map(_clock_truncation, ("hour", "minute", "second")),
-    tree.Function(
+    Function(
         "days_between",
         _infer_days,
         _compile_days,
@@ -228,7 +228,7 @@ def months_later(moment: date, months: int) -> date | None:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
 
 
-def _shift(unit: str, evaluate: Callable[[Any, int], date | None]) -> tree.Function:
+def _shift(unit: str, evaluate: Callable[[Any, int], date | None]) -> Function:
     """The moment so many units later; the number of them is a constant."""
 
     def number_in(args: Args) -> int:
@@ -239,24 +239,24 @@ def _shift(unit: str, evaluate: Callable[[Any, int], date | None]) -> tree.Funct
         (moment,) = of_kind("a date plus an interval", args[:1], Kind.DATE, Kind.TIMESTAMP)
         return (cast(moment, Kind.TIMESTAMP) if unit == "seconds" else moment), args[1]
 
-    def infer(args: Args) -> tree.Type:
+    def infer(args: Args) -> Type:
         kind, (lo, hi) = args[0].type.kind, span_of(args[0])
         if lo is None or hi is None:
-            return tree.Type(kind, nullable=True, values=nothing(args))
+            return Type(kind, nullable=True, values=nothing(args))
         least, most = _ends(lo, hi, kind, by_month=unit == "months")
         ends = evaluate(least, number_in(args)), evaluate(most, number_in(args))
         limits = (_EARLIEST, _LATEST) if kind is Kind.TIMESTAMP else (_EARLIEST.date(), _LATEST.date())
         # Later moments stay later, so the ends shifted hold all; what leaves the calendar is NULL.
         first, last = (limit if end is None else end for end, limit in zip(ends, limits, strict=True))
         nullable = args[0].type.nullable or None in ends
-        return tree.Type(kind, ordinal(first), ordinal(last), nullable=nullable, values=nothing(args))
+        return Type(kind, ordinal(first), ordinal(last), nullable=nullable, values=nothing(args))
 
     def compile_(value: Any, number: Any) -> Any:  # noqa: ANN401 — Ibis values
         # By way of a timestamp, because engines disagree on what a date plus an interval is.
         moved = in_calendar(value).cast("timestamp") + number.as_interval("s" if unit == "seconds" else unit[0].upper())
         return in_calendar(moved).cast("date") if value.type().is_date() else in_calendar(moved)
 
-    return tree.Function(f"add_{unit}", infer, compile_, strict(evaluate), prepare, copies=4)
+    return Function(f"add_{unit}", infer, compile_, strict(evaluate), prepare, copies=4)
 
 
 def _ends(lo: Fraction, hi: Fraction, kind: Kind, *, by_month: bool) -> tuple[date, date]:

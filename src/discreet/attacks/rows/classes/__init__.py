@@ -1,1 +1,0 @@
-"""Classes: what rows that look alike tell of everybody in them."""

@@ -1,1 +1,0 @@
-"""Predicates: singling out somebody whom nobody knows."""

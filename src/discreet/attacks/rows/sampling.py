@@ -1,0 +1,118 @@
+"""Sampling: whom an attack is tried on that compares too much to be tried on everybody.
+
+How many people are affordable is told by a few others, who are drawn apart from those who are tried. So whoever is
+tried is a random sample of all, of a size that has nothing to do with who is in it, and what is found of the sample is
+an unbiased estimate of what would be found of all. Each of them is compared with all rows: nothing is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.anonymity.records.column import Whole
+from discreet.anonymity.records.grouping import grouped
+from discreet.anonymity.records.records import Records
+from discreet.attacks.rows.people import of_units
+from discreet.attacks.rows.record_pairs import Compared, Sides
+from discreet.errors import NotTried
+from discreet.noise import uniform
+
+_MOST_PEOPLE = 1 << 14
+"""If more kinds of people are known, so many people are tried at the most: 95 % intervals of ±0.8 points, or less."""
+_PILOT = 64
+"""So many people tell how many comparisons one takes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sample:
+    """Who is tried.
+
+    Args:
+        people: their places among all who are known, ascending.
+        sides: these people, and all rows.
+        each: about how many comparisons a kind of them takes.
+    """
+
+    people: Whole
+    sides: Sides
+    each: float
+
+    @classmethod
+    def of(
+        cls,
+        known: Records,
+        rows: Records,
+        on: Sequence[str],
+        compared: Callable[[Records], Mapping[str, Compared]],
+        most: int,
+    ) -> Sample:
+        """Draw them: everybody, or as many as the comparisons last for.
+
+        Args:
+            known: of people.
+            rows: that they are compared with.
+            on: the columns by which they are known.
+            compared: compares the columns of some of the people with those of the rows.
+            most: about how many comparisons are made.
+
+        Raises:
+            NotTried: nobody is known, or the comparisons don't last for one person.
+        """
+        if not known.rows:
+            raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
+        kinds = grouped([known.column(name) for name in on]).number
+        few: Whole = uniform(known.rows, _PILOT)
+        pilot = known.only(on).take(few)
+        each = _each(Sides.of(pilot, rows, compared(pilot)), most)
+        affordable = min(int(most / each), _MOST_PEOPLE)
+        if affordable < 1:
+            raise NotTried(
+                f"to compare one person with all rows takes about {each:,.0f} comparisons, more than {most:,}",
+                hint="more comparisons, or columns that tell people apart",
+            )
+        people = np.arange(known.rows) if kinds <= affordable else np.sort(shuffled(known.rows)[:affordable])
+        drawn = known.only(on).take(people)
+        sides = Sides.of(drawn, rows, compared(drawn))
+        return cls(people=people, sides=sides, each=each)
+
+
+def _each(pilot: Sides, most: int) -> float:
+    """About how many comparisons one person takes, of values and of rows, by as many as don't take many themselves."""
+    kinds = pilot.of_person
+    values = sum(
+        column.near.numbers()[pilot.kinds[kinds, place]].mean() for place, column in enumerate(pilot.columns.values())
+    )
+    first = pilot.number(kinds[:1])
+    more = kinds[1 : 1 + int(most / 4 / max(first, 1))]
+    return max(float(values), (first + pilot.number(more)) / (1 + len(more)), 1.0)
+
+
+def shuffled(number: int) -> Whole:
+    """The numbers below this one in a random order, all orders alike but for ties among 62-bit keys."""
+    keys: Whole = uniform(1 << 62, number)
+    return np.argsort(keys, kind="stable").astype(np.int64)
+
+
+def drawn(records: Records, most: int) -> Records:
+    """So many people of a table, or all, at random and in a random order, with all of their rows.
+
+    Args:
+        records: the table.
+        most: how many units, or rows if each is one of its own.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> visits = read({"id": [1, 1, 2, 3], "ill": ["flu", "cold", "flu", "gout"]}, unit="id")
+        >>> drawn(visits, 2).counted
+        2
+    """
+    chosen = of_units(records, shuffled(records.counted)[:most])
+    if chosen.units is None:
+        return chosen
+    # Who comes first mustn't be told by their id: units are numbered anew, and that is the order in which they are met.
+    return replace(
+        chosen, units=replace(chosen.units, codes=shuffled(chosen.counted)[chosen.units.codes].astype(np.int32))
+    )

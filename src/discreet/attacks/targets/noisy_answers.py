@@ -1,0 +1,199 @@
+"""Answers with noise: what an analyst can reach through the gateway, or a mechanism called by hand with no account."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, expm1, inf, sqrt
+from typing import Unpack
+
+from discreet.accounting import charge_of
+from discreet.attacks.targets.answering import Answering, Histogram, Reply
+from discreet.attacks.targets.exact_answers import Exact
+from discreet.attacks.targets.wording import Conditions, histogram, where, which
+from discreet.errors import BudgetError, InvalidArgument
+from discreet.exact.rational import Rationalizable, positive
+from discreet.gateway import Answer, Protected
+from discreet.gateway.terms import AskTerms
+from discreet.mechanisms import Laplace
+from discreet.privacy import Sensitivity
+from discreet.query.estimates import deviation
+from discreet.tables.schema.table import Table
+
+
+class Answers(Answering):
+    """A protected table, asked as any analyst may ask it, with the same offer for each question.
+
+    The attack's questions are charged like all others. A custodian who tries one uses a throw-away account, as the
+    examples do.
+
+    Args:
+        protected: the tables behind their account.
+        table: which of them the questions are about; needed if there are several. Where one of its columns says whose
+            a row is, people are counted by it; rows are where units are periods of somebody, or are found by links.
+        terms: what is offered for each question, as for `Protected.ask`.
+
+    Raises:
+        InvalidArgument: no table is named, and there are several.
+
+    Examples:
+        >>> import pyarrow, tempfile
+        >>> from discreet.gateway import protect
+        >>> from discreet.privacy import Budget, Unit
+        >>> staff = protect(
+        ...     pyarrow.table({"pay": [70, 56, 48]}), name="staff", unit=Unit.row(), budget=Budget(epsilon=1),
+        ...     ledger=f"{tempfile.mkdtemp()}/staff.ledger",
+        ... )
+        >>> answers = Answers(staff, epsilon="0.5")
+        >>> replies = [answers.aggregate("COUNT(*)", rows) for rows in ("TRUE", "TRUE", "pay > 50", "pay > 60")]
+        >>> answers.bill
+        Bill(asked=4, fresh=2, reused=1, refused=1, epsilon=1.0)
+    """
+
+    def __init__(self, protected: Protected, *, table: str | None = None, **terms: Unpack[AskTerms]) -> None:
+        """Keep the offer."""
+        names = [each.name for each in protected.dataset.private]
+        if table is None and len(names) > 1:
+            raise InvalidArgument("there are several tables here", hint=f"table={names[0]!r}, for example")
+        asked = next(each for each in protected.dataset.private if each.name == (table or names[0]))
+        super().__init__(asked.name, unit=_unit_column(protected, asked))
+        self._groups = asked.limits.groups or asked.limits.rows
+        self.protected = protected
+        self.terms = terms
+
+    @property
+    def against(self) -> str:
+        """What it is."""
+        offered: list[tuple[str, Rationalizable | None]]
+        offered = [("ε", self.terms.get("epsilon")), ("ρ", self.terms.get("rho"))]
+        each = ", ".join(
+            f"{sign} = {float(positive(amount, sign)):.6g}" for sign, amount in offered if amount is not None
+        )
+        return f"answers at {each or 'their own offer'} each from a budget of {self.protected.dataset.budget}"
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether the limits let a unit be in several groups of one answer."""
+        return self.unit is not None and self._groups != 1
+
+    def by_value(self, column: str, values: Sequence[object], conditions: Conditions) -> Histogram:
+        """How many people that meet these conditions have each of these values, by the same row: one question.
+
+        Args:
+            column: its name.
+            values: one or more, or lists of values; a count is called by its place.
+            conditions: on other columns.
+        """
+        return self.histogram([which(column, values)], where(conditions))
+
+    def histogram(self, groups: Sequence[str], condition: str = "TRUE") -> Histogram:
+        """How many people there are in each group: one question.
+
+        Args:
+            groups: what tells groups apart, in SQL: one or more columns, or what has few values by itself. If it is
+                known in public which groups there can be, each is told of.
+            condition: on rows, in SQL.
+
+        Raises:
+            QueryError: it isn't known which groups there can be, and the offer doesn't pay for finding out.
+        """
+        told = self._told(histogram(groups, self.table, condition, self.counting))
+        self.replies.append(told)
+        return told
+
+    def _told(self, sql: str) -> Histogram:
+        """Ask for groups; what can't be paid for is refused."""
+        try:
+            answer = self.protected.ask(sql, **self.terms)
+        except BudgetError as error:
+            return Histogram(deviation=None, epsilon=0.0, refusal=error.code)
+        *keys, number = answer.names
+        groups = zip(*(answer[name] for name in keys), strict=True)
+        return Histogram(
+            counts=dict(zip(groups, answer[number], strict=True)),
+            deviation=_deviation(answer),
+            epsilon=_cost(answer),
+            reused=answer.reused,
+        )
+
+    def _reply(self, sql: str) -> Reply:
+        """Ask; what can't be paid for is refused."""
+        try:
+            answer = self.protected.ask(sql, **self.terms)
+        except BudgetError as error:
+            return Reply.refused(error.code)
+        if len(answer.names) != 1 or len(answer) != 1:
+            raise InvalidArgument("a question here has one number as its answer")
+        (value,) = answer[answer.names[0]]
+        return Reply(value=value, deviation=_deviation(answer), epsilon=_cost(answer), reused=answer.reused)
+
+
+def _unit_column(protected: Protected, table: Table) -> str | None:
+    """The column of a table that says whose a row is; None where rows are units, or no one column says it."""
+    owner = protected.dataset.owner(table)
+    return None if owner is None or owner.hops or owner.unit.per is not None else owner.unit.column
+
+
+def _deviation(answer: Answer) -> float | None:
+    """The standard deviation of the noise in an answer's last column, where that combines counts and sums."""
+    draft = answer.plan.levels[0].draft
+    return deviation(answer.plan.question.outputs[-1].expr, dict(draft.estimators), draft.laws)
+
+
+def _cost(answer: Answer) -> float:
+    """What an answer cost in pure ε."""
+    epsilon = None if answer.reused else charge_of(answer.event).epsilon
+    return 0.0 if answer.reused else inf if epsilon is None else float(epsilon)
+
+
+class Bare(Answering):
+    """Exact whole numbers with fresh Laplace noise each time.
+
+    Guarantee: each answer is ε-DP on its own. Nothing limits how many there are, and that is what averaging lives on.
+
+    Args:
+        exact: who knows the exact answers.
+        epsilon: of each answer; above 0.
+        sensitivity: how far one unit can move an answer; 1 for counts of units, and so of rows
+            where each is a unit of its own.
+
+    Raises:
+        InvalidArgument: a number out of range.
+
+    Examples:
+        >>> noisy = Bare(Exact({"pay": [70, 56]}, name="staff"), epsilon="0.5")
+        >>> replies = [noisy.aggregate("COUNT(*)") for _ in range(3)]
+        >>> noisy.bill.epsilon, noisy.bill.reused
+        (1.5, 0)
+    """
+
+    def __init__(self, exact: Exact, *, epsilon: Rationalizable, sensitivity: int = 1) -> None:
+        """Calibrate the noise."""
+        super().__init__(exact.table, unit=exact.unit)
+        self.exact = exact
+        self.epsilon = positive(epsilon, "epsilon")
+        self.mechanism = Laplace.calibrate(Sensitivity.scalar(sensitivity), self.epsilon)
+
+    @property
+    def against(self) -> str:
+        """What it is."""
+        return f"answers with fresh noise at ε = {float(self.epsilon):.4g} each, and no account"
+
+    def _reply(self, sql: str) -> Reply:
+        """The exact answer with noise."""
+        value = self.exact.ask(sql).value
+        if not isinstance(value, int):
+            raise InvalidArgument("bare noise is added to whole numbers", hint="COUNT, or SUM of a whole column")
+        (noisy,) = self.mechanism.release([value])
+        return Reply(value=noisy, deviation=laplace_deviation(float(self.mechanism.scale)), epsilon=float(self.epsilon))
+
+
+def laplace_deviation(scale: float) -> float:
+    """The standard deviation of discrete Laplace noise: √(2q)/(1 − q) with q = e^(−1/scale).
+
+    Source: Inusah, Kozubowski (2006), the proposition on the moments of the discrete Laplace law.
+
+    Examples:
+        >>> round(laplace_deviation(2), 3)
+        2.799
+    """
+    return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)

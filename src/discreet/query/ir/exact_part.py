@@ -1,0 +1,186 @@
+"""The exact part of a plan: which integers the engine is to count and add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from discreet.privacy import KeyValue, Limits
+from discreet.query.ir.expressions import Expr
+from discreet.query.ir.relations import Relation, Scan, owner_of, scans
+from discreet.tables import Owner, Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One grouping expression.
+
+    Args:
+        name: of the column in the answer.
+        expr: what rows are grouped by.
+        values: the public values to answer, with None for a NULL group if it is one of them; rows whose key isn't
+            among them are left out before limits apply. None: the groups present in the data, to be selected.
+    """
+
+    name: str
+    expr: Expr
+    values: tuple[KeyValue, ...] | None
+
+    def __str__(self) -> str:
+        """The key, and whether its values are public."""
+        return f"{self.expr} in {list(self.values)}" if self.values is not None else str(self.expr)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sum:
+    """A sum of integers: of each row, its value in steps of a power-of-two grid; a NULL value adds nothing.
+
+    The engine computes round(value / 2^grid) (halves away from zero or to even, whichever it has, but by one rule
+    for all rows), clamps it to [lo, hi], and adds up exactly. COUNT(*) is the sum of the literal 1.
+
+    Under limits a unit's values are scaled by limit/rows where it has more rows than the limit, each scaled value
+    rounded towards zero, so a unit's total stays within limit · max(|lo|, |hi|).
+    For limits `groups × rows_per_group`: the unit's exact total in the group, times limit/rows, rounded towards zero.
+    For limits `rows`: rows counts the unit's rows over all groups; the rounding is per row, or per unit and group.
+    Beside `groups`, where some key's values aren't public: over all groups that the unit keeps.
+
+    Args:
+        name: unique within its question.
+        value: an expression of number kind.
+        grid: exponent of the step, so 0 for whole numbers; negative for finer steps.
+        lo: least integer a row adds, in steps.
+        hi: greatest integer a row adds, in steps.
+    """
+
+    name: str
+    value: Expr
+    grid: int
+    lo: int
+    hi: int
+
+    def __str__(self) -> str:
+        """The sum in canonical form."""
+        return f"sum({self.value}, 2^{self.grid}, {self.lo}..{self.hi})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """How many different units have rows in the group; each counts 1, in at most `groups` groups.
+
+    Which groups a unit over the limit keeps is decided by a salted hash of unit and group, and among equal hashes by
+    the group itself. Limits on `rows` without `groups` don't bound it: not offered, unless there are no keys, or each
+    row is a unit.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        """The count in canonical form."""
+        return "units()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctValues:
+    """How many different values an expression has in the group: COUNT(DISTINCT x).
+
+    What counts of a unit are its different pairs of group and value, NULL left out. Limits bound these instead of rows.
+    For limits `groups × rows_per_group`: in each of the groups that the unit keeps, which its rows decide as for every
+    other measure, at most `rows_per_group` values. For limits `rows`: at most that many pairs over all groups. Which
+    ones a unit over the limit keeps is decided by a salted hash of unit, group and value, and among equal hashes by
+    group and value themselves. The count is of the values that any unit keeps, so a unit moves the counts by at most
+    its limit, 1 for each pair. Where each row is a unit, nothing is limited.
+
+    Args:
+        name: unique within its question.
+        value: of any kind but real.
+    """
+
+    name: str
+    value: Expr
+
+    def __str__(self) -> str:
+        """The count in canonical form."""
+        return f"distinct({self.value})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How many rows of the group have each value of a public list: what quantiles and modes are chosen from.
+
+    The engine returns, per group, the counts that aren't 0 by the value's number, in steps of 2^grid: a row within the
+    limits counts 2^-grid. Rows with other values are left out before limits apply, for this measure only.
+    For limits `groups × rows_per_group`: in each of the groups that the unit keeps, which all of its rows decide as for
+    every other measure, its count of a value is floor(rows with this value · 2^-grid · limit / n), where it has
+    n > limit rows with any value of the list in the group. For limits `rows`: the same, where n is over all groups.
+    So a unit moves all counts of a group together, or of all groups, by at most limit · 2^-grid steps. Where each row
+    is a unit, nothing is limited.
+
+    Args:
+        name: unique within its question.
+        value: what is looked up; of INTEGER kind, and itself the number, if there are no `values`.
+        values: the list, or None if the value is a number from 0 to size − 1 already.
+        size: how many values there are.
+        grid: exponent of the step in which counts are given: 0 or negative.
+    """
+
+    name: str
+    value: Expr
+    values: tuple[KeyValue, ...] | None
+    size: int
+    grid: int
+
+    def __str__(self) -> str:
+        """The histogram in canonical form."""
+        among = f"{self.size} bins" if self.values is None else f"{list(self.values)}"
+        return f"histogram({self.value} in {among}, 2^{self.grid})"
+
+
+Measure: TypeAlias = Sum | Units | DistinctValues | Histogram
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exact:
+    """What the engine computes: per group, exact integers to which each unit's contribution is limited.
+
+    The sequence is: scan (values clamped) → where → key → drop rows whose key isn't public → limit each unit → add up.
+
+    Limits on `groups` with `rows_per_group` leave a unit's rows in some of its groups, whatever is measured of them.
+    Limits on `rows` with `groups` bound `Units` by groups, and every other measure by rows alone. Where some key's
+    values aren't public, a unit's rows outside the groups that it keeps are left out there, too: only then does one
+    unit make no more than `groups` groups appear that nobody else is in.
+
+    Args:
+        source: which rows.
+        keys: what they're grouped by; none means one group, answered even when it has no rows.
+        measures: what is added up.
+        limits: the shape in force; with a row unit there is nothing to limit.
+        salt: public text that goes into the hash by which a unit over the limits keeps groups and different values.
+    """
+
+    source: Relation
+    keys: tuple[Key, ...]
+    measures: tuple[Measure, ...]
+    limits: Limits
+    salt: str
+
+    @property
+    def scans(self) -> tuple[Scan, ...]:
+        """All scans of tables, private and public."""
+        return tuple(scans(self.source))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables that are read, each once: those that are scanned, and those in which owners are found."""
+        read = {scan.table.name.casefold(): scan.table for scan in self.scans}
+        for scan in self.scans:
+            for hop in scan.owner.hops if scan.owner is not None else ():
+                read.setdefault(hop.table.name.casefold(), hop.table)
+        return tuple(read.values())
+
+    @property
+    def owner(self) -> Owner:
+        """How units are found, in the first private table; all others agree with it in the units' kinds."""
+        owner = owner_of(self.source)
+        if owner is None:
+            raise TypeError("a question reads a private table")
+        return owner

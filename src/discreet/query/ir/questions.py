@@ -1,0 +1,214 @@
+"""Questions: what an analyst asked, bound and typed; their canonical text; and one question for each grouping set.
+
+*Canonical text* is the same for questions that differ in spelling only, and different for all others. Case, white
+space, comments, aliases of tables, redundant parentheses and the grouping of AND, OR and || don't show; names and order
+of the answer's columns do. Names and texts are quoted, so nothing inside of them can pass for something else. Answers
+are stored under a hash of it, and certificates show it.
+
+*Grouping sets* (ROLLUP, CUBE and GROUPING SETS) leave some of the keys out and answer them as NULL. Each set is
+measured on its own, with its share of the offer, so its sums need not add up to those of another set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+
+from discreet.query.ir.expressions import Call, Expr, Margin, Released, Type, margins
+from discreet.query.ir.relations import Relation, Where
+from discreet.tables import Kind
+
+
+class Statistic(StrEnum):
+    """What an analyst may aggregate."""
+
+    COUNT = "count"
+    """COUNT(*) when it has no argument, COUNT(x) when it has one."""
+    UNITS = "units"
+    """COUNT(DISTINCT unit), of the rows at hand."""
+    SUM = "sum"
+    AVG = "avg"
+    VAR_POP = "var_pop"
+    VAR_SAMP = "var_samp"
+    STDDEV_POP = "stddev_pop"
+    STDDEV_SAMP = "stddev_samp"
+    DISTINCT = "distinct"
+    """COUNT(DISTINCT x) of anything but the unit."""
+    QUANTILE = "quantile"
+    """The least value with at least `fraction` of the rows at or below it; MEDIAN, MIN and MAX too."""
+    MODE = "mode"
+    """The most frequent value; with `most`, a list of the most frequent ones."""
+    COVAR_POP = "covar_pop"
+    COVAR_SAMP = "covar_samp"
+    CORR = "corr"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """One aggregate of a question.
+
+    Args:
+        name: how outputs refer to it, as `Released(name, …)`; unique within the question.
+        statistic: which one.
+        argument: of number kind for all but COUNT, UNITS, DISTINCT and MODE; None for COUNT(*) and UNITS.
+        other: the second argument of COVAR and CORR.
+        fraction: of a QUANTILE, from 0 to 1: 1/2 for MEDIAN, 0 for MIN, 1 for MAX.
+        most: of a MODE that gives a list: how many values at the most.
+    """
+
+    name: str
+    statistic: Statistic
+    argument: Expr | None
+    other: Expr | None = None
+    fraction: Fraction | None = None
+    most: int | None = None
+
+    def __str__(self) -> str:
+        """The aggregate in functional notation."""
+        args = ["*" if self.argument is None else self.argument, self.other, self.fraction, self.most]
+        return f"{self.statistic}({', '.join(str(arg) for arg in args if arg is not None)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One column of the answer: an expression over `Released` keys and aggregates."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One ORDER BY term over released values; with equal terms, groups stay in the order of their keys."""
+
+    expr: Expr
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the analyst asked, bound to columns, typed and checked; noise hasn't been thought of yet.
+
+    Args:
+        text: as it was written.
+        dialect: in which it was written.
+        source: which rows.
+        keys: grouping expressions, by the name under which outputs refer to them.
+        sets: the grouping sets of ROLLUP, CUBE and GROUPING SETS, each as names of keys; none, if all keys are one.
+        rolled: keys of other grouping sets, which are NULL in this one.
+        aggregates: in order of first appearance, equal ones merged.
+        outputs: the answer's columns; names are unique.
+        having: over released values; None keeps every group.
+        order: as written; empty means by key.
+        limit: how many groups to show at the most.
+        offset: how many to skip first.
+    """
+
+    text: str
+    dialect: str
+    source: Relation
+    keys: tuple[tuple[str, Expr], ...]
+    aggregates: tuple[Aggregate, ...]
+    outputs: tuple[Output, ...]
+    having: Expr | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    sets: tuple[tuple[str, ...], ...] = ()
+    rolled: tuple[str, ...] = ()
+
+
+def margins_of(question: Question) -> tuple[Margin, ...]:
+    """The margins that an answer needs, each once."""
+    shown = [output.expr for output in question.outputs] + [order.expr for order in question.order]
+    used = shown if question.having is None else [*shown, question.having]
+    return tuple(dict.fromkeys(margin for expr in used for margin in margins(expr)))
+
+
+MOST_GROUPING_SETS = 64
+"""Each set takes its share of the offer, so many would leave nothing to any of them."""
+
+MARK = "\x00grouping"
+"""Ends the names under which GROUPING's values are kept: no question can spell it."""
+
+
+def canonical(question: Question) -> str:
+    """The question in canonical form, on one line."""
+    return " ".join(_clauses(question))
+
+
+def _clauses(question: Question) -> Iterator[str]:
+    """The clauses that the question has, in SQL's order."""
+    names = {name: f"key({expr})" for name, expr in question.keys}
+    names |= {name: f"rolled({_quoted(name)})" for name in question.rolled}
+    names |= {aggregate.name: str(aggregate) for aggregate in question.aggregates}
+    yield "select " + ", ".join(f"{_quoted(out.name)} = {_text(out.expr, names)}" for out in question.outputs)
+    relation, predicates = question.source, []
+    while isinstance(relation, Where):
+        predicates.append(str(relation.predicate))
+        relation = relation.source
+    yield f"from {relation}"
+    if predicates:
+        yield "where " + ", ".join(reversed(predicates))
+    if question.keys:
+        yield "by " + ", ".join(str(expr) for _, expr in question.keys)
+    if question.sets:
+        yield "sets " + ", ".join("(" + ", ".join(names[name] for name in each) + ")" for each in question.sets)
+    if question.rolled:
+        yield "rolled " + ", ".join(map(_quoted, question.rolled))
+    if question.having is not None:
+        yield f"having {_text(question.having, names)}"
+    if question.order:
+        yield "order " + ", ".join(_order(order, names) for order in question.order)
+    if question.limit is not None:
+        yield f"limit {question.limit}"
+    if question.offset:
+        yield f"offset {question.offset}"
+
+
+def _order(order: Order, names: dict[str, str]) -> str:
+    """One ORDER BY term, with both of its choices."""
+    direction = "down" if order.descending else "up"
+    return f"{_text(order.expr, names)} {direction} nulls {'first' if order.nulls_first else 'last'}"
+
+
+def _text(expr: Expr, names: dict[str, str]) -> str:
+    """An expression over released values, each by what it is instead of its name."""
+    match expr:
+        case Released(name=name):
+            return names[name] if name in names else f"grouping({names[name.removesuffix(MARK)]})"
+        case Call(function=function, args=args):
+            return f"{function.name}({', '.join(_text(arg, names) for arg in args)})"
+        case Margin(side=side, of=of, confidence=confidence):
+            return f"{side}({_text(of, names)}, {confidence})"
+        case _:
+            return str(expr)
+
+
+def _quoted(name: str) -> str:
+    """A name as SQL quotes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def grouping_sets_of(question: Question) -> tuple[Question, ...]:
+    """One question for each grouping set, in order; the question itself, if it has none."""
+    if not question.sets:
+        return (question,)
+    names = [name for name, _ in question.keys]
+    return tuple(
+        replace(
+            question,
+            keys=tuple((name, key) for name, key in question.keys if name in kept),
+            rolled=tuple(name for name in names if name not in kept),
+            sets=(),
+        )
+        for kept in question.sets
+    )
+
+
+def grouping(name: str) -> Released:
+    """GROUPING(key): 1 where the grouping set leaves the key out, else 0."""
+    return Released(name + MARK, Type(Kind.INTEGER, nullable=False, values=(0, 1)))

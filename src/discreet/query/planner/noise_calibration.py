@@ -1,0 +1,271 @@
+"""Calibration: how far one unit moves each measure, how much noise each gets for it, and how sharp each choice is.
+
+An offer is shared out; or the least offer is found that will do. Sensitivities are derived case by case, and checked by
+brute force in the tests.
+
+What a unit adds to a measure, group by group, is a vector. `Sum` promises where its entries lie:
+
+*k groups, m rows each.* At most k entries differ from 0, each within [m·lo⁻, m·hi⁺], where lo⁻ = min(lo, 0) and
+hi⁺ = max(hi, 0): a unit may have no row at all, so 0 always belongs to the range. Rounding towards zero stays within.
+
+*r rows in all.* The vector is r·(a convex combination of 0 and of vectors with one entry, lo⁻ or hi⁺), and rounding
+towards zero stays within that hull. Beside a limit on groups it may have entries in fewer groups, so nothing is more.
+`Units` has entries of 0 or 1, in at most as many groups as the limit on groups says: k groups of one row each, with
+lo = 0 and hi = 1, whatever the limit on rows.
+
+Write M = max(|lo⁻|, hi⁺) and W = hi⁺ − lo⁻, both times m or r; so M ≤ W ≤ 2M.
+
+Under *add-remove* the answers differ by one such vector: ℓ∞ = M, and ℓ1 = kM, ℓ2² = kM² by groups; ℓ1 = ℓ2 = M by
+rows, whatever the number of groups.
+
+Under *substitution* they differ by u − v for two such vectors. One group moves by at most W. By groups, t shared
+groups and 2(k − t) others give ℓ1 ≤ tW + 2(k − t)M and ℓ2² ≤ tW² + 2(k − t)M², both linear in t, so greatest at an end
+of its range: t = k, or the least t for which the answer has groups enough, max(0, 2k − groups). By rows, a convex
+function of two points of the hull is greatest at its corners: in one group W, in two groups 2M in ℓ1 and √2·M in ℓ2; so
+ℓ1 = 2M and ℓ2² = max(W², 2M²). With no keys there is one group, and all norms are W. Texts give hi − lo for that case,
+which equals W only if 0 lies between the bounds: when the other row is dropped by a filter or holds NULL, the sum moves
+by all of hi.
+
+*Different values.* A unit keeps at most m values in each of k groups, or r pairs of group and value in all, by a hash
+of its own rows; a value counts 1, however many units keep it. Take one unit away: each of its pairs takes off 1 or, if
+another unit keeps it too, 0. So a group moves by u with 0 ≤ u ≤ m, in k groups, or by u with 0 ≤ Σu ≤ r: the vectors
+of a `Sum` with lo = 0 and hi = 1. Substitution takes away one such vector and adds another, so all of the above holds.
+
+*Histograms* are chosen from, and what that costs is proved with the mechanisms; they take what a unit weighs. Around a
+quantile its histogram is also counted, in cells, with noise. A unit's vector over groups and cells has entries u ≥ 0
+that add up to at most `each` in a group and to `total` in all; so ℓ∞ ≤ each, ℓ1 ≤ total, and ℓ2² = Σu² ≤ max u·Σu ≤
+each·total. Under substitution u − v has ℓ∞ ≤ each, ℓ1 ≤ 2·total and, as Σuv ≥ 0, ℓ2² ≤ Σu² + Σv² ≤ 2·each·total; two
+cells of one group will do for that, so one group is no special case here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from discreet.errors import AccuracyUnreachable
+from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile
+from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity
+from discreet.query import ir
+from discreet.query.estimates import Mechanism, Noise, Pick, Selection, most_cells
+from discreet.query.planner.accuracy import MOST, Target, least_offer, shares_for, targets
+from discreet.query.planner.allocation import Prices, shares
+from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import CONFIDENCE
+
+_COUNTABLE_GROUPS = 2**48
+"""Bounds the number of groups where nothing smaller does: no table has more rows than this."""
+
+
+def sensitivities(draft: Draft) -> Draft:
+    """Derive the sensitivity of each measure, and what a unit contributes to each histogram, in steps of its grid."""
+    groups = _number_of_groups(draft)
+    return replace(
+        draft,
+        sensitivities=tuple(
+            measure_sensitivity(measure, draft.limits, draft.adjacency, groups=groups) for measure in draft.measures
+        ),
+        contributions=tuple(
+            contribution(histogram, draft.limits, draft.adjacency, groups=groups) for histogram in draft.histograms
+        ),
+    )
+
+
+def measure_sensitivity(measure: ir.Measure, limits: Limits, adjacency: Adjacency, *, groups: int) -> Sensitivity:
+    """The sensitivity of one measure over an answer of `groups` groups; 1 means that there are no keys.
+
+    A measure that can't move is given sensitivity 1 all the same: noise is never left out.
+    """
+    lo, hi = (measure.lo, measure.hi) if isinstance(measure, ir.Sum) else (0, 1)
+    weight = _weight(measure, limits)
+    low, high = weight * min(lo, 0), weight * max(hi, 0)
+    largest, width = max(-low, high, 1), max(high - low, 1)
+    if groups == 1:
+        return Sensitivity.scalar(largest if adjacency is ADD_REMOVE else width)
+    if limits.rows is not None and not isinstance(measure, ir.Units):
+        return _by_rows(largest, width, groups, adjacency)
+    if limits.groups is None:
+        raise AssertionError("units are counted in groups under a limit on groups")
+    return _by_groups(largest, width, min(limits.groups, groups), groups, adjacency)
+
+
+def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, *, groups: int) -> Contribution:
+    """What one unit weighs in a histogram over an answer of `groups` groups; 1 means that there are no keys."""
+    each = _weight(histogram, limits) * 2**-histogram.grid
+    kept = 1 if limits.groups is None or limits.rows is not None else min(limits.groups, groups)
+    known = None if groups == _COUNTABLE_GROUPS else groups
+    return Contribution(each=each, total=kept * each, groups=known, adjacency=adjacency)
+
+
+def sensitivity_of_cells(of: Contribution, cells: int) -> Sensitivity:
+    """The sensitivity of the counts around a quantile, in all groups together.
+
+    Args:
+        of: one unit, to the histogram.
+        cells: as many as there can be in a group.
+    """
+    units = 1 if of.adjacency is ADD_REMOVE else 2
+    l0 = (of.groups or _COUNTABLE_GROUPS) * max(cells, 2)
+    return Sensitivity(l0=l0, linf=of.each, l1=units * of.total, l2_squared=Fraction(units * of.each * of.total))
+
+
+def _weight(measure: ir.Measure, limits: Limits) -> int:
+    """How many rows' worth a unit may add to one group."""
+    if isinstance(measure, ir.Units):
+        return 1
+    weight = limits.rows if limits.rows is not None else limits.rows_per_group
+    if weight is None:
+        raise AssertionError("limits have one shape or the other")
+    return weight
+
+
+def _by_rows(largest: int, width: int, groups: int, adjacency: Adjacency) -> Sensitivity:
+    """The norms under a limit on rows over all groups."""
+    if adjacency is ADD_REMOVE:
+        return Sensitivity(l0=groups, linf=largest, l1=largest, l2_squared=Fraction(largest**2))
+    return Sensitivity(l0=groups, linf=width, l1=2 * largest, l2_squared=Fraction(max(width**2, 2 * largest**2)))
+
+
+def _by_groups(largest: int, width: int, kept: int, groups: int, adjacency: Adjacency) -> Sensitivity:
+    """The norms under a limit on groups and on rows in each."""
+    if adjacency is ADD_REMOVE:
+        return Sensitivity(l0=kept, linf=largest, l1=kept * largest, l2_squared=Fraction(kept * largest**2))
+    shared = max(0, 2 * kept - groups)
+    apart = kept - shared
+    return Sensitivity(
+        l0=min(2 * kept, groups),
+        linf=width,
+        l1=shared * width + 2 * apart * largest,
+        l2_squared=Fraction(max(kept * width**2, shared * width**2 + 2 * apart * largest**2)),
+    )
+
+
+def _number_of_groups(draft: Draft) -> int:
+    """How many groups the answer can have at the most."""
+    if draft.has_private_keys:
+        return _COUNTABLE_GROUPS
+    return prod(len(key.values) for key in draft.keys if key.values is not None)
+
+
+AROUND = Fraction(1, 2)
+"""Of what a quantile costs, the part that counts the rows around it, by which its interval is known."""
+
+
+def calibrate(draft: Draft) -> Draft:
+    """Calibrate one mechanism per measure, and one per choice.
+
+    The shares of ε that they get add up to it (Dwork et al. 2006, Theorem 1 on sequential composition); so do those of
+    ρ (Bun & Steinke 2016, Lemma 1.7). They are chosen to make the worst relative error of the columns least: see
+    `planner.allocation`. Given `within`, the offer is the least that leaves each column within its width, to a
+    thousandth; if that is more than the ε or ρ given beside it, it is that ε or ρ, shared so that all widths are missed
+    by one factor at the most.
+
+    Raises:
+        AccuracyUnreachable: no ε or ρ up to 2¹⁰ is enough for `within`.
+        UnknownColumn: `within` or `weights` names a column that the answer doesn't have.
+        Unsupported: a width that isn't known, or a column whose error isn't known before the answer.
+    """
+    request = draft.request
+    prices = _prices(draft)
+    if not request.within:
+        offer = request.rho or request.epsilon or Fraction(0)
+        return _with_noise(draft, _amounts(shares(draft, prices), offer))
+    wanted = targets(draft, prices.noises)
+    parts = shares_for(wanted, prices)
+
+    def is_enough(offer: Fraction) -> bool:
+        noises = _noises(draft, _amounts(parts, offer))
+        return all(target.is_met(noises, request.confidence) for target in wanted)
+
+    needed = least_offer(is_enough)
+    cap = request.rho or request.epsilon
+    if needed is None and cap is None:
+        raise _unreachable(draft, wanted, _amounts(parts, MOST))
+    offer = min(amount for amount in (needed, cap) if amount is not None)
+    return replace(_with_noise(draft, _amounts(parts, offer)), needed=needed)
+
+
+def _prices(draft: Draft) -> Prices:
+    """What an offer of 1 buys."""
+    return Prices(
+        noises=_noises(draft, {measure.name: Fraction(1) for measure in draft.measures}),
+        ranks={pick.name: selection_of(draft, pick, Fraction(1)).reach(CONFIDENCE) for pick in draft.picks},
+        is_gaussian=draft.request.rho is not None,
+    )
+
+
+def _amounts(parts: Mapping[str, Fraction], offer: Fraction) -> dict[str, Fraction]:
+    """What each measure and choice gets of an offer."""
+    return {name: part * offer for name, part in parts.items()}
+
+
+def _noises(draft: Draft, amounts: Mapping[str, Fraction]) -> dict[str, Noise]:
+    """Each measure with the mechanism that its amount buys."""
+    return {
+        measure.name: Noise(measure=measure, mechanism=_mechanism(draft, sensitivity, amounts[measure.name]))
+        for measure, sensitivity in zip(draft.measures, draft.sensitivities, strict=True)
+    }
+
+
+def _mechanism(draft: Draft, sensitivity: Sensitivity, amount: Fraction) -> Mechanism:
+    """The mechanism that costs so much: ρ if that is offered, ε otherwise."""
+    if draft.request.rho is not None:
+        return Gaussian.for_rho(sensitivity, amount)
+    return Laplace.calibrate(sensitivity, amount)
+
+
+def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
+    """The draft with all mechanisms."""
+    return replace(
+        draft,
+        noises=tuple(_noises(draft, amounts).values()),
+        selections=tuple(selection_of(draft, pick, amounts[pick.name]) for pick in draft.picks),
+    )
+
+
+def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str, Fraction]) -> AccuracyUnreachable:
+    """Which columns miss their widths even at the greatest offer, and by how much."""
+    noises = _noises(draft, amounts)
+    confidence = draft.request.confidence
+    missed = "; ".join(
+        f"{target.column} reaches ± {target.slopes.radius(noises, float(confidence)):.4g}, "
+        f"and ± {float(target.width):.4g} was wanted"
+        for target in wanted
+        if not target.is_met(noises, confidence)
+    )
+    symbol = "rho" if draft.request.rho is not None else "epsilon"
+    return AccuracyUnreachable(
+        f"no {symbol} up to {MOST} brings the error within: {missed}",
+        hint=f"give {symbol} beside within to get the best that it reaches",
+    )
+
+
+def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
+    """The choice that costs so much: ρ if that is offered, ε otherwise.
+
+    A quantile takes half of it. With the other half, the rows in cells around the chosen bin are counted: a bin that
+    was released is as good as one that was named in advance, so this is a question like any other, asked after the
+    choice (adaptive composition: Dwork et al. 2006, Theorem 1; Bun & Steinke 2016, Lemma 2.3).
+    """
+    measure = next(histogram for histogram in draft.histograms if histogram.name == pick.histogram)
+    contribution = draft.contributions[draft.histograms.index(measure)]
+    is_rho = draft.request.rho is not None
+    if pick.fraction is None:
+        fullest = Mode.for_rho if is_rho else Mode.calibrate
+        mechanism = fullest(pick.most, measure.size, contribution, amount)
+        return Selection(pick=pick, measure=measure, mechanism=mechanism)
+    quantile = Quantile.for_rho if is_rho else Quantile.calibrate
+    return Selection(
+        pick=pick,
+        measure=measure,
+        mechanism=quantile(pick.fraction, measure.size, contribution, amount * (1 - AROUND)),
+        counting=_counting(measure, contribution, amount * AROUND, is_rho=is_rho),
+    )
+
+
+def _counting(measure: ir.Histogram, contribution: Contribution, amount: Fraction, *, is_rho: bool) -> Mechanism:
+    """The noise of the rows around a quantile."""
+    sensitivity = sensitivity_of_cells(contribution, most_cells(measure.size))
+    return Gaussian.for_rho(sensitivity, amount) if is_rho else Laplace.calibrate(sensitivity, amount)
