@@ -15,7 +15,17 @@ from typing import Any, TypeAlias
 from discreet.errors import QueryError
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.estimates import Estimator, Interval, Noises, Noisy, deviation, ratio_of
+from discreet.query.estimates import (
+    Estimator,
+    Interval,
+    LinearRatio,
+    Noisy,
+    Selected,
+    Total,
+    deviation,
+    integer,
+    ratio_of,
+)
 from discreet.query.ir import grouping
 from discreet.query.planner import Draft
 from discreet.tables import Kind
@@ -155,13 +165,11 @@ def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> In
     """
     if any(True for _ in ir.margins(expr)):
         return None
-    estimators = dict(draft.estimators)
-    noises = draft.laws
-    parts = dict.fromkeys(_parts(expr, estimators))
+    parts = dict.fromkeys(_parts(expr, dict(draft.estimators)))
     if not parts:
         return None
     share = 1 - (1 - confidence) / len(parts)
-    found = {part: _of_part(part, estimators, noises, noisy, share) for part in parts}
+    found = {part: _of_part(part, draft, noisy, share) for part in parts}
     if expr in found:
         return found[expr]
     try:
@@ -185,16 +193,28 @@ def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[ir.Ex
             yield from _parts(arg, estimators)
 
 
-def _of_part(
-    part: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises, noisy: Noisy, confidence: float
-) -> Interval | None:
-    """The interval of an aggregate, or of a ratio."""
+def _of_part(part: ir.Expr, draft: Draft, noisy: Noisy, confidence: float) -> Interval | None:
+    """The interval of an aggregate, or of a ratio; of a selected group, over the draws that show it."""
+    known = _known(part, dict(draft.estimators))
+    if draft.threshold is None or draft.selector is None or draft.selector not in known.parts:
+        return known.interval(noisy, draft.laws, confidence)
+    group = Selected(draft.threshold, integer(draft.selector, noisy))
+    if isinstance(known, Total):
+        usual = known.interval(noisy, draft.laws, confidence)
+        least = float(draft.laws[draft.selector].step * group.least((1 - confidence) / 2))
+        return Interval(min(floor(least) if known.whole else least, usual.lo), usual.hi)
+    wider = group.confidence(confidence)
+    return None if wider is None else known.interval(noisy, draft.laws, wider)
+
+
+def _known(part: ir.Expr, estimators: Mapping[str, Estimator]) -> Estimator | LinearRatio:
+    """What gives the interval of a part: the estimator of an aggregate, or a ratio."""
     if isinstance(part, ir.Released):
-        return estimators[part.name].interval(noisy, noises, confidence)
+        return estimators[part.name]
     ratio = ratio_of(part, estimators)
     if ratio is None:
         raise AssertionError("a part is an aggregate or a ratio")
-    return ratio.interval(noisy, noises, confidence)
+    return ratio
 
 
 def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:

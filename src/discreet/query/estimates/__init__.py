@@ -7,11 +7,12 @@ room. All of it is post-processing: it costs nothing and can give nothing away, 
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import Cells, Grid, ModeEstimator, QuantileEstimator, grid_of, most_cells
-from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total, integer
 from discreet.query.estimates.intervals import Interval, Joint
-from discreet.query.estimates.linear import deviation, ratio_of
+from discreet.query.estimates.linear import LinearRatio, deviation, ratio_of
 from discreet.query.estimates.noise import Mechanism, Noise, Pick, Selection, can_be_summed
 from discreet.query.estimates.products import Sums
+from discreet.query.estimates.selected_groups import Selected
 from discreet.query.estimates.slopes import ROWS, Slopes, is_announced, magnitude, slopes_of, slopes_of_aggregate
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Grid",
     "Interval",
     "Joint",
+    "LinearRatio",
     "Mean",
     "Mechanism",
     "ModeEstimator",
@@ -30,6 +32,7 @@ __all__ = [
     "Noisy",
     "Pick",
     "QuantileEstimator",
+    "Selected",
     "Selection",
     "Slopes",
     "Spread",
@@ -38,6 +41,7 @@ __all__ = [
     "can_be_summed",
     "deviation",
     "grid_of",
+    "integer",
     "is_announced",
     "magnitude",
     "most_cells",

@@ -65,6 +65,11 @@ class LinearRatio:
     ends: tuple[Fraction, Fraction] | None = None
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The measures used."""
+        return tuple(dict.fromkeys((*self.numerator.factors, *self.denominator.factors)))
+
+    @property
     def is_constant(self) -> bool:
         """Whether it holds no noise."""
         return not self.numerator.factors and not self.denominator.factors
@@ -88,7 +93,7 @@ class LinearRatio:
             noises: the mechanisms.
             confidence: in (0, 1).
         """
-        names = tuple(dict.fromkeys((*self.numerator.factors, *self.denominator.factors)))
+        names = self.parts
         if self.is_linear:
             middle, half = self.numerator.at(noisy, noises), self.radius(noises, confidence)
             return Interval(middle - half, middle + half)
