@@ -128,7 +128,7 @@ def test_an_answer_says_what_its_intervals_leave_out(people: dp.Protected) -> No
     assert "threshold" not in counted
     assert "often" not in counted
     assert of_groups == (
-        f"{counted}; groups are shown only if noisy numbers reach a threshold: near it they may hold less often"
+        f"{counted}; groups are shown only if noisy numbers reach a threshold: near it they reach far down"
     )
     assert picked == f"{counted}; rows were picked by noisy values: those may hold less often"
     assert of_quantiles == f"{counted}; a quantile's holds more often than it says"
@@ -145,7 +145,7 @@ def test_no_interval_that_is_shown_holds_a_group_well_below_the_threshold(people
     (error,) = plan.expected
     assert error.error is not None
     assert draft.threshold.value - error.error > 10  # a group of 10 is never within what is shown of it
-    assert "numbers are too high and intervals may hold less often" in plan.explain()
+    assert "numbers are too high; their intervals take that into account" in plan.explain()
 
 
 @pytest.mark.parametrize(("size", "held"), [(10, 0), (12, 0.632), (14, 0.950)])

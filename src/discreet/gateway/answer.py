@@ -101,10 +101,9 @@ class Answer:
     def interval(self, name: str, confidence: float = 0.95) -> list[tuple[End, End] | None]:
         """The interval of each value of a column: it holds the bounded answer with at least this confidence.
 
-        That is over draws of the noise, of a group that is shown whatever its noise is: the only one, or one of public
-        keys without HAVING or LIMIT. A group that was selected privately is shown only if its noise lifted it over the
-        threshold. If it is near that, its values are too high, and its intervals hold less often than they say: those
-        of a group well below the threshold never. Likewise groups that HAVING, or ORDER BY with LIMIT, picked.
+        That is over draws of the noise; of a group that was selected privately, over those that show it. Near the
+        threshold such a group's values are too high, so its intervals reach far down. Only of groups that HAVING, or
+        ORDER BY with LIMIT, picked by noisy values may intervals hold less often.
 
         Those of counts and sums, of linear combinations of them, of averages and of ratios of sums hold as often as
         they say, but for rounding: the ends of whole numbers are put on the outside, so with little noise they hold
@@ -137,7 +136,7 @@ class Answer:
         """What its intervals don't say, or say too cautiously, in words."""
         words = ["for the noise; what bounds and limits cut off isn't in it"]
         if any(level.draft.threshold is not None for level in self.plan.levels):
-            words.append("groups are shown only if noisy numbers reach a threshold: near it they may hold less often")
+            words.append("groups are shown only if noisy numbers reach a threshold: near it they reach far down")
         question = self.plan.question
         if question.having is not None or question.limit is not None or question.offset:
             words.append("rows were picked by noisy values: those may hold less often")

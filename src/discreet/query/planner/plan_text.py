@@ -125,7 +125,7 @@ def _groups(draft: Draft) -> str:
     return (
         f"groups of {names} aren't public: those with a noisy number of {whose} of at least "
         f"{_threshold(draft):,} are answered (δ = {float(draft.threshold.delta):.3g}); near that, those are seen whose "
-        "noise was high, so numbers are too high and intervals may hold less often than they say"
+        "noise was high, so numbers are too high; their intervals take that into account"
     )
 
 
