@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.anonymity.column_name_hints import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
 from discreet.anonymity.hierarchies.texts import are_whole, dotted_days, is_number, is_time, present
 from discreet.anonymity.records.column import Coded
-from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Records
-from discreet.anonymity.vocabulary import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
+from discreet.anonymity.records.records import Records, read
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables.schema.column import Kind
 

@@ -12,7 +12,7 @@ from discreet.attacks.staging import staged
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
-    from discreet.anonymity.records.read import Unit
+    from discreet.anonymity.records.records import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
-    from discreet.anonymity.records.read import Unit
+    from discreet.anonymity.records.records import Unit
 
 Run: TypeAlias = Callable[[Stage, str], AttackResult]
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Records, read
 from discreet.attacks.result import AttackResult
 from discreet.attacks.rows.fuzzy import fuzzy
 from discreet.attacks.rows.homogeneity import background, homogeneity

@@ -28,7 +28,7 @@ from discreet.privacy import Bounds, Budget, Keys, Unit
 
 if TYPE_CHECKING:
     from discreet.anonymity.attributes import Repeated
-    from discreet.anonymity.records.read import Unit as WhoseRow
+    from discreet.anonymity.records.records import Unit as WhoseRow
 
 NAME = "people"
 """What questions call the table."""
@@ -245,7 +245,7 @@ def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
         SchemaMismatch: the table lacks a column.
     """
     from discreet.anonymity.attributes import repeated
-    from discreet.anonymity.records.read import read
+    from discreet.anonymity.records.records import read
 
     made_up = table is None
     if made_up:

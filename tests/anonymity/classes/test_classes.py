@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes import Classes, classes_of
+from discreet.anonymity.classes.equivalence_classes import Classes, classes_of
 from discreet.anonymity.records import Value
 
 cells = st.sampled_from(["a", "b", "c", None])

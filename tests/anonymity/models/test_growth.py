@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,

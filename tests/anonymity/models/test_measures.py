@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,

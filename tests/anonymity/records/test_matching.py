@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.classes.frequency_table import frequencies_of
 from discreet.anonymity.models import KMap
 from discreet.anonymity.records import Coded, read
 from discreet.anonymity.records.encode import places_of

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.classes.frequency_table import frequencies_of
 from discreet.anonymity.hierarchies import Digits, Flat, Listed
 from discreet.anonymity.loss import NCP
 from discreet.anonymity.models import (
@@ -32,7 +32,7 @@ from discreet.anonymity.models import (
     Model,
 )
 from discreet.anonymity.reduce.anonymize import anonymize
-from discreet.anonymity.reduce.finishing import Made, finished
+from discreet.anonymity.reduce.anonymized import Made, finished
 from discreet.anonymity.reduce.recoding import GroupedCells, RangeCells, Recoded, Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.slow_generalising import LOSSES, PROMISES, Case, Promise, both, cases

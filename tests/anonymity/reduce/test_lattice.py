@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.hierarchies import Flat, Listed
 from discreet.anonymity.loss import LOSSES, loss_named
 from discreet.anonymity.models import AlphaK, Closeness, DeltaPresence, KAnonymity, Model

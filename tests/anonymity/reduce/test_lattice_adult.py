@@ -25,8 +25,7 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.records import Records
-from discreet.anonymity.reduce.lattice.optimal import optimum
-from discreet.anonymity.reduce.lattice.search import search
+from discreet.anonymity.reduce.lattice.optimal import optimum, search
 from discreet.anonymity.reduce.lattice.table import table_of
 from discreet.errors import InvalidArgument
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.hierarchies import Listed
 from discreet.anonymity.models import (
     AlphaK,
@@ -31,7 +31,7 @@ from discreet.anonymity.models import (
 from discreet.anonymity.records import Coded, Mask, Records, read
 from discreet.anonymity.reduce.mondrian import mondrian
 from discreet.anonymity.reduce.mondrian.axes import axes_of, coordinates
-from discreet.anonymity.reduce.mondrian.partition import Judge, partition
+from discreet.anonymity.reduce.mondrian.partitioning import Judge, partition
 from discreet.anonymity.reduce.mondrian.points import points_of
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument

@@ -12,9 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymity.risk import pitman, snb
+from discreet.anonymity.risk.class_sizes import ClassSizes, class_sizes
 from discreet.anonymity.risk.pitman import Pitman, log_gamma_ratio
 from discreet.anonymity.risk.population import estimated, population_uniqueness, unique_in_population
-from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
 from discreet.anonymity.risk.snb import SlideNegativeBinomial
 from discreet.census import pseudorandom
 from discreet.errors import InvalidArgument

@@ -3,12 +3,12 @@
 None of them is differential privacy: they say what a table looks like, not what somebody may learn from it.
 """
 
-from discreet.anonymity.models.closeness import Closeness
-from discreet.anonymity.models.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from discreet.anonymity.models.beta_likeness import BetaLikeness, DeltaDisclosure
+from discreet.anonymity.models.delta_presence import DeltaPresence
 from discreet.anonymity.models.k_anonymity import AlphaK, KAnonymity, KMap
-from discreet.anonymity.models.likeness import BetaLikeness, DeltaDisclosure
+from discreet.anonymity.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.models.presence import DeltaPresence
+from discreet.anonymity.models.t_closeness import Closeness
 
 __all__ = [
     "AlphaK",

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.model import MOST
 from discreet.anonymity.records.column import Codes, Mask, Whole
 from discreet.errors import InvalidArgument

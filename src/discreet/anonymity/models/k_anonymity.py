@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.counting import Counts, Exact, at_most, counts_of, population_of
 from discreet.anonymity.models.model import AtLeast, above_zero, attribute, highest, shown, whole
 from discreet.anonymity.records.column import Mask, Reals, Value, Whole

@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import index
 from typing import Protocol
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.records.column import Mask, Reals, Whole
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
@@ -231,3 +231,26 @@ class AtLeast(ABC):
             InvalidArgument: the frequencies lack what is counted.
         """
         return lowest(self.measure(frequencies))
+
+
+class AgainstTable(ABC):
+    """A model that compares each class with the shares of the whole table; the less a class differs, the better."""
+
+    __slots__ = ()
+
+    @property
+    def relative(self) -> bool:
+        """True: with the shares of the whole table."""
+        return True
+
+    @abstractmethod
+    def measure(self, frequencies: Frequencies) -> Reals:
+        """Of each class, how much it differs."""
+
+    def reached(self, frequencies: Frequencies) -> float:
+        """The threshold that the worst class reaches; 0 of no classes.
+
+        Raises:
+            InvalidArgument: the frequencies lack what the model is about.
+        """
+        return highest(self.measure(frequencies))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from discreet.anonymity.records.records import Unread
 from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables import Kind, Source
 from discreet.tables.guess import narrowest
@@ -32,6 +31,35 @@ _FINE = "[.][0-9]{6}[0-9]*[1-9]"
 _MEMORY = Source(kind="memory", location="the table")
 
 Column: TypeAlias = "pa.ChunkedArray | pa.Array"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """What a source has beside the records that were read of it.
+
+    Args:
+        columns: those that hold what no kind of column is, and weren't asked for by name: their types, by name.
+        values: how many couldn't be read and count as missing, by column.
+        lines: of a text file, how many were left out because no whole record starts there.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, int] = field(default_factory=dict)
+    lines: int = 0
+
+    def words(self) -> tuple[str, ...]:
+        """The same in words; nothing where everything was read.
+
+        Examples:
+            >>> Unread(columns={"photo": "binary"}, lines=2).words()
+            ("the column 'photo' was left out: it holds binary", '2 malformed lines were left out')
+        """
+        were = "s were" if self.lines > 1 else " was"
+        return (
+            *(f"the column {name!r} was left out: it holds {kind}" for name, kind in self.columns.items()),
+            *(f"of {name!r}, {count:,} can't be read, and count as missing" for name, count in self.values.items()),
+            *([f"{self.lines:,} malformed line{were} left out"] if self.lines else ()),
+        )
 
 
 def columns_of(table: object, names: Sequence[str] | None) -> tuple[dict[str, Column], Unread]:

@@ -15,10 +15,8 @@ from discreet.anonymity.loss.measured import loss_named
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.encode import encode, places_of
-from discreet.anonymity.records.read import Unit, population_of, read
-from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.reduce.anonymized import Anonymized
-from discreet.anonymity.reduce.finishing import Made, finished
+from discreet.anonymity.records.records import Missing, Records, Unit, population_of, read
+from discreet.anonymity.reduce.anonymized import Anonymized, Made, finished
 from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
 from discreet.anonymity.reduce.local_recoding import recode_locally
 from discreet.anonymity.reduce.microaggregation import microaggregate

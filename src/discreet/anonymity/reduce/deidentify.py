@@ -10,8 +10,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Coded, Codes, Whole
 from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Missing, Records
+from discreet.anonymity.records.records import Missing, Records, read
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

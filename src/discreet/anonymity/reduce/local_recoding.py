@@ -22,8 +22,7 @@ from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels, Loss
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Codes, Mask
-from discreet.anonymity.reduce.lattice.optimal import Optimum, precision
-from discreet.anonymity.reduce.lattice.search import search
+from discreet.anonymity.reduce.lattice.optimal import Optimum, precision, search
 from discreet.anonymity.reduce.lattice.table import Outcome, Table, outcome_of
 from discreet.anonymity.reduce.lattice.tuples import Counted
 from discreet.anonymity.reduce.recoding import ListedCells, Recoded, Recoding

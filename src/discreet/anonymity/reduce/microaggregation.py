@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import chosen
-from discreet.anonymity.classes.frequencies import frequencies_of
+from discreet.anonymity.classes.equivalence_classes import chosen
+from discreet.anonymity.classes.frequency_table import frequencies_of
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Reals, Whole
@@ -23,7 +23,7 @@ from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.mdav import Averages, coordinates_of, grid_bits, mdav, means, medians
 from discreet.anonymity.reduce.mondrian.axes import axes_of
 from discreet.anonymity.reduce.mondrian.cutting import classes_of_rows
-from discreet.anonymity.reduce.mondrian.partition import Judge, partition
+from discreet.anonymity.reduce.mondrian.partitioning import Judge, partition
 from discreet.anonymity.reduce.mondrian.points import points_of
 from discreet.anonymity.reduce.recoding import ListedCells, Recoded, Recoding, recoding_of_nothing
 from discreet.errors import InvalidArgument

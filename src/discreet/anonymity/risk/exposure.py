@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models import (
     AlphaK,
     BetaLikeness,

@@ -12,10 +12,10 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.classes import Classes, classes_of
+from discreet.anonymity.classes.equivalence_classes import Classes, classes_of
 from discreet.anonymity.records.column import Coded, Whole
 from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.risk.sizes import sizes_of
+from discreet.anonymity.risk.class_sizes import sizes_of
 
 _CELLS = 8
 """Counting in a table of all keys beats sorting them while it has at most so many cells per row."""

@@ -8,7 +8,7 @@ from math import exp, inf, lgamma, log
 import numpy as np
 
 from discreet.anonymity.records.column import Reals
-from discreet.anonymity.risk.sizes import ClassSizes
+from discreet.anonymity.risk.class_sizes import ClassSizes
 
 _STEPS = 200
 _HALVINGS = 30

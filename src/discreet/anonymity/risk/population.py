@@ -9,12 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.anonymity.classes import Classes, classes_of
+from discreet.anonymity.classes.equivalence_classes import Classes, classes_of
 from discreet.anonymity.records.column import Reals
-from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Missing
+from discreet.anonymity.records.records import Missing, Unit, read
 from discreet.anonymity.risk import pitman, snb
-from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
+from discreet.anonymity.risk.class_sizes import ClassSizes, class_sizes
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
@@ -36,7 +35,7 @@ def unique_in_population(sizes: ClassSizes, population: int) -> float:
     the equivalence class estimator; Dankar et al. (2012), appendix A.
 
     Examples:
-        >>> from discreet.anonymity.risk.sizes import class_sizes
+        >>> from discreet.anonymity.risk.class_sizes import class_sizes
         >>> found = class_sizes(np.array([1, 1, 2]), np.array([1, 1, 2]))
         >>> round(unique_in_population(found, 8), 4)
         2.5455

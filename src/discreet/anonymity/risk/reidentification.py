@@ -13,11 +13,10 @@ from math import ceil, fsum
 
 import numpy as np
 
-from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
 from discreet.anonymity.records.column import Whole
-from discreet.anonymity.records.read import Unit, population_of, read
-from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.risk.sizes import ClassSizes, class_sizes
+from discreet.anonymity.records.records import Missing, Records, Unit, population_of, read
+from discreet.anonymity.risk.class_sizes import ClassSizes, class_sizes
 from discreet.anonymity.risk.words import Noun
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.exact.rational import Rationalizable, rational

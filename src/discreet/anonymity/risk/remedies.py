@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from discreet.anonymity.classes import Classes
-from discreet.anonymity.classes.classes import regrouped
+from discreet.anonymity.classes.equivalence_classes import Classes, regrouped
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Missing, Records
+from discreet.anonymity.risk.class_sizes import sizes_of
 from discreet.anonymity.risk.partition import Start
-from discreet.anonymity.risk.sizes import sizes_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from math import comb
 
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
-from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
 from discreet.anonymity.models import Model
-from discreet.anonymity.records.read import Unit, read
-from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.risk.advice import advise
+from discreet.anonymity.records.records import Missing, Records, Unit, read
+from discreet.anonymity.risk.advice import Figures, advise, lookalikes_of
 from discreet.anonymity.risk.exposure import Checked, checked, exposure_of
-from discreet.anonymity.risk.figures import Figures, lookalikes_of
 from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
 from discreet.anonymity.risk.partition import Start, start
 from discreet.anonymity.risk.population import estimated, sample_of
@@ -24,7 +22,7 @@ from discreet.anonymity.risk.reidentification import (
     smallest_safe,
 )
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
-from discreet.anonymity.risk.text import CAVEAT, written
+from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable

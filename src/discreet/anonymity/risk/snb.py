@@ -8,7 +8,7 @@ from math import log, log1p, sqrt
 
 import numpy as np
 
-from discreet.anonymity.risk.sizes import ClassSizes
+from discreet.anonymity.risk.class_sizes import ClassSizes
 
 _GRID = 256
 """Where a crossing is looked for before it is pinned down; the curve is smooth and bends at most a few times."""

@@ -10,7 +10,7 @@ from math import isfinite
 import numpy as np
 
 from discreet.anonymity.records.column import Codes
-from discreet.anonymity.records.read import read
+from discreet.anonymity.records.records import read
 from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
 from discreet.attacks.result import AttackResult, Guess, surest
 from discreet.attacks.rows.people import Namer, named

@@ -36,8 +36,7 @@ from math import sqrt
 import numpy as np
 
 from discreet.anonymity.records.column import Coded, Reals, Whole
-from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Records, read
 from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.membership import TracingResult, told_apart
 from discreet.attacks.rows.people import named, one_of_each

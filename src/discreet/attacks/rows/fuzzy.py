@@ -122,7 +122,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         >>> print(*found.guesses)
         Meier: row 1, 98.6 % sure
     """
-    from discreet.anonymity.records.read import read
+    from discreet.anonymity.records.records import read
 
     people = People.of(read(auxiliary))
     known = people.known

@@ -46,7 +46,7 @@ class People:
     @classmethod
     def of(cls, table: object) -> People:
         """Those of a table, which `anonymity.read` takes."""
-        from discreet.anonymity.records.read import read
+        from discreet.anonymity.records.records import read
 
         every = read(table)
         if every.units is None:

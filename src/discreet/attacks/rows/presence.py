@@ -89,7 +89,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
         >>> print(found.guesses[0], found.guesses[1], sep="; ")
         Ann: is in the data, 100 % sure, right; Bob: is not in the data, 100 % sure, right
     """
-    from discreet.anonymity.records.read import read
+    from discreet.anonymity.records.records import read
 
     heard = read(known)
     if not (heard.rows and near_value >= 0 and near_days >= 0 and 0 < enough <= 1):

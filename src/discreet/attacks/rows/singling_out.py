@@ -94,7 +94,7 @@ def singling_out(
         >>> found.success, round(found.ceiling, 2)
         (1.0, 0.39)
     """
-    from discreet.anonymity.records.read import read
+    from discreet.anonymity.records.records import read
 
     records, others = read(data), None if fresh is None else read(fresh)
     number = records.counted

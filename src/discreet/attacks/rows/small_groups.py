@@ -100,7 +100,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         >>> print(found.guesses[0])
         team c: pay = 70, 100 % sure, right
     """
-    from discreet.anonymity.records.read import read
+    from discreet.anonymity.records.records import read
 
     if n < 1 or not 0 < k < 100 or p <= 0:  # noqa: PLR2004 — percent
         raise InvalidArgument("the rules need n ≥ 1, 0 < k < 100 and p > 0")

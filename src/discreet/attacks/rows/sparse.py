@@ -107,7 +107,7 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
         >>> print(found.guesses[0])
         Ann: is 2 in the release, 79.9 % sure
     """
-    from discreet.anonymity.records.read import read
+    from discreet.anonymity.records.records import read
 
     if not (near_value > 0 and near_days > 0 and eccentricity >= 0):
         raise InvalidArgument("near_value and near_days must be above 0, eccentricity at least 0")

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.anonymity.records.column import Coded, Codes, Whole
 from discreet.anonymity.records.grouping import distinct
-from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Records, read
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.rows import Rows

@@ -160,7 +160,7 @@ class Rows:
             name: what they are, in words.
             original: the table that was generalised, as `anonymity.read` takes it.
         """
-        from discreet.anonymity.records.read import read
+        from discreet.anonymity.records.records import read
 
         if isinstance(release, Rows):
             return release

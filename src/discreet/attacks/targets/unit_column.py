@@ -11,14 +11,13 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Codes
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.read import read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records.records import Records, read
 from discreet.privacy import Limits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.anonymity.records.read import Unit as WhoseRow
+    from discreet.anonymity.records.records import Unit as WhoseRow
     from discreet.anonymity.records.records import Units
 
 _NAME = "unit_number"

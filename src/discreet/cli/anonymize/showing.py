@@ -15,7 +15,7 @@ from discreet.cli.common.screen import console, number_of, printable, say, say_f
 
 if TYPE_CHECKING:
     from discreet.anonymity.models import Model
-    from discreet.anonymity.reduce.lattice.search import Search
+    from discreet.anonymity.reduce.lattice.optimal import Search
 
 _LABEL, _FIGURE = 12, 9
 

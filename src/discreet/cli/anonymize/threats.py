@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from discreet.cli.anonymize.choices import Roles
 
 if TYPE_CHECKING:
-    from discreet.anonymity.classes import Frequencies
+    from discreet.anonymity.classes.frequency_table import Frequencies
     from discreet.anonymity.records import Records
     from discreet.anonymity.reduce.anonymized import Anonymized
     from discreet.anonymity.risk.exposure import Exposure
@@ -74,7 +74,7 @@ class _Sides:
     @classmethod
     def of(cls, table: Records, release: Anonymized, known: Sequence[str], sensitive: Sequence[str]) -> _Sides:
         """Count them."""
-        from discreet.anonymity.classes import frequencies_of
+        from discreet.anonymity.classes.frequency_table import frequencies_of
         from discreet.anonymity.risk.exposure import exposure_of
         from discreet.anonymity.risk.reidentification import reidentification_of
 

@@ -78,7 +78,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     if format_ is options.TextFormat.JSON:
         show_json(report.to_dict())
         return
-    from discreet.anonymity.risk.text import written
+    from discreet.anonymity.risk.report_text import written
 
     say_sections(printable(written(report, console().width) if sys.stdout.isatty() else str(report)))
     say()

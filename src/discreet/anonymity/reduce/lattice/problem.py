@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies, summed
+from discreet.anonymity.classes.frequency_table import Frequencies, summed
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.models.model import Model

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import chosen
+from discreet.anonymity.classes.equivalence_classes import chosen
 from discreet.anonymity.hierarchies.ladder import Hierarchy, Ladder
 from discreet.anonymity.loss.loss import Levels, Loss
 from discreet.anonymity.models.k_anonymity import AlphaK, KAnonymity

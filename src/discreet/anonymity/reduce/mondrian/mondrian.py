@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import chosen, classes_of
+from discreet.anonymity.classes.equivalence_classes import chosen, classes_of
 from discreet.anonymity.hierarchies.ladder import Ladder
+from discreet.anonymity.models.delta_presence import DeltaPresence
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.models.presence import DeltaPresence
 from discreet.anonymity.records.column import Codes
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.reduce.mondrian.axes import Axis, axes_of, shown
 from discreet.anonymity.reduce.mondrian.cutting import classes_of_rows
-from discreet.anonymity.reduce.mondrian.partition import Judge, partition
+from discreet.anonymity.reduce.mondrian.partitioning import Judge, partition
 from discreet.anonymity.reduce.mondrian.points import Members, Points, everything, points_of
 from discreet.anonymity.reduce.recoding import Cells, Recoded, Recoding, recoding_of_nothing
 from discreet.anonymity.risk.words import Noun

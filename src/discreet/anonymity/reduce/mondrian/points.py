@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import chosen
+from discreet.anonymity.classes.equivalence_classes import chosen
 from discreet.anonymity.records.column import Codes, Mask, Reals, Whole
 from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.records.grouping import Grouping, group

@@ -7,9 +7,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.anonymity.attributes import rows_counted
-from discreet.anonymity.risk.advice import advise
-from discreet.anonymity.risk.figures import Figures
-from discreet.anonymity.risk.sizes import ClassSizes
+from discreet.anonymity.risk.advice import Figures, advise
+from discreet.anonymity.risk.class_sizes import ClassSizes
 from discreet.anonymity.risk.words import Noun, percent, taken_as
 
 if TYPE_CHECKING:

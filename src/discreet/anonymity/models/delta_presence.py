@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.counting import at_most, below, population_of
 from discreet.anonymity.models.model import real, shown
 from discreet.anonymity.records.column import Mask, Reals

@@ -9,7 +9,7 @@ from math import gcd, log
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.counting import Counts, Exact, at_most, below, counts_of, settled
 from discreet.anonymity.models.model import AtLeast, above_zero, attribute, highest, lowest, real, shown, whole
 from discreet.anonymity.records.column import Mask, Reals, Whole

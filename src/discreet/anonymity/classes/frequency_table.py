@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymity.classes.classes import Classes, Held, changes, chosen, classes_of, hiding_places, pooled
+from discreet.anonymity.classes.equivalence_classes import (
+    Classes,
+    Held,
+    changes,
+    chosen,
+    classes_of,
+    hiding_places,
+    pooled,
+)
 from discreet.anonymity.records.column import Coded, Codes, Mask, Whole
 from discreet.anonymity.records.encode import places_of
 from discreet.anonymity.records.grouping import group, grouped, starts_of

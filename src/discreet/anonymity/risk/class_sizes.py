@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.classes import Classes, Members
+from discreet.anonymity.classes.equivalence_classes import Classes, Members
 from discreet.anonymity.records.column import Whole
 from discreet.anonymity.records.grouping import group
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies
-from discreet.anonymity.classes.frequencies import summed as summed_by
+from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes.frequency_table import summed as summed_by
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records.column import Coded, Codes, Mask, Whole

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.counting import Counts, at_most, counts_of, log_at_most, settled
-from discreet.anonymity.models.model import above_zero, attribute, highest, shown
+from discreet.anonymity.models.model import AgainstTable, above_zero, attribute, shown
 from discreet.anonymity.records.column import Mask, Reals
 from discreet.exact.rational import Rationalizable
 
@@ -18,7 +18,7 @@ _MARGIN = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness:
+class BetaLikeness(AgainstTable):
     """A sensitive value with the share p of the table has, in every class, a share q with (q − p)/p ≤ β.
 
     Gains are relative, so that rare values, whose holders have most to lose, are guarded as strictly as frequent ones.
@@ -71,11 +71,6 @@ class BetaLikeness:
         return True
 
     @property
-    def relative(self) -> bool:
-        """True: with the shares of the whole table."""
-        return True
-
-    @property
     def _beta(self) -> Fraction:
         """The threshold, as read."""
         return above_zero(self.beta, "beta")
@@ -103,14 +98,6 @@ class BetaLikeness:
         if self.enhanced:
             fine &= _below_log(counts)
         return counts.every(fine)
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The β of the whole table; 0 of no classes.
-
-        Raises:
-            InvalidArgument: the frequencies are about another attribute.
-        """
-        return highest(self.measure(frequencies))
 
     def __str__(self) -> str:
         """As "enhanced (β=1)-likeness of disease"."""
@@ -148,7 +135,7 @@ _MARGIN_OF_LOGS = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure:
+class DeltaDisclosure(AgainstTable):
     """A sensitive value with the share p of the table has, in every class, a share q with |ln(q/p)| < δ.
 
     A value that a class lacks makes it infinite: that somebody surely does *not* have it is learnt as well. So every
@@ -197,11 +184,6 @@ class DeltaDisclosure:
         return True
 
     @property
-    def relative(self) -> bool:
-        """True: with the shares of the whole table."""
-        return True
-
-    @property
     def _delta(self) -> Fraction:
         """The threshold, as read."""
         return above_zero(self.delta, "delta")
@@ -233,14 +215,6 @@ class DeltaDisclosure:
             cases = zip(have[doubtful].tolist(), due[doubtful].tolist(), strict=True)
             fine[doubtful] = settled(lambda case: self._is_below(*case), cases)
         return counts.every(fine) & _complete(counts)
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The largest |ln(q/p)| of the whole table; 0 of no classes.
-
-        Raises:
-            InvalidArgument: the frequencies are about another attribute.
-        """
-        return highest(self.measure(frequencies))
 
     def _is_below(self, have: int, due: int) -> bool:
         """Whether |ln(have/due)| < δ, exactly; ln of a rational is never δ, save for 0, which isn't δ."""

@@ -18,10 +18,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from discreet.anonymity.classes.frequencies import Frequencies
+from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.hierarchies.ladder import Hierarchy, Ladder
 from discreet.anonymity.models.counting import Counts, Exact, at_most, counts_of
-from discreet.anonymity.models.model import attribute, highest, real, shown
+from discreet.anonymity.models.model import AgainstTable, attribute, real, shown
 from discreet.anonymity.records.column import Codes, Mask, Reals
 from discreet.anonymity.records.grouping import starts_of
 from discreet.errors import InvalidArgument
@@ -190,7 +190,7 @@ _Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True, slots=True)
-class Closeness:
+class Closeness(AgainstTable):
     """Every class's distribution of sensitive values is within t of the whole table's.
 
     The distance is the earth mover's: the least work that turns one distribution into the other, where moving all of
@@ -255,11 +255,6 @@ class Closeness:
         return True
 
     @property
-    def relative(self) -> bool:
-        """True: with the shares of the whole table."""
-        return True
-
-    @property
     def _t(self) -> Fraction:
         """The threshold, as read."""
         return real(self.t, "t")
@@ -282,15 +277,6 @@ class Closeness:
         """
         found = self._distances(frequencies)
         return at_most(found.work, found.whole, self._t)
-
-    def reached(self, frequencies: Frequencies) -> float:
-        """The t of the whole table; 0 of no classes.
-
-        Raises:
-            InvalidArgument: the frequencies are about another attribute, or the hierarchy doesn't fit it.
-            SchemaMismatch: the hierarchy doesn't know a value.
-        """
-        return highest(self.measure(frequencies))
 
     def _distances(self, frequencies: Frequencies) -> Distances:
         """The distances, as exact ratios."""
