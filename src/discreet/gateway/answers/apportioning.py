@@ -73,7 +73,8 @@ def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -
 def _planned(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
     """The plans at these offers."""
     return tuple(
-        make_plan(bundle.question, request, dataset) for bundle, request in zip(bundles, requests, strict=True)
+        make_plan(bundle.question, request, dataset, as_written=True)
+        for bundle, request in zip(bundles, requests, strict=True)
     )
 
 

@@ -126,6 +126,8 @@ class AvailableParts:
             measure = one.noise.measure
             if isinstance(measure, ir.Sum):
                 yield from ((centre, one) for base, centre in about(measure.value) if str(base) == str(value))
+                if str(measure.value) == str(_summand(value)) != str(value):
+                    yield Fraction(0), one
 
 
 def held(draft: Draft) -> dict[str, float]:
@@ -141,7 +143,8 @@ def wanted(draft: Draft) -> dict[str, float]:
     A sum about another centre may err more, for a first look.
     """
     values = [measure.value for measure in draft.measures if isinstance(measure, ir.Sum)]
-    centred = {f"sum({base})": inf for value in values for base, centre in about(value) if centre}
+    bases = [base for value in values for base, centre in about(value) if centre]
+    centred = {f"sum({each})": inf for base in bases for each in (base, _summand(base))}
     return {meaning_: error * _ROUNDED for meaning_, error in held(draft).items()} | centred
 
 
@@ -162,6 +165,15 @@ def about(value: ir.Expr) -> Iterator[tuple[ir.Expr, Fraction]]:
             function=ir.Function(name="subtract"), args=(base, ir.Literal(value=int() | Fraction() as centre))
         ) if not isinstance(centre, bool):
             yield base, Fraction(centre)
+
+
+def _summand(value: ir.Expr) -> ir.Expr:
+    """What a value is the same as where it is added up: sums pass over NULL, so 0 in its place changes nothing."""
+    match value:
+        case ir.Call(function=ir.Function(name="coalesce"), args=(base, ir.Literal(value=0))):
+            return base
+        case _:
+            return value
 
 
 def _totals(source: Source, *, counts_units_once: bool) -> Iterator[Total]:

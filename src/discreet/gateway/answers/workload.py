@@ -171,7 +171,7 @@ def _alone(question: ir.Question, workload: Workload) -> Plan:
         confidence=whole.confidence,
         limits=whole.limits,
     )
-    return make_plan(question, offer, workload.dataset)
+    return make_plan(question, offer, workload.dataset, as_written=True)
 
 
 def _short(text: str) -> str:

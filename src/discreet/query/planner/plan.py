@@ -18,6 +18,7 @@ from discreet.query import ir
 from discreet.query.estimates import Noise
 from discreet.query.ir import canonical, grouping_sets_of, has_one_row
 from discreet.query.planner.accuracy import Expected, expected_errors
+from discreet.query.planner.averages import with_averages
 from discreet.query.planner.bounds_profile import bounded_columns, bounds_questions, clamping_question
 from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
 from discreet.query.planner.draft import Draft
@@ -183,20 +184,22 @@ class Plan:
         }
 
 
-def make_plan(question: ir.Question, request: Request, dataset: Dataset) -> Plan:
+def make_plan(question: ir.Question, request: Request, dataset: Dataset, *, as_written: bool = False) -> Plan:
     """Apply the rules to each level of a question.
 
     Args:
         question: bound to the dataset's tables.
         request: what is offered. What is to be chosen privately takes its share first.
         dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
+        as_written: whether ratios of sums and counts stay what they are, because several questions share these.
 
     Raises:
         QueryError: the question can't be bounded, or not at what is offered.
     """
+    question = question if as_written else with_averages(question)
     if request.unknown_bounds:
         known = tuple((name, ends) for name, ends in request.bounds if isinstance(ends, Bounds))
-        rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset)
+        rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset, as_written=True)
         return replace(rest, request=request, profiles=(*_bounds_profiles(request, dataset), *rest.profiles))
     offer = request.left(SHARE) if request.takes_profile else request
     questions = grouping_sets_of(question)

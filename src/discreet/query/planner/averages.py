@@ -1,0 +1,164 @@
+"""Averages: ratios of a sum to its number of rows are asked as AVG.
+
+The noise of a sum grows with the size of its terms, that of an average with how far they lie apart, since AVG adds up
+how far values lie from the middle of their bounds. So SUM(x)/COUNT(x) is asked as AVG(x), and SUM(x)/COUNT(*) as the
+average of x with 0 in the place of NULL. A sum that the question uses elsewhere, too, is measured anyway: its ratios
+stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.query import ir
+from discreet.query.ir import call, literal
+from discreet.tables import Kind
+
+_AVERAGE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
+"""NULL where a noisy count leaves nothing to divide by."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ratio:
+    """A multiple of the average of some values.
+
+    Args:
+        factor: what it is multiplied by.
+        total: the name of the sum.
+        of: whose average it is.
+    """
+
+    factor: Fraction
+    total: str
+    of: ir.Expr
+
+
+def with_averages(question: ir.Question) -> ir.Question:
+    """The question with AVG in the place of ratios that mean it."""
+    aggregates = {aggregate.name: aggregate for aggregate in question.aggregates}
+    used_elsewhere = {name for expr in _computed(question) for name in _names_outside(expr, aggregates)}
+    averages = {aggregate.argument: aggregate for aggregate in question.aggregates if _is(aggregate, ir.Statistic.AVG)}
+
+    def average(expr: ir.Expr) -> ir.Expr | None:
+        ratio = _ratio(expr, aggregates)
+        if ratio is None or ratio.total in used_elsewhere:
+            return None
+        if ratio.of not in averages:
+            name = _unused(f"average of {ratio.total}", [*aggregates, *(each.name for each in averages.values())])
+            averages[ratio.of] = ir.Aggregate(name=name, statistic=ir.Statistic.AVG, argument=ratio.of)
+        released = ir.Released(averages[ratio.of].name, _AVERAGE)
+        return released if ratio.factor == 1 else call("multiply", released, literal(ratio.factor))
+
+    outputs = tuple(replace(output, expr=_changed(output.expr, average)) for output in question.outputs)
+    having = None if question.having is None else _changed(question.having, average)
+    order = tuple(replace(term, expr=_changed(term.expr, average)) for term in question.order)
+    asked = replace(question, outputs=outputs, having=having, order=order)
+    needed = {name for expr in _computed(asked) for name in _names(expr)}
+    every = dict.fromkeys((*question.aggregates, *averages.values()))
+    return replace(asked, aggregates=tuple(aggregate for aggregate in every if aggregate.name in needed))
+
+
+def _computed(question: ir.Question) -> Iterator[ir.Expr]:
+    """All expressions over released values."""
+    yield from (output.expr for output in question.outputs)
+    yield from (term.expr for term in question.order)
+    if question.having is not None:
+        yield question.having
+
+
+def _changed(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
+    """The expression with its outermost parts changed that `change` gives something for."""
+    found = change(expr)
+    if found is not None:
+        return found
+    match expr:
+        case ir.Call(args=args):
+            return replace(expr, args=tuple(_changed(arg, change) for arg in args))
+        case ir.Margin(of=of):
+            return replace(expr, of=_changed(of, change))
+        case _:
+            return expr
+
+
+def _names(expr: ir.Expr) -> Iterator[str]:
+    """The names of released values, those within margins too."""
+    match expr:
+        case ir.Released(name=name):
+            yield name
+        case ir.Call(args=args):
+            for arg in args:
+                yield from _names(arg)
+        case ir.Margin(of=of):
+            yield from _names(of)
+
+
+def _names_outside(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> Iterator[str]:
+    """The names of released values that are used outside of ratios."""
+    return _names(_changed(expr, lambda part: None if _ratio(part, aggregates) is None else literal(None)))
+
+
+def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
+    """A multiple of an average, written as a ratio; None if it is anything else."""
+    match expr:
+        case ir.Call(function=ir.Function(name="divide"), args=(above, below)):
+            factor, total = _multiple(above)
+            summed, counted = aggregates.get(total or ""), aggregates.get(_counted(below) or "")
+        case _:
+            return None
+    if summed is None or not _is(summed, ir.Statistic.SUM) or counted is None or not _is(counted, ir.Statistic.COUNT):
+        return None
+    if summed.argument is None or counted.argument == summed.argument:
+        return None if summed.argument is None else _Ratio(factor, summed.name, summed.argument)
+    if counted.argument is not None and counted.argument.type.nullable:
+        return None
+    is_whole = not summed.argument.type.nullable
+    return _Ratio(factor, summed.name, summed.argument if is_whole else call("coalesce", summed.argument, literal(0)))
+
+
+def _multiple(expr: ir.Expr) -> tuple[Fraction, str | None]:
+    """A constant and the name of the released value that it is multiplied by; no name if it is anything else."""
+    match expr:
+        case ir.Released(name=name):
+            return Fraction(1), name
+        case ir.Call(function=ir.Function(name="real"), args=(of,)):
+            return _multiple(of)
+        case ir.Call(function=ir.Function(name="multiply"), args=(one, other)):
+            constant, of = (one, other) if isinstance(one, ir.Literal) else (other, one)
+            if isinstance(constant, ir.Literal) and type(constant.value) in {int, Fraction}:
+                factor, total = _multiple(of)
+                return factor * Fraction(str(constant.value)), total
+    return Fraction(0), None
+
+
+def _counted(expr: ir.Expr) -> str | None:
+    """The name of the released value that is divided by, as it is or by NULLIF(x, 0); None if it is anything else."""
+    match expr:
+        case ir.Released(name=name):
+            return name
+        case ir.Call(function=ir.Function(name="real"), args=(of,)):
+            return _counted(of)
+        case ir.Call(
+            function=ir.Function(name="if"),
+            args=(
+                ir.Call(function=ir.Function(name="eq"), args=(one, ir.Literal(value=0))),
+                ir.Literal(value=None),
+                of,
+            ),
+        ):
+            return _counted(of) if _counted(one) == _counted(of) else None
+        case _:
+            return None
+
+
+def _is(aggregate: ir.Aggregate, statistic: ir.Statistic) -> bool:
+    """Whether it is this statistic."""
+    return aggregate.statistic is statistic
+
+
+def _unused(name: str, taken: list[str]) -> str:
+    """The name, with as many marks behind it as make it new."""
+    while name in taken:
+        name += "'"
+    return name

@@ -1,0 +1,98 @@
+"""Averages: a ratio that means one is planned as one, and means what it meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from discreet.gateway.answers import evaluate
+from discreet.privacy import ADD_REMOVE, Budget
+from discreet.query.planner import Plan, Request, make_plan
+from discreet.query.sql import question
+from discreet.tables import Dataset
+from support.asked import PEOPLE, TABLES
+from support.reference import answer
+
+DATASET = Dataset(name="people", tables=(PEOPLE,), budget=Budget(epsilon=100), ledger="unused", adjacency=ADD_REMOVE)
+ROWS = [
+    {"age": None if row % 3 == 0 else 60 + row % 7, "married": row % 2 == 0, "income": 1000.0 * row}
+    for row in range(20)
+]
+AGES = [row["age"] for row in ROWS if row["age"] is not None]
+
+RATIOS = {
+    "SUM(age) / COUNT(age)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "SUM(age) / NULLIF(COUNT(age), 0)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "1.0 * SUM(age) / COUNT(age)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "CAST(SUM(age) AS DOUBLE) / COUNT(age)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "SUM(age) / COUNT(*)": ("AVG(COALESCE(age, 0))", sum(AGES) / len(ROWS)),
+    "SUM(CASE WHEN married THEN 1 ELSE 0 END) / COUNT(*)": ("AVG(CASE WHEN married THEN 1 ELSE 0 END)", 0.5),
+    "100.0 * SUM(CASE WHEN married THEN 1 ELSE 0 END) / COUNT(*)": (
+        "AVG(CASE WHEN married THEN 1 ELSE 0 END) * 100.0",
+        50.0,
+    ),
+}
+"""Ratios, what they are asked as, and their values over `ROWS`."""
+
+
+def plan(outputs: str, rest: str = "") -> Plan:
+    """The plan of a question over all people."""
+    return make_plan(question(f"SELECT {outputs} FROM people {rest}", TABLES), Request.of(epsilon=1), DATASET)
+
+
+def value_of(planned: Plan) -> Any:
+    """The first column without noise."""
+    (level,) = planned.levels
+    exact = answer(level.exact, {"people": ROWS}, lambda *_: 0)[()]
+    values = {name: each.estimate(exact, level.noises) for name, each in level.draft.estimators}
+    return evaluate(planned.question.outputs[0].expr, values)
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_a_ratio_is_planned_as_the_average_that_it_is(ratio: str) -> None:
+    """The same measures, noise and expected error; and the value that the ratio has in plain SQL."""
+    average, value = RATIOS[ratio]
+    one, other = plan(f"{ratio} AS x"), plan(f"{average} AS x")
+    assert one.canonical == other.canonical
+    assert one.digest == other.digest
+    assert one.expected == other.expected
+    assert value_of(one) == pytest.approx(value)
+
+
+def test_it_errs_less_than_the_ratio_of_its_parts() -> None:
+    """Where values lie far from 0: what was planned before is what is planned if the sum is shown, too."""
+    parts = plan("SUM(age) / COUNT(age) AS x, SUM(age) AS total, COUNT(age) AS n")
+    assert "avg" not in parts.canonical
+    average, ratio = plan("SUM(age) / COUNT(age) AS x").expected[0].error, parts.expected[0].error
+    assert average is not None
+    assert ratio is not None
+    assert 2 * average < ratio
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        "SUM(age) / COUNT(married) AS x",
+        "SUM(age) / COUNT(DISTINCT married) AS x",
+        "COUNT(*) / SUM(age) AS x",
+        "SUM(age) / (COUNT(age) + 1) AS x",
+        "SUM(age) / COUNT(age) AS x, SUM(age) AS y",
+        "SUM(age) / COUNT(age) + SUM(age) AS x",
+        "SUM(age) / SUM(income) AS x",
+    ],
+)
+def test_other_ratios_stay_what_they_are(outputs: str) -> None:
+    """Of other rows, of more than a count, or of a sum that is needed anyway."""
+    assert "avg" not in plan(outputs).canonical
+
+
+def test_ratios_are_found_wherever_they_stand() -> None:
+    """In arithmetic, HAVING, ORDER BY and error bars; one average for all of them."""
+    ratio = "SUM(age) / COUNT(age)"
+    found = plan(
+        f"married, ROUND({ratio}, 1) AS x, DP_INTERVAL_LOW({ratio}) AS low",
+        f"GROUP BY married HAVING {ratio} > 3 ORDER BY {ratio} DESC",
+    )
+    assert [str(each) for each in found.question.aggregates] == ['avg("people"."age")']
+    assert "sum(" not in found.canonical
