@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.grid import Grid, whole_l1, whole_l2
+from discreet.mechanisms.functions import Grid, whole_l1, whole_l2
 from discreet.privacy import Sensitivity
 
 steps = st.integers(-12, 6).map(lambda exponent: Fraction(2) ** exponent)

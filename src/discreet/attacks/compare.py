@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.attacks.named import named, terms_for
-from discreet.attacks.result import AttackResult, baseline_shown, share_shown
+from discreet.attacks.attack_result import AttackResult, baseline_shown, share_shown
+from discreet.attacks.named_attacks import named, terms_for
 from discreet.attacks.staging import staged
 from discreet.exact.rational import Rationalizable
 

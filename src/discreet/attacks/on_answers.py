@@ -17,10 +17,10 @@ from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import query_log
 from discreet.attacks.answers.reconstruction import reconstruction
 from discreet.attacks.answers.study import Study
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.rows.known_people import named, of_units, one_of_each, value_of
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people import named, of_units, one_of_each, value_of
-from discreet.attacks.rows.sampling import shuffled
+from discreet.attacks.rows.people_sampling import shuffled
 from discreet.attacks.staging import NAME, NUMBER, Stage
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.exact_answers import Imputed, Restricted

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.anonymity.records.records import Records, read
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.rows.fuzzy import fuzzy
 from discreet.attacks.rows.homogeneity import background, homogeneity
 from discreet.attacks.rows.intersection import intersection
+from discreet.attacks.rows.known_people import of_units
 from discreet.attacks.rows.linkage import linkage
 from discreet.attacks.rows.nearness import Near, Nearness, Same, Typos, is_ordered
-from discreet.attacks.rows.people import of_units
-from discreet.attacks.rows.presence import presence
+from discreet.attacks.rows.people_sampling import drawn, shuffled
+from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.ratings import blurred, made_up_ratings
-from discreet.attacks.rows.sampling import drawn, shuffled
 from discreet.attacks.rows.singling_out import singling_out
 from discreet.attacks.rows.skewness import skewness
 from discreet.attacks.rows.small_groups import small_groups

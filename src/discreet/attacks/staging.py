@@ -16,7 +16,7 @@ import numpy as np
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records
 from discreet.attacks.rows.nearness import is_ordered, numbers
-from discreet.attacks.rows.sampling import drawn
+from discreet.attacks.rows.people_sampling import drawn
 from discreet.attacks.targets.exact_answers import Exact
 from discreet.attacks.targets.noisy_answers import Answers, Bare
 from discreet.attacks.targets.rows import Rows

@@ -14,11 +14,20 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.local.estimate import Estimate, Floats, counted, spread
+from discreet.local.frequency_oracles import byte_count, one_hot
 from discreet.local.hadamard import is_power_of_two, parity, walsh_hadamard
 from discreet.local.hashing import PRIME, candidates_of, checked_salt, coefficients, hashed
-from discreet.local.randomisation import TwoLevelLaw, flip_probability, randomised, two_level_law
-from discreet.local.unary import byte_count, one_hot
-from discreet.local.values import Values, checked_epsilon, checked_rows, indices
+from discreet.local.randomisation import (
+    PackedReports,
+    TwoLevelLaw,
+    Values,
+    checked_epsilon,
+    checked_rows,
+    flip_probability,
+    indices,
+    randomised,
+    two_level_law,
+)
 from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 16
@@ -78,7 +87,7 @@ _PIECE = 1 << 11  # reports at a time, when they are read
 
 
 @dataclass(frozen=True, slots=True)
-class CountMeanSketch(Pure):
+class CountMeanSketch(PackedReports, Pure):
     """Apple's count-mean sketch (CMS): a random public hash function, and the value's bucket as noisy one-hot bits.
 
     Each person picks one of `hashes` functions, and sends its number with `width` bits: that of their item's bucket up,
@@ -125,13 +134,8 @@ class CountMeanSketch(Pure):
         """The probability that a bit is flipped."""
         return flip_probability(self.epsilon / 2)
 
-    def randomise(self, value: int) -> NDArray[np.uint8]:
-        """One person's report: two bytes that name the hash function, then `width` bits in bytes."""
-        report: NDArray[np.uint8] = self.randomise_all([value])[0]
-        return report
-
     def randomise_all(self, values: Values) -> NDArray[np.uint8]:
-        """A report for each value: a row of bytes.
+        """A report for each value: a row of bytes, two that name the hash function and then `width` bits.
 
         Raises:
             InvalidArgument: a value isn't a number from 0 to 2^31 − 2.

@@ -21,7 +21,7 @@ from discreet.attacks.answers import differencing, guessing, query_log, reconstr
 from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.study import Study
 from discreet.attacks.rows import background, homogeneity, intersection, linkage, skewness, small_groups
-from discreet.attacks.rows.presence import presence
+from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.singling_out import singling_out
 from discreet.attacks.rows.sparse import Log
 from discreet.attacks.staging import Terms, staged

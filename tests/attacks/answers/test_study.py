@@ -23,7 +23,7 @@ from discreet.attacks.answers import study as studies
 from discreet.attacks.answers.membership import most_lead
 from discreet.attacks.answers.study import Study, expected
 from discreet.attacks.on_answers import run_tracing
-from discreet.attacks.rows.sampling import shuffled
+from discreet.attacks.rows.people_sampling import shuffled
 from discreet.attacks.staging import Stage, Terms, staged
 from discreet.attacks.targets import Answers
 from discreet.attacks.targets.wording import quoted

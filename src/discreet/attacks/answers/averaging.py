@@ -10,7 +10,7 @@ from math import isclose, isfinite
 from statistics import fmean, median
 
 from discreet.attacks.answers.pinning import Estimator, answers_needed, chance
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.targets.answering import Answering, Bill, Reply
 from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.errors import InvalidArgument, NotTried

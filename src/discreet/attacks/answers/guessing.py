@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import isfinite, tanh
 
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable, positive

@@ -46,7 +46,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Reals, Whole
 from discreet.attacks.answers.guessing import most_advantage
-from discreet.attacks.result import MOST_GUESSES, AttackResult, Guess
+from discreet.attacks.attack_result import MOST_GUESSES, AttackResult, Guess
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Adjacency
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.answers.least_absolute import least_absolute
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering, Bill, Reply, sureness
 from discreet.attacks.targets.wording import where
 from discreet.errors import InvalidArgument, NotTried

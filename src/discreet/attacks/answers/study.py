@@ -39,7 +39,7 @@ from discreet.anonymity.records.column import Coded, Reals, Whole
 from discreet.anonymity.records.records import Records, read
 from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.membership import TracingResult, told_apart
-from discreet.attacks.rows.people import named, one_of_each
+from discreet.attacks.rows.known_people import named, one_of_each
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.wording import quoted

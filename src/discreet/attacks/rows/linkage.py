@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.people import Namer, People, first, keys_of, named
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
 from discreet.attacks.rows.sensitive_values import Truth, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.joining import expand

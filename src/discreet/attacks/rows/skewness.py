@@ -10,8 +10,8 @@ import numpy as np
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.records import Records, read
-from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.people import first, shown
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import first, shown
 from discreet.attacks.rows.sensitive_values import Seen, seen_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain

@@ -11,9 +11,9 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import first, keys_of, shown
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people import first, keys_of, shown
 from discreet.attacks.rows.record_pairs import equal
 from discreet.attacks.targets.compatible import Relation, relate, stands_for
 from discreet.attacks.targets.joining import expand

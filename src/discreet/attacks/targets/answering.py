@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import repeat
 from math import erf, hypot, sqrt
 
-from discreet.attacks.result import Guess
+from discreet.attacks.attack_result import Guess
 from discreet.attacks.targets.wording import Conditions, question, quoted, where
 from discreet.privacy import KeyValue
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.attacks import on_answers, on_rows
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Stage, Terms, staged
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.anonymity.records.column import Whole
 from discreet.anonymity.records.grouping import grouped
 from discreet.anonymity.records.records import Records
-from discreet.attacks.rows.people import of_units
+from discreet.attacks.rows.known_people import of_units
 from discreet.attacks.rows.record_pairs import Compared, Sides
 from discreet.errors import NotTried
 from discreet.noise import uniform

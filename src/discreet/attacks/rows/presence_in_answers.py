@@ -20,9 +20,9 @@ import numpy as np
 from discreet.anonymity.records.column import Value
 from discreet.anonymity.records.records import Records
 from discreet.attacks.answers.guessing import advantage_of
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
+from discreet.attacks.rows.known_people import shown
 from discreet.attacks.rows.nearness import Near
-from discreet.attacks.rows.people import shown
 from discreet.attacks.rows.sparse import Log, guessed_log
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.wording import quoted, where
