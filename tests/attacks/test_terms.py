@@ -7,8 +7,8 @@ from typing import ClassVar
 import pytest
 
 from discreet.attacks import named_attacks
+from discreet.attacks.attack_setup import Terms
 from discreet.attacks.named_attacks import NAMED, attack
-from discreet.attacks.staging import Terms
 from discreet.census import synthetic
 
 NUMBERS = frozenset({"k", "epsilon", "budget", "people", "trials"})

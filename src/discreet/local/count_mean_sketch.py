@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,25 @@ _PIECE = 1 << 11  # reports at a time, when they are read
 
 
 @dataclass(frozen=True, slots=True)
-class CountMeanSketch(PackedReports, Pure):
+class _Sketch(Pure):
+    """What both sketches share: their parameters, and whether widths are powers of two."""
+
+    _powers: ClassVar[bool]
+
+    epsilon: Fraction
+    hashes: int = 1 << 10
+    width: int = 1 << 10
+    salt: bytes = b""
+
+    def __post_init__(self) -> None:
+        """Check before there is any value."""
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        checked_shape(self.hashes, self.width, powers=self._powers)
+        checked_salt(self.salt)
+
+
+@dataclass(frozen=True, slots=True)
+class CountMeanSketch(PackedReports, _Sketch):
     """Apple's count-mean sketch (CMS): a random public hash function, and the value's bucket as noisy one-hot bits.
 
     Each person picks one of `hashes` functions, and sends its number with `width` bits: that of their item's bucket up,
@@ -118,16 +137,7 @@ class CountMeanSketch(PackedReports, Pure):
         1
     """
 
-    epsilon: Fraction
-    hashes: int = 1 << 10
-    width: int = 1 << 10
-    salt: bytes = b""
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_shape(self.hashes, self.width, powers=False)
-        checked_salt(self.salt)
+    _powers: ClassVar[bool] = False
 
     @property
     def other(self) -> Fraction:
@@ -212,7 +222,7 @@ _SIGNS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class HadamardCountMeanSketch(Pure):
+class HadamardCountMeanSketch(_Sketch):
     """Apple's Hadamard count-mean sketch (HCMS): `CountMeanSketch` with reports of a single private bit.
 
     Each person picks a hash function j and an entry l of `width`, both at random and in the open, and sends the sign
@@ -240,16 +250,7 @@ class HadamardCountMeanSketch(Pure):
         True
     """
 
-    epsilon: Fraction
-    hashes: int = 1 << 10
-    width: int = 1 << 10
-    salt: bytes = b""
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_shape(self.hashes, self.width, powers=True)
-        checked_salt(self.salt)
+    _powers: ClassVar[bool] = True
 
     @property
     def law(self) -> TwoLevelLaw:

@@ -16,7 +16,7 @@ from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.rows.known_people import Namer, named
 from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness
 from discreet.attacks.targets.exact_answers import Exact, Imputed
-from discreet.attacks.targets.wording import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 
 _MOST_PAIRS = 1000

@@ -25,8 +25,8 @@ from discreet.attacks.rows.people_sampling import Sample
 from discreet.attacks.rows.record_pairs import Compared
 from discreet.attacks.rows.sensitive_values import Scored, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument, NotTried
 
 COMPARISONS = 1 << 24

@@ -12,7 +12,7 @@ from discreet.anonymity.records.records import Records
 from discreet.attacks.rows.known_people import shown
 from discreet.attacks.rows.nearness import is_ordered, numbers
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.wording import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
 

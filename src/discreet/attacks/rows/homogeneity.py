@@ -14,8 +14,8 @@ import numpy as np
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.rows.sensitive_values import guesses, seen_of
+from discreet.attacks.targets.candidates import Tally, summed
 from discreet.attacks.targets.rows import On
-from discreet.attacks.targets.tally import Tally, summed
 from discreet.errors import InvalidArgument
 
 

@@ -79,8 +79,8 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
         SourceError: the table can't be read.
     """
     from discreet.anonymity.records import read
+    from discreet.attacks.attack_setup import CENSUS_ON, CENSUS_SENSITIVE
     from discreet.attacks.named_attacks import named
-    from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE
 
     chosen = named(name)
     name = chosen.name
