@@ -3,8 +3,6 @@
 Randomised response tells the truth by chance, else anything. Unary encoding has a bit for every value, each of them
 flipped by chance. Local hashing hashes the value to few buckets by a function of one's own, then uses randomised
 response on these.
-
-Source: Wang, Blocki, Li, Jha (2017), which compares the three.
 """
 
 from __future__ import annotations
