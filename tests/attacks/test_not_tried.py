@@ -10,7 +10,7 @@ import pytest
 
 from discreet.attacks import AttackResult
 from discreet.attacks.compare import Comparison, compare
-from discreet.attacks.named import NAMED, attack
+from discreet.attacks.named_attacks import NAMED, attack
 from discreet.census import synthetic
 from discreet.cli.attack.drawing import draw
 from discreet.errors import InvalidArgument

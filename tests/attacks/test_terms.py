@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import pytest
 
-from discreet.attacks import named
-from discreet.attacks.named import NAMED, attack
-from discreet.attacks.staging import Terms
+from discreet.attacks import named_attacks
+from discreet.attacks.attack_setup import Terms
+from discreet.attacks.named_attacks import NAMED, attack
 from discreet.census import synthetic
 
 NUMBERS = frozenset({"k", "epsilon", "budget", "people", "trials"})
@@ -29,7 +29,7 @@ class Watched(Terms):
 @pytest.mark.parametrize(("name", "against"), [(each.name, to) for each in NAMED.values() for to in each.against])
 def test_what_matters_is_what_is_looked_at(monkeypatch: pytest.MonkeyPatch, name: str, against: str) -> None:
     """Each number that is looked at is said to matter, and no other is; of a table of 60, 6 are asked about."""
-    monkeypatch.setattr(named, "Terms", Watched)
+    monkeypatch.setattr(named_attacks, "Terms", Watched)
     Watched.seen.clear()
     attack(
         name,

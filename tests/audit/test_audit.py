@@ -14,7 +14,7 @@ from discreet.audit import audit, auditing, learning
 from discreet.audit.auditing import DRAWS
 from discreet.audit.gallery import GALLERY, Broken, indicated
 from discreet.audit.learning import laws_of
-from discreet.audit.named import SOUND, audit_named
+from discreet.audit.named_mechanisms import SOUND, audit_named
 from discreet.audit.outputs import Batch, views_of
 from discreet.errors import InvalidArgument
 from discreet.local import RandomisedResponse

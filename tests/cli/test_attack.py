@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.attacks.named import AGAINST, NAMED
+from discreet.attacks.named_attacks import AGAINST, NAMED
 from discreet.cli.common.failures import ExitCode
 
 SMALL = ("--people", "6", "--trials", "2", "--epsilon", "1")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.audit.named import BROKEN, SOUND
+from discreet.audit.named_mechanisms import BROKEN, SOUND
 from discreet.cli.common.failures import ExitCode
 
 SURE = ("--confidence", "0.999999999")

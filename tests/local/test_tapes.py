@@ -20,9 +20,9 @@ from discreet.local import (
     RandomisedResponse,
 )
 from discreet.local.count_mean_sketch import columns, functions
+from discreet.local.frequency_oracles import one_hot
 from discreet.local.means import slope
 from discreet.local.randomisation import TwoLevelLaw, two_level_law
-from discreet.local.unary import one_hot
 from support.tapes import Tape, outcomes
 
 Draw = Callable[[NDArray[np.int64], Words], NDArray[np.int64]]

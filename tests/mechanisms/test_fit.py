@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms import Gaussian, Laplace, Release, Threshold, gaussian, laplace
-from discreet.mechanisms.grid import Grid
+from discreet.mechanisms.functions import Grid
 from discreet.privacy import Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical, lower_bound, upper_bound
 from support.pmf import Pmf, gaussian_pmf, laplace_pmf

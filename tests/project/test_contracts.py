@@ -43,7 +43,7 @@ VIOLATIONS = [
     ("engine", "cli/twin.py", "discreet.engine"),
     ("engine", "attacks/__init__.py", "discreet.engine.duckdb"),
     ("noise", "plot/__init__.py", "discreet.noise"),
-    ("noise", "server/app.py", "discreet.noise.laplace"),
+    ("noise", "server/app.py", "discreet.noise.laplace_sampler"),
     ("entropy", "query/twin.py", "discreet.entropy"),
     ("entropy", "audit/twin.py", "discreet.entropy"),
     ("floors", "entropy.py", "discreet.exact"),

@@ -19,6 +19,7 @@ from discreet.accounting.adaptive import (
     RenyiSum,
     ZCDPSum,
 )
+from discreet.accounting.amplification import amplify_poisson, amplify_without_replacement
 from discreet.accounting.calibration import Noise, Solution, radius_of, scale_within, solve
 from discreet.accounting.charge import Charge, charge_of, loss_of
 from discreet.accounting.composition import advanced, group, heterogeneous, parallel, sequential
@@ -45,7 +46,6 @@ from discreet.accounting.pure_dp import (
 )
 from discreet.accounting.renyi_curve import RenyiCurve, renyi_curve_of
 from discreet.accounting.renyi_dp import renyi_to_delta, renyi_to_epsilon
-from discreet.accounting.sampling import amplify_poisson, amplify_without_replacement
 from discreet.accounting.training import Training, training
 from discreet.accounting.zcdp import gaussian_to_zcdp, rho_for, to_approx, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_renyi
 

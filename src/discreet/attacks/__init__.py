@@ -18,9 +18,9 @@ from discreet.attacks.answers import (
     tracing,
     tracking,
 )
+from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.compare import Comparison, compare
-from discreet.attacks.named import AGAINST, NAMED, attack
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.named_attacks import AGAINST, NAMED, attack
 from discreet.attacks.rows import (
     Log,
     Near,

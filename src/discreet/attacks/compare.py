@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.attacks.named import named, terms_for
-from discreet.attacks.result import AttackResult, baseline_shown, share_shown
-from discreet.attacks.staging import staged
+from discreet.attacks.attack_result import AttackResult, baseline_shown, share_shown
+from discreet.attacks.attack_setup import set_up
+from discreet.attacks.named_attacks import named, terms_for
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
@@ -116,5 +116,5 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         people=people,
         trials=trials,
     )
-    with staged(table, terms, unit=unit, log=chosen.of_log) as stage:
-        return Comparison(attack=chosen.name, results=tuple(chosen.on(stage, each) for each in targets))
+    with set_up(table, terms, unit=unit, log=chosen.of_log) as setup:
+        return Comparison(attack=chosen.name, results=tuple(chosen.on(setup, each) for each in targets))

@@ -1,4 +1,4 @@
-"""Attacks on answers, run on a stage: whom they are about, and what is asked."""
+"""Attacks on answers, run on a setup: whom they are about, and what is asked."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import query_log
 from discreet.attacks.answers.reconstruction import reconstruction
 from discreet.attacks.answers.study import Study
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.attack_setup import NAME, NUMBER, Setup
+from discreet.attacks.rows.known_people import named, of_units, one_of_each, value_of
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people import named, of_units, one_of_each, value_of
-from discreet.attacks.rows.sampling import shuffled
-from discreet.attacks.staging import NAME, NUMBER, Stage
+from discreet.attacks.rows.people_sampling import shuffled
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.candidates import itself
 from discreet.attacks.targets.exact_answers import Imputed, Restricted
-from discreet.attacks.targets.joining import itself
 from discreet.attacks.targets.rows import Candidates, shares_of
-from discreet.attacks.targets.wording import question, where
+from discreet.attacks.targets.sql_conditions import question, where
 from discreet.errors import InvalidArgument
 
 _REPEATS = 150
@@ -36,32 +36,32 @@ _FEWEST = 5  # people whom a restricted answer is about, or leaves out
 _MOST_PEOPLE = 60  # whom reconstruction solves for: four questions for each are asked
 
 
-def _target(stage: Stage, against: str, people: Records | None = None, *, on: Sequence[str] | None = None) -> Answering:
+def _target(setup: Setup, against: str, people: Records | None = None, *, on: Sequence[str] | None = None) -> Answering:
     """Who is asked about the table, or about these people; `on` are the columns that anonymised rows have ranges of."""
     match against:
         case "exact":
-            return stage.exact(people)
+            return setup.exact(people)
         case "fresh":
-            return stage.bare(people)
+            return setup.bare(people)
         case "anonymized":
-            return Imputed(stage.anonymised(people, on=on), name=NAME)
+            return Imputed(setup.anonymised(people, on=on), name=NAME)
         case "restricted":
-            return Restricted(stage.records if people is None else people, name=NAME, smallest=_FEWEST)
+            return Restricted(setup.records if people is None else people, name=NAME, smallest=_FEWEST)
         case _:
-            return stage.answers(people)
+            return setup.answers(people)
 
 
-def _person(stage: Stage) -> tuple[str, str, Records]:
+def _person(setup: Setup) -> tuple[str, str, Records]:
     """Somebody whom what is known singles out: their condition, how they are called, and their rows that meet it.
 
     Raises:
         InvalidArgument: nobody is alone.
     """
-    return next(_people(stage))
+    return next(_people(setup))
 
 
 def _people(
-    stage: Stage, people: Records | None = None, *, most: int = _LOOKED_AT
+    setup: Setup, people: Records | None = None, *, most: int = _LOOKED_AT
 ) -> Iterator[tuple[str, str, Records]]:
     """All of the table, or of these people, whom what is known singles out: so many at the most, in their order.
 
@@ -70,13 +70,13 @@ def _people(
     Raises:
         InvalidArgument: nobody is alone.
     """
-    records = people or stage.records
-    columns = [records.column(name) for name in stage.terms.on]
+    records = people or setup.records
+    columns = [records.column(name) for name in setup.terms.on]
     classes, known = grouped(columns), one_of_each(records)
     of_row = classes.of_row()
     sizes = Candidates.among(of_row, itself(classes.number), classes, records.units).sizes
     alone = known[sizes[of_row[known]] == 1]
-    exact, names, nobody = stage.exact(records), named(records, stage.terms.on, None), True
+    exact, names, nobody = setup.exact(records), named(records, setup.terms.on, None), True
     for row in alone[:most].tolist():
         condition = where({column.name: value_of(column, row) for column in columns})
         rows = exact.rows(condition)
@@ -90,45 +90,46 @@ def _people(
         )
 
 
-def run_averaging(stage: Stage, against: str) -> AttackResult:
+def run_averaging(setup: Setup, against: str) -> AttackResult:
     """Ask how many people have somebody's sensitive value, at most 150 times, in other words each time."""
-    repeats = min(stage.terms.trials, _REPEATS)
-    value = value_of(stage.records.column(stage.terms.sensitive), 0)
-    condition, target = where({stage.terms.sensitive: value}), _target(stage, against)
-    exact = stage.exact()
+    repeats = min(setup.terms.trials, _REPEATS)
+    value = value_of(setup.records.column(setup.terms.sensitive), 0)
+    condition, target = where({setup.terms.sensitive: value}), _target(setup, against)
+    exact = setup.exact()
     truth = exact.aggregate(exact.counting, condition).value
     others = [f"{condition} AND {n} = {n}" for n in range(1, repeats)]
     wordings = [question(target.counting, wording, NAME) for wording in (condition, *others)]
     return averaging(target, wordings, repeats=repeats, truth=None if truth is None else int(truth))
 
 
-def run_differencing(stage: Stage, against: str) -> AttackResult:
+def run_differencing(setup: Setup, against: str) -> AttackResult:
     """The total with somebody and without."""
-    condition, who, rows = _person(stage)
+    condition, who, rows = _person(setup)
     return differencing(
-        _target(stage, against),
-        _sum(stage),
+        _target(setup, against),
+        _sum(setup),
         without=f"NOT ({condition})",
         who=who,
-        truth=_total(stage, rows),
+        truth=_total(setup, rows),
     )
 
 
-def run_guessing(stage: Stage, against: str) -> AttackResult:
+def run_guessing(setup: Setup, against: str) -> AttackResult:
     """Ask of every other person whether they have the sensitive value that they have, of the others about another.
 
-    Whoever has every value, in rows that are alike in what is known, can't be asked about another, and isn't asked.
+    A person who has every value, in rows that are alike in what is known, can't be asked about another, and isn't
+    asked.
     """
-    column = stage.records.column(stage.terms.sensitive)
+    column = setup.records.column(setup.terms.sensitive)
     labels = column.labels()
     if len(labels) < 2:  # noqa: PLR2004 — one to have, and one not to have
         raise InvalidArgument(f"{column.name!r} has one value, so there is nothing to guess", hint="another column")
 
-    most = stage.terms.people
+    most = setup.terms.people
 
     def asked() -> Iterator[tuple[str, str, bool]]:
         so = True
-        for condition, who, rows in islice(_people(stage, most=max(_LOOKED_AT, most)), most):
+        for condition, who, rows in islice(_people(setup, most=max(_LOOKED_AT, most)), most):
             own = rows.column(column.name).labels()
             place = labels.index(value_of(rows.column(column.name), 0))
             others = [label for label in (*labels[place:], *labels[:place]) if label not in own]
@@ -136,61 +137,61 @@ def run_guessing(stage: Stage, against: str) -> AttackResult:
                 yield who, f"{condition} AND {where({column.name: own[0] if so else others[0]})}", so
                 so = not so
 
-    return guessing_each(_target(stage, against), asked())
+    return guessing_each(_target(setup, against), asked())
 
 
-def run_tracker(stage: Stage, against: str) -> AttackResult:
+def run_tracker(setup: Setup, against: str) -> AttackResult:
     """The total of one person, where no question about few people is answered."""
-    condition, who, rows = _person(stage)
-    exact, column = stage.exact(), stage.records.column(stage.terms.sensitive)
-    middle = int(abs(shares_of(stage.records, column.name) - 1 / 2).argmin())
+    condition, who, rows = _person(setup)
+    exact, column = setup.exact(), setup.records.column(setup.terms.sensitive)
+    middle = int(abs(shares_of(setup.records, column.name) - 1 / 2).argmin())
     by = where({column.name: column.labels()[middle]})
     inside = exact.rows(by)
     if min(exact.people(inside), exact.people(~inside)) < 2 * _FEWEST:
         raise InvalidArgument("no value of the sensitive column makes a tracker: all are too rare or too common")
     return tracking(
-        _target(stage, against),
-        _sum(stage),
+        _target(setup, against),
+        _sum(setup),
         wanted=condition,
         by=by,
         who=who,
-        truth=_total(stage, rows),
+        truth=_total(setup, rows),
     )
 
 
-def run_query_log(stage: Stage, against: str) -> AttackResult:
+def run_query_log(setup: Setup, against: str) -> AttackResult:
     """A log of harmless totals of some people: of all, of each value of the sensitive column, and of all but a person.
 
     Raises:
         InvalidArgument: nobody of them is alone.
     """
-    people = stage.sample()
-    column = people.column(stage.terms.sensitive)
+    people = setup.sample()
+    column = people.column(setup.terms.sensitive)
     values = [where({column.name: label}) for label in column.labels()[:_MOST_VALUES]]
-    but_one = [f"NOT ({condition})" for condition, _, _ in _people(stage, people, most=people.counted)]
+    but_one = [f"NOT ({condition})" for condition, _, _ in _people(setup, people, most=people.counted)]
     log = ["TRUE", *values, *but_one]
     return query_log(
-        _target(stage, against, people),
-        _sum(stage),
+        _target(setup, against, people),
+        _sum(setup),
         log,
-        table=stage.exact(people),
-        naming=stage.terms.on,
+        table=setup.exact(people),
+        naming=setup.terms.on,
     )
 
 
-def run_reconstruction(stage: Stage, against: str) -> AttackResult:
+def run_reconstruction(setup: Setup, against: str) -> AttackResult:
     """Who of some people has the commonest sensitive value; the attacker knows them by their place in the table.
 
     Places are given at random, so anonymised rows, whose places are ranges, hide each person among others by chance.
     """
-    people = _numbered(stage.sample(stage.records.counted).only([stage.terms.sensitive]))
-    column = people.column(stage.terms.sensitive)
+    people = _numbered(setup.sample(setup.records.counted).only([setup.terms.sensitive]))
+    column = people.column(setup.terms.sensitive)
     common = int(shares_of(people, column.name).argmax())
-    asked = min(stage.terms.people, _MOST_PEOPLE, people.counted)
+    asked = min(setup.terms.people, _MOST_PEOPLE, people.counted)
     places = people.column(NUMBER).codes  # people are numbered from 0, so a number is its own code
     have = set(places[column.codes == common].tolist())
     return reconstruction(
-        _target(stage, against, people, on=[NUMBER]),
+        _target(setup, against, people, on=[NUMBER]),
         where({column.name: column.labels()[common]}),
         key=NUMBER,
         people=range(asked),
@@ -198,7 +199,7 @@ def run_reconstruction(stage: Stage, against: str) -> AttackResult:
     )
 
 
-def run_tracing(stage: Stage, against: str) -> TracingResult:
+def run_tracing(setup: Setup, against: str) -> TracingResult:
     """Who of some people is in a study, by marginals of what is known of them and of the sensitive column.
 
     Members are people of the table, and so are the strangers whom they are to be told from. All others say how common
@@ -208,16 +209,16 @@ def run_tracing(stage: Stage, against: str) -> TracingResult:
         InvalidArgument: the table is too small, or its columns are the same everywhere; the study is smaller than k; or
             the budget doesn't last for one marginal.
     """
-    terms = stage.terms
-    study = Study.of(stage.records.only([*terms.on, terms.sensitive]), shuffled(stage.records.counted), terms.people)
+    terms = setup.terms
+    study = Study.of(setup.records.only([*terms.on, terms.sensitive]), shuffled(setup.records.counted), terms.people)
     match against:
         case "exact":
             return study.traced(study.exact(), against="exact shares", on=terms.on)
         case "anonymized":
-            rows = stage.anonymised(of_units(stage.records, study.members))
+            rows = setup.anonymised(of_units(setup.records, study.members))
             return study.traced(study.anonymised(rows), against=rows.name, on=terms.on)
         case _:
-            answers = stage.answers(
+            answers = setup.answers(
                 study.coded(study.members), keys=study.marginals.keys(), grouped_by=study.groupings()
             )
             counts, paid = study.answered(answers), answers.bill.epsilon
@@ -238,15 +239,15 @@ def _numbered(people: Records) -> Records:
     return replace(read(people.to_arrow().append_column(NUMBER, pa.array(places, pa.int64()))), units=people.units)
 
 
-def _total(stage: Stage, rows: Records) -> float | None:
+def _total(setup: Setup, rows: Records) -> float | None:
     """What the totals' column adds up to in these rows; None if it has no number there."""
-    column = rows.column(str(stage.terms.value))
+    column = rows.column(str(setup.terms.value))
     worth = numbers(column)[column.codes]
     known = worth[np.isfinite(worth)]
     return float(known.sum()) if len(known) else None
 
 
-def _sum(stage: Stage) -> str:
+def _sum(setup: Setup) -> str:
     """The total that is asked for."""
-    name = str(stage.terms.value).replace('"', '""')
+    name = str(setup.terms.value).replace('"', '""')
     return f'SUM("{name}")'

@@ -1,4 +1,4 @@
-"""Attacks on rows, run on a stage: what each is given of a table, and what it is run against."""
+"""Attacks on rows, run on a setup: what each is given of a table, and what it is run against."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.anonymity.records.records import Records, read
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.attack_setup import NUMBER, Setup
 from discreet.attacks.rows.fuzzy import fuzzy
 from discreet.attacks.rows.homogeneity import background, homogeneity
 from discreet.attacks.rows.intersection import intersection
+from discreet.attacks.rows.known_people import of_units
 from discreet.attacks.rows.linkage import linkage
 from discreet.attacks.rows.nearness import Near, Nearness, Same, Typos, is_ordered
-from discreet.attacks.rows.people import of_units
-from discreet.attacks.rows.presence import presence
+from discreet.attacks.rows.people_sampling import drawn, shuffled
+from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.ratings import blurred, made_up_ratings
-from discreet.attacks.rows.sampling import drawn, shuffled
 from discreet.attacks.rows.singling_out import singling_out
 from discreet.attacks.rows.skewness import skewness
 from discreet.attacks.rows.small_groups import small_groups
 from discreet.attacks.rows.sparse import Log, guessed_log, sparse
-from discreet.attacks.staging import NUMBER, Stage
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
@@ -32,86 +32,86 @@ _LONGEST_TYPO = 3  # texts of fewer letters don't have typos that leave them rec
 _TRIALS_ON_ANSWERS = 20  # each asks dozens of questions of an account of its own
 
 
-def _target(stage: Stage, against: str) -> tuple[Rows | Answers, Records | None]:
+def _target(setup: Setup, against: str) -> tuple[Rows | Answers, Records | None]:
     """What is attacked, and who is asked for where that needs to be said."""
     if against == "answers":
-        return stage.answers(), stage.sample()
-    return (stage.anonymised() if against == "anonymized" else stage.raw()), None
+        return setup.answers(), setup.sample()
+    return (setup.anonymised() if against == "anonymized" else setup.raw()), None
 
 
-def _of_all(stage: Stage, against: str, found: AttackResult) -> AttackResult:
+def _of_all(setup: Setup, against: str, found: AttackResult) -> AttackResult:
     """A result that is about people of the table; through answers, about a random sample of them."""
-    drawn = against == "answers" and found.tried < stage.records.counted
-    return replace(found, drawn_from=stage.records.counted) if drawn else found
+    drawn = against == "answers" and found.tried < setup.records.counted
+    return replace(found, drawn_from=setup.records.counted) if drawn else found
 
 
-def run_linkage(stage: Stage, against: str) -> AttackResult:
+def run_linkage(setup: Setup, against: str) -> AttackResult:
     """Learn everybody's sensitive value, or that of a sample through answers."""
-    release, people = _target(stage, against)
-    terms = stage.terms
-    return _of_all(stage, against, linkage(release, people or stage.records, on=terms.on, sensitive=terms.sensitive))
+    release, people = _target(setup, against)
+    terms = setup.terms
+    return _of_all(setup, against, linkage(release, people or setup.records, on=terms.on, sensitive=terms.sensitive))
 
 
-def run_homogeneity(stage: Stage, against: str) -> AttackResult:
+def run_homogeneity(setup: Setup, against: str) -> AttackResult:
     """Guess by classes."""
-    release, people = _target(stage, against)
+    release, people = _target(setup, against)
     return _of_all(
-        stage, against, homogeneity(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+        setup, against, homogeneity(release, on=setup.terms.on, sensitive=setup.terms.sensitive, people=people)
     )
 
 
-def run_background(stage: Stage, against: str) -> AttackResult:
+def run_background(setup: Setup, against: str) -> AttackResult:
     """Exclude one value."""
-    release, people = _target(stage, against)
+    release, people = _target(setup, against)
     return _of_all(
-        stage, against, background(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people)
+        setup, against, background(release, on=setup.terms.on, sensitive=setup.terms.sensitive, people=people)
     )
 
 
-def run_skewness(stage: Stage, against: str) -> AttackResult:
+def run_skewness(setup: Setup, against: str) -> AttackResult:
     """Compare classes with the table."""
-    release, people = _target(stage, against)
-    return _of_all(stage, against, skewness(release, on=stage.terms.on, sensitive=stage.terms.sensitive, people=people))
+    release, people = _target(setup, against)
+    return _of_all(setup, against, skewness(release, on=setup.terms.on, sensitive=setup.terms.sensitive, people=people))
 
 
-def run_small_groups(stage: Stage, against: str) -> AttackResult:
+def run_small_groups(setup: Setup, against: str) -> AttackResult:
     """Totals by what is known of people."""
-    release, asked = _target(stage, against)
+    release, asked = _target(setup, against)
     return small_groups(
         release,
-        by=stage.terms.on,
-        value=str(stage.terms.value),
-        people=None if asked is None else stage.records,
+        by=setup.terms.on,
+        value=str(setup.terms.value),
+        people=None if asked is None else setup.records,
         asked=0 if asked is None else asked.rows,
     )
 
 
-def run_fuzzy(stage: Stage, against: str) -> AttackResult:
+def run_fuzzy(setup: Setup, against: str) -> AttackResult:
     """Learn the sensitive value of people whose data was blurred: a tenth of what is known of them is off by a little.
 
     Columns with few values don't tell people apart when they may be anything, so they must agree.
     """
-    terms = stage.terms
+    terms = setup.terms
     how: dict[str, Nearness] = {}
     for name in terms.on:
-        column = stage.records.column(name)
+        column = setup.records.column(name)
         longest = max((len(str(label)) for label in column.labels()), default=0)
         if is_ordered(column):
             how[name] = Near(within=2)
         else:
             how[name] = Typos() if longest > _LONGEST_TYPO and column.size > _LONGEST_TYPO else Same()
-    told, units = blurred(stage.records, how, NUMBER), stage.records.units
+    told, units = blurred(setup.records, how, NUMBER), setup.records.units
     known = replace(read(told), units=units)
     if against == "raw":  # of these, it can be told whether the right row was found
-        numbered = replace(read(stage.records.to_arrow().append_column(NUMBER, told[NUMBER])), units=units)
+        numbered = replace(read(setup.records.to_arrow().append_column(NUMBER, told[NUMBER])), units=units)
         return fuzzy(numbered, known, on=how, sensitive=terms.sensitive, truth=NUMBER)
     if against == "answers":
         known = drawn(known, terms.people)
-    release, _ = _target(stage, against)
-    return _of_all(stage, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
+    release, _ = _target(setup, against)
+    return _of_all(setup, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
 
 
-def run_sparse(stage: Stage, against: str) -> AttackResult:
+def run_sparse(setup: Setup, against: str) -> AttackResult:
     """Find people by eight things each; through answers, find out who is in the data at all.
 
     The table's rows are taken for what people did: the first of the known columns is the person, the second the item.
@@ -122,80 +122,80 @@ def run_sparse(stage: Stage, against: str) -> AttackResult:
     Raises:
         InvalidArgument: the table isn't one of what people did.
     """
-    done, known, log = _done(stage)
+    done, known, log = _done(setup)
     if against == "answers":
         targets = known.column(log.person).labels()
         people, absent = done.column(log.person), set(targets[1::2])
         left_out = [place for place, label in enumerate(people.labels()) if label in absent]
         kept = np.flatnonzero(~np.isin(people.codes, left_out))
         there = done.take(kept)
-        target = stage.answers(there if there.units else read(there, unit=log.person), grouped_by=())
+        target = setup.answers(there if there.units else read(there, unit=log.person), grouped_by=())
         return presence(target, known, log=log, inside=targets[::2])
     if against == "raw":
         return sparse(done, known, log=log, truth=True)
     told = [name for name in (log.item, log.value, log.date) if name]
-    return sparse(stage.anonymised(done, on=told, kept=[log.person]), known, log=log, truth=True)
+    return sparse(setup.anonymised(done, on=told, kept=[log.person]), known, log=log, truth=True)
 
 
-def _done(stage: Stage) -> tuple[Records, Records, Log]:
+def _done(setup: Setup) -> tuple[Records, Records, Log]:
     """What people did, what of it is known, and what its columns are.
 
     Raises:
         InvalidArgument: the table isn't one of what people did.
     """
-    if stage.made_up:
-        done, known = map(read, made_up_ratings(targets=stage.terms.people, known=_KNOWN_THINGS))
+    if setup.made_up:
+        done, known = map(read, made_up_ratings(targets=setup.terms.people, known=_KNOWN_THINGS))
         return done, known, guessed_log(done)
-    log = _log(stage)
-    codes = stage.records.column(log.person).codes
-    rows = shuffled(stage.records.rows)
-    chosen = shuffled(stage.records.column(log.person).size)[: stage.terms.people]
+    log = _log(setup)
+    codes = setup.records.column(log.person).codes
+    rows = shuffled(setup.records.rows)
+    chosen = shuffled(setup.records.column(log.person).size)[: setup.terms.people]
     order = rows[np.argsort(codes[rows], kind="stable")]
     codes = codes[order]
     rank = np.arange(len(order)) - np.searchsorted(codes, codes, side="left")
-    return stage.records, stage.records.take(order[(rank < _KNOWN_THINGS) & np.isin(codes, chosen)]), log
+    return setup.records, setup.records.take(order[(rank < _KNOWN_THINGS) & np.isin(codes, chosen)]), log
 
 
-def _log(stage: Stage) -> Log:
+def _log(setup: Setup) -> Log:
     """What the columns of a table of what people did are.
 
     Raises:
         InvalidArgument: it isn't said who and what, or people did too little to be known by it.
     """
-    if len(stage.terms.on) < 2:  # noqa: PLR2004 — who, and what
+    if len(setup.terms.on) < 2:  # noqa: PLR2004 — who, and what
         raise InvalidArgument("sparse is about what people did, many rows of each", hint="name two columns: who, what")
-    person, item = stage.terms.on[:2]
-    if stage.records.column(person).size * _FEWEST_THINGS > stage.records.rows:
+    person, item = setup.terms.on[:2]
+    if setup.records.column(person).size * _FEWEST_THINGS > setup.records.rows:
         raise InvalidArgument(
             f"the rows of each {person!r} are too few to know anybody by what they did",
             hint="the first column that is known says who did it; are there many rows of each?",
         )
-    return Log(person=person, item=item, value=stage.terms.value)
+    return Log(person=person, item=item, value=setup.terms.value)
 
 
-def run_intersection(stage: Stage, against: str) -> AttackResult:
+def run_intersection(setup: Setup, against: str) -> AttackResult:
     """Two releases of two thirds of the people each, attacked for those who are in both; through answers for a few."""
-    order = shuffled(stage.records.counted)
-    third = max(stage.records.counted // 3, 1)
-    parts = [of_units(stage.records, units) for units in (order[: 2 * third], order[third:])]
-    both = of_units(stage.records, order[third : 2 * third])
+    order = shuffled(setup.records.counted)
+    third = max(setup.records.counted // 3, 1)
+    parts = [of_units(setup.records, units) for units in (order[: 2 * third], order[third:])]
+    both = of_units(setup.records, order[third : 2 * third])
     first: Rows | Answers
     second: Rows | Answers
     if against == "answers":
-        first, second = (stage.answers(part) for part in parts)
-        both = drawn(both, stage.terms.people)
+        first, second = (setup.answers(part) for part in parts)
+        both = drawn(both, setup.terms.people)
     else:
-        first, second = (stage.raw(part) if against == "raw" else stage.anonymised(part) for part in parts)
-    return intersection(first, second, both, on=stage.terms.on, sensitive=stage.terms.sensitive)
+        first, second = (setup.raw(part) if against == "raw" else setup.anonymised(part) for part in parts)
+    return intersection(first, second, both, on=setup.terms.on, sensitive=setup.terms.sensitive)
 
 
-def run_singling_out(stage: Stage, against: str) -> AttackResult:
+def run_singling_out(setup: Setup, against: str) -> AttackResult:
     """One third of the people is released; the others stand for everybody else."""
-    order = shuffled(stage.records.counted)
-    third = max(stage.records.counted // 3, 1)
-    data, fresh = of_units(stage.records, order[:third]), of_units(stage.records, order[third : 3 * third])
+    order = shuffled(setup.records.counted)
+    third = max(setup.records.counted // 3, 1)
+    data, fresh = of_units(setup.records, order[:third]), of_units(setup.records, order[third : 3 * third])
     if against == "answers":
-        trials = min(stage.terms.trials, _TRIALS_ON_ANSWERS)
-        return singling_out(lambda: stage.answers(data), data, fresh=fresh, trials=trials)
-    release = stage.anonymised(data) if against == "anonymized" else stage.raw(data)
-    return singling_out(release, data, fresh=fresh, on=stage.terms.on, trials=stage.terms.trials)
+        trials = min(setup.terms.trials, _TRIALS_ON_ANSWERS)
+        return singling_out(lambda: setup.answers(data), data, fresh=fresh, trials=trials)
+    release = setup.anonymised(data) if against == "anonymized" else setup.raw(data)
+    return singling_out(release, data, fresh=fresh, on=setup.terms.on, trials=setup.terms.trials)

@@ -6,8 +6,8 @@ An audit rejects, it never proves. The gallery holds mechanisms that are broken 
 rejects them.
 """
 
+from discreet.audit.audit_result import Audit
 from discreet.audit.auditing import audit
 from discreet.audit.question import audit_question
-from discreet.audit.result import Audit
 
 __all__ = ["Audit", "audit", "audit_question"]

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.accounting import to_approx
+from discreet.audit.audit_result import Audit, delta_of
 from discreet.audit.learning import Aim, Event, Found, Given, Predicate, from_laws, from_outputs, laws_of
 from discreet.audit.outputs import Batch
-from discreet.audit.result import Audit, delta_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 from discreet.exact.rounding import log, to_float

@@ -17,9 +17,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from discreet.accounting import loss_of
+from discreet.audit.audit_result import Audit
 from discreet.audit.auditing import CONFIDENCE, DELTA, audit
 from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
-from discreet.audit.result import Audit
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable

@@ -77,7 +77,7 @@ def _found(  # noqa: PLR0913, PLR0917 — what was said on the command line
     dialect: str,
 ) -> Sequence[Audit]:
     """The audits; none if nothing was named."""
-    from discreet.audit.named import BROKEN, audit_named
+    from discreet.audit.named_mechanisms import BROKEN, audit_named
     from discreet.errors import InvalidArgument
 
     if subject is None:
@@ -103,7 +103,7 @@ def _found(  # noqa: PLR0913, PLR0917 — what was said on the command line
 def _list(format_: options.TextFormat) -> None:
     """The names of what can be audited."""
     from discreet.audit.gallery import GALLERY
-    from discreet.audit.named import BROKEN, SOUND
+    from discreet.audit.named_mechanisms import BROKEN, SOUND
 
     if format_ is options.TextFormat.JSON:
         show_json({"sound": list(SOUND), "broken": list(BROKEN)})

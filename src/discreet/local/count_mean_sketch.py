@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,20 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.local.estimate import Estimate, Floats, counted, spread
+from discreet.local.frequency_oracles import byte_count, one_hot
 from discreet.local.hadamard import is_power_of_two, parity, walsh_hadamard
 from discreet.local.hashing import PRIME, candidates_of, checked_salt, coefficients, hashed
-from discreet.local.randomisation import TwoLevelLaw, flip_probability, randomised, two_level_law
-from discreet.local.unary import byte_count, one_hot
-from discreet.local.values import Values, checked_epsilon, checked_rows, indices
+from discreet.local.randomisation import (
+    PackedReports,
+    TwoLevelLaw,
+    Values,
+    checked_epsilon,
+    checked_rows,
+    flip_probability,
+    indices,
+    randomised,
+    two_level_law,
+)
 from discreet.privacy.events import Pure
 
 _LARGEST = 1 << 16
@@ -78,7 +88,25 @@ _PIECE = 1 << 11  # reports at a time, when they are read
 
 
 @dataclass(frozen=True, slots=True)
-class CountMeanSketch(Pure):
+class _Sketch(Pure):
+    """What both sketches share: their parameters, and whether widths are powers of two."""
+
+    _powers: ClassVar[bool]
+
+    epsilon: Fraction
+    hashes: int = 1 << 10
+    width: int = 1 << 10
+    salt: bytes = b""
+
+    def __post_init__(self) -> None:
+        """Check before there is any value."""
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        checked_shape(self.hashes, self.width, powers=self._powers)
+        checked_salt(self.salt)
+
+
+@dataclass(frozen=True, slots=True)
+class CountMeanSketch(PackedReports, _Sketch):
     """Apple's count-mean sketch (CMS): a random public hash function, and the value's bucket as noisy one-hot bits.
 
     Each person picks one of `hashes` functions, and sends its number with `width` bits: that of their item's bucket up,
@@ -109,29 +137,15 @@ class CountMeanSketch(Pure):
         1
     """
 
-    epsilon: Fraction
-    hashes: int = 1 << 10
-    width: int = 1 << 10
-    salt: bytes = b""
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_shape(self.hashes, self.width, powers=False)
-        checked_salt(self.salt)
+    _powers: ClassVar[bool] = False
 
     @property
     def other(self) -> Fraction:
         """The probability that a bit is flipped."""
         return flip_probability(self.epsilon / 2)
 
-    def randomise(self, value: int) -> NDArray[np.uint8]:
-        """One person's report: two bytes that name the hash function, then `width` bits in bytes."""
-        report: NDArray[np.uint8] = self.randomise_all([value])[0]
-        return report
-
     def randomise_all(self, values: Values) -> NDArray[np.uint8]:
-        """A report for each value: a row of bytes.
+        """A report for each value: a row of bytes, two that name the hash function and then `width` bits.
 
         Raises:
             InvalidArgument: a value isn't a number from 0 to 2^31 − 2.
@@ -208,7 +222,7 @@ _SIGNS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class HadamardCountMeanSketch(Pure):
+class HadamardCountMeanSketch(_Sketch):
     """Apple's Hadamard count-mean sketch (HCMS): `CountMeanSketch` with reports of a single private bit.
 
     Each person picks a hash function j and an entry l of `width`, both at random and in the open, and sends the sign
@@ -236,16 +250,7 @@ class HadamardCountMeanSketch(Pure):
         True
     """
 
-    epsilon: Fraction
-    hashes: int = 1 << 10
-    width: int = 1 << 10
-    salt: bytes = b""
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_shape(self.hashes, self.width, powers=True)
-        checked_salt(self.salt)
+    _powers: ClassVar[bool] = True
 
     @property
     def law(self) -> TwoLevelLaw:

@@ -16,8 +16,16 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.exact import exp
 from discreet.local.estimate import Estimate, counted
-from discreet.local.randomisation import TwoLevelLaw, randomised, two_level_law
-from discreet.local.values import Values, checked_epsilon, checked_size, indices
+from discreet.local.randomisation import (
+    NumberReports,
+    TwoLevelLaw,
+    Values,
+    checked_epsilon,
+    checked_size,
+    indices,
+    randomised,
+    two_level_law,
+)
 from discreet.privacy.events import Pure
 
 _HALVES = (16, 8, 4, 2, 1)
@@ -66,7 +74,7 @@ _LARGEST = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class HadamardResponse(Pure):
+class HadamardResponse(NumberReports, Pure):
     """Hadamard response: near-best accuracy at every ε, one short number per report, and an estimator of n + K log K.
 
     The K outputs are `blocks` blocks of `block` places. A value stands for a block and a row of the Hadamard matrix of
@@ -122,12 +130,8 @@ class HadamardResponse(Pure):
         """The reports' law: K outputs, of which half a block is raised."""
         return two_level_law(self.epsilon, self.outputs, self.block // 2)
 
-    def randomise(self, value: int) -> int:
-        """One person's report: one of 0, …, K − 1."""
-        return int(self.randomise_all([value])[0])
-
     def randomise_all(self, values: Values) -> NDArray[np.int64]:
-        """A report for each value.
+        """A report for each value: one of 0, …, K − 1.
 
         Raises:
             InvalidArgument: a value isn't one of 0, …, size − 1.

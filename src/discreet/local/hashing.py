@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
-from discreet.local.values import Values, indices
+from discreet.local.randomisation import Values, indices
 
 PRIME = (1 << 31) - 1
 """Items of polynomials are numbers below it, and so are the digits of longer items."""

@@ -14,10 +14,9 @@ from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
 from discreet.local.estimate import CONFIDENCE, Estimate, Floats, counted
+from discreet.local.frequency_oracles import LocalHashing
 from discreet.local.hashing import EXCESS
-from discreet.local.local_hashing import LocalHashing
-from discreet.local.randomisation import TwoLevelLaw, randomised
-from discreet.local.values import Values, checked_epsilon, checked_rows, indices
+from discreet.local.randomisation import TwoLevelLaw, Values, checked_epsilon, checked_rows, indices, randomised
 from discreet.noise.uniform import draw_uniform
 from discreet.privacy.events import Pure
 from discreet.stats import clopper_pearson

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import expm1, floor, sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,42 @@ from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact import exp
 from discreet.local.estimate import Estimate, counted
-from discreet.local.randomisation import WIDTH, TwoLevelLaw, randomised, two_level_law
-from discreet.local.values import Values, checked_bounds, checked_epsilon, clamped, indices
+from discreet.local.randomisation import (
+    LARGEST_SPAN,
+    WIDTH,
+    NumberReports,
+    TwoLevelLaw,
+    Values,
+    checked_bounds,
+    checked_epsilon,
+    clamped,
+    indices,
+    randomised,
+    two_level_law,
+)
 from discreet.noise import discrete_laplace
 from discreet.privacy import LaplaceEvent, PureDP
 from discreet.privacy.events import Pure
 
 
 @dataclass(frozen=True, slots=True)
-class LocalLaplace:
+class _BoundedMean(NumberReports):
+    """What protocols for means of bounded numbers share: their parameters, and a report that is one number."""
+
+    _most_span: ClassVar[int] = LARGEST_SPAN
+
+    lower: int
+    upper: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        """Check before there is any value."""
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        checked_bounds(self.lower, self.upper, most=self._most_span)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalLaplace(_BoundedMean):
     """Input perturbation as the textbooks have it: each person adds Laplace noise to their value before they send it.
 
     Guarantee: ε-DP for each person against everybody, exactly: values are clamped to whole numbers within the bounds,
@@ -46,15 +74,6 @@ class LocalLaplace:
         True
     """
 
-    lower: int
-    upper: int
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_bounds(self.lower, self.upper)
-
     @property
     def scale(self) -> Fraction:
         """Of the noise."""
@@ -70,12 +89,8 @@ class LocalLaplace:
         """What a report is proved to give away at the most."""
         return PureDP(self.epsilon)
 
-    def randomise(self, value: int) -> int:
-        """One person's report: any whole number."""
-        return int(self.randomise_all([value])[0])
-
     def randomise_all(self, values: Values) -> NDArray[np.int64]:
-        """A report for each value.
+        """A report for each value: any whole number.
 
         Raises:
             InvalidArgument: values aren't whole numbers.
@@ -98,12 +113,11 @@ class LocalLaplace:
         return Estimate(np.array(reports.mean()), np.array(deviation / sqrt(users)), users)
 
 
-_LARGEST_SPAN = 1 << 30
 _FINE = 1 << 16  # steps of the output grid over the values' span, at least
 
 
 @dataclass(frozen=True, slots=True)
-class PiecewiseMean(Pure):
+class PiecewiseMean(_BoundedMean, Pure):
     """The piecewise mechanism for means, on integers: at its worst value better than one bit if ε is above 1.3 or so.
 
     Reports are whole numbers from 0 to outputs − 1. A value raises a window of `window` reports in a row by the factor
@@ -131,14 +145,7 @@ class PiecewiseMean(Pure):
         True
     """
 
-    lower: int
-    upper: int
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_bounds(self.lower, self.upper, most=_LARGEST_SPAN)
+    _most_span: ClassVar[int] = 1 << 30
 
     @property
     def stride(self) -> int:
@@ -161,12 +168,8 @@ class PiecewiseMean(Pure):
         """The reports' law: all of them, of which a window is raised."""
         return two_level_law(self.epsilon, self.outputs, self.window)
 
-    def randomise(self, value: int) -> int:
-        """One person's report: one of 0, …, outputs − 1."""
-        return int(self.randomise_all([value])[0])
-
     def randomise_all(self, values: Values) -> NDArray[np.int64]:
-        """A report for each value.
+        """A report for each value: one of 0, …, outputs − 1.
 
         Raises:
             InvalidArgument: values aren't whole numbers.
@@ -208,9 +211,6 @@ class PiecewiseMean(Pure):
         )
 
 
-_LARGEST_ONE_BIT_SPAN = 1 << 32  # beyond that rounding the step would cost more than a hundredth of ε = 20
-
-
 @dataclass(frozen=True, slots=True)
 class Slope:
     """Chances of a coin that are linear in a number x from 0 to `span`: (base + x·step)/2^width.
@@ -243,7 +243,7 @@ def slope(epsilon: Fraction, span: int, width: int = WIDTH) -> Slope:
 
 
 @dataclass(frozen=True, slots=True)
-class OneBitMean(Pure):
+class OneBitMean(_BoundedMean, Pure):
     """Microsoft's one-bit mean: report a 1 with probability 1/(e^ε + 1) + x/span·(e^ε − 1)/(e^ε + 1), else a 0.
 
     Guarantee: ε-DP for each person against everybody, exactly: the chance of either bit is between 1/(e^ε + 1) and
@@ -268,26 +268,15 @@ class OneBitMean(Pure):
         True
     """
 
-    lower: int
-    upper: int
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        """Check before there is any value."""
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        checked_bounds(self.lower, self.upper, most=_LARGEST_ONE_BIT_SPAN)
+    _most_span: ClassVar[int] = 1 << 32  # beyond that rounding the step would cost more than a hundredth of ε = 20
 
     @property
     def law(self) -> Slope:
         """The chances of a 1, by how far a value is above `lower`."""
         return slope(self.epsilon, self.upper - self.lower)
 
-    def randomise(self, value: int) -> int:
-        """One person's report: 0 or 1."""
-        return int(self.randomise_all([value])[0])
-
     def randomise_all(self, values: Values) -> NDArray[np.uint8]:
-        """A report for each value.
+        """A report for each value: 0 or 1.
 
         Raises:
             InvalidArgument: values aren't whole numbers.

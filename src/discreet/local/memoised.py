@@ -18,8 +18,16 @@ from discreet.exact import log
 from discreet.exact.rational import rational
 from discreet.local.estimate import Estimate, counted, spread
 from discreet.local.means import OneBitMean
-from discreet.local.randomisation import flip_probability, randomised
-from discreet.local.values import Values, checked_bounds, checked_epsilon, checked_size, clamped, indices
+from discreet.local.randomisation import (
+    Values,
+    checked_bounds,
+    checked_epsilon,
+    checked_size,
+    clamped,
+    flip_probability,
+    indices,
+    randomised,
+)
 from discreet.noise import bernoulli, uniform
 from discreet.privacy import PureDP, PureEvent
 

@@ -1,8 +1,12 @@
-"""How reports are drawn: a few thousand people at a time, from laws of one or two probabilities that are exact."""
+"""Randomisation: what people hold is checked, and reports are drawn, a few thousand people at a time, from exact laws.
+
+Messages never quote a value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,6 +19,105 @@ from numpy.typing import NDArray
 from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.exact import exp
+from discreet.exact.rational import Rationalizable, positive
+
+Values: TypeAlias = Sequence[int] | NDArray[Any]
+"""One value for each person: whole numbers, or truth values."""
+
+LARGEST_SIZE = 1 << 31
+LARGEST_SPAN = 1 << 40
+LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 1 << 10), Fraction(20)
+
+_LEAST_SIZE = 2  # a single value would be no secret
+_INT64 = 1 << 62
+
+
+def checked_epsilon(value: Rationalizable) -> Fraction:
+    """Read ε, which lies in [2^-10, 20] for local protocols: there the laws on 63 bits lose nothing that shows.
+
+    Raises:
+        InvalidArgument: it isn't a number, or is outside the range.
+    """
+    epsilon = positive(value, "epsilon")
+    if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise InvalidArgument(
+            "epsilon must be from 2^-10 to 20 for a local protocol",
+            hint="below that nothing is learnt from any number of people; above it nobody is protected",
+        )
+    return epsilon
+
+
+def checked_size(size: int, *, most: int = LARGEST_SIZE) -> int:
+    """Check how many different values there are.
+
+    Raises:
+        InvalidArgument: it isn't a whole number from 2 to `most`.
+    """
+    if type(size) is not int or not _LEAST_SIZE <= size <= most:
+        raise InvalidArgument(f"size must be a whole number from {_LEAST_SIZE} to {most}")
+    return size
+
+
+def checked_bounds(lower: int, upper: int, *, most: int = LARGEST_SPAN) -> None:
+    """Check public bounds.
+
+    Raises:
+        InvalidArgument: they aren't whole numbers within ±2^62, lower below upper, at most `most` apart.
+    """
+    if type(lower) is not int or type(upper) is not int or not 0 < upper - lower <= most:
+        raise InvalidArgument(f"bounds must be whole numbers, lower below upper, at most {most} apart")
+    if max(abs(lower), abs(upper)) > _INT64:
+        raise InvalidArgument("bounds must be from -2^62 to 2^62")
+
+
+def indices(values: Values, size: int) -> NDArray[np.int64]:
+    """The values as int64, once each is known to be one of 0, 1, …, size − 1.
+
+    Raises:
+        InvalidArgument: one of them isn't.
+    """
+    array = _whole(values)
+    if array.size and not (array.min() >= 0 and array.max() < size):
+        raise InvalidArgument(f"each value must be one of 0, 1, …, {size - 1}")
+    return array.astype(np.int64, copy=False)
+
+
+def clamped(values: Values, lower: int, upper: int) -> NDArray[np.int64]:
+    """The values as int64, those outside the public bounds replaced by the bound they passed.
+
+    Raises:
+        InvalidArgument: they aren't whole numbers.
+    """
+    array = _whole(values)
+    if array.dtype == np.uint64:
+        array = array.astype(object)
+    elif array.dtype.kind in "biu":
+        array = array.astype(np.int64, copy=False)
+    within: NDArray[np.int64] = np.clip(array, lower, upper).astype(np.int64, copy=False)
+    return within
+
+
+def checked_rows(reports: NDArray[Any], length: int, kind: type) -> None:
+    """Check that reports are rows of so many numbers of a kind.
+
+    Raises:
+        InvalidArgument: they aren't.
+    """
+    if reports.shape != (len(reports), length) or reports.dtype != kind:
+        raise InvalidArgument(f"reports must be rows of {length} {np.dtype(kind).name} numbers")
+
+
+def _whole(values: Values) -> NDArray[Any]:
+    """The values as an array of one dimension of whole numbers."""
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype == object and not set(map(type, array.reshape(-1).tolist())) <= {int, bool}:
+        raise InvalidArgument("values must be whole numbers", hint="put other numbers on a grid first")
+    if array.ndim != 1 or array.dtype.kind not in "biuO":
+        raise InvalidArgument("values must be whole numbers, in one dimension", hint="put other numbers on a grid")
+    return array
+
 
 Randomiser: TypeAlias = Callable[[NDArray[np.int64], Words], NDArray[Any]]
 """Makes a report of each value, by draws from a source of words."""
@@ -28,6 +131,35 @@ def randomised(values: NDArray[np.int64], randomiser: Randomiser, *, chunk: int 
     source = Keystream()
     starts = range(0, max(len(values), 1), chunk)
     return np.concatenate([randomiser(values[start : start + chunk], source) for start in starts])
+
+
+class NumberReports(ABC):
+    """A protocol in which a person's report is one whole number."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def randomise_all(self, values: Values) -> NDArray[Any]:
+        """A report for each value."""
+
+    def randomise(self, value: int) -> int:
+        """One person's report."""
+        return int(self.randomise_all([value])[0])
+
+
+class PackedReports(ABC):
+    """A protocol in which a person's report is bits, packed in bytes."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def randomise_all(self, values: Values) -> NDArray[np.uint8]:
+        """A report for each value: a row of bytes."""
+
+    def randomise(self, value: int) -> NDArray[np.uint8]:
+        """One person's report: a row of bytes."""
+        report: NDArray[np.uint8] = self.randomise_all([value])[0]
+        return report
 
 
 @lru_cache(maxsize=256)

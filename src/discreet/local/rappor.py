@@ -14,9 +14,8 @@ from discreet.errors import InvalidArgument
 from discreet.exact import log
 from discreet.exact.rational import rational
 from discreet.local.estimate import Estimate, frequencies
-from discreet.local.randomisation import randomised
-from discreet.local.unary import bits_up, byte_count, one_hot
-from discreet.local.values import Values, checked_size, indices
+from discreet.local.frequency_oracles import bits_up, byte_count, one_hot
+from discreet.local.randomisation import PackedReports, Values, checked_size, indices, randomised
 from discreet.noise.bernoulli import draw_packed
 from discreet.privacy import PureDP, PureEvent
 
@@ -26,7 +25,7 @@ _WORK = 1 << 17  # bytes of reports at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Rappor:
+class Rappor(PackedReports):
     """Basic RAPPOR: a one-hot vector is randomised once and kept; each report randomises the kept bits afresh.
 
     The **permanent** step flips each bit with probability f/2; its outcome, the *memo*, stays on the person's device
@@ -105,11 +104,6 @@ class Rappor:
         """What a single report is proved to give away at the most, to somebody who sees no other; rounded up."""
         own, other = self.own, self.other
         return PureDP(log(own * (1 - other) / (other * (1 - own)), round_up=True))
-
-    def randomise(self, value: int) -> NDArray[np.uint8]:
-        """One person's single report, its memo thrown away: bits in bytes."""
-        row: NDArray[np.uint8] = self.randomise_all([value])[0]
-        return row
 
     def randomise_all(self, values: Values) -> NDArray[np.uint8]:
         """A single report for each value, memos thrown away; for one collection only.

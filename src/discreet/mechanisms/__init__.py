@@ -10,11 +10,9 @@ from discreet.mechanisms.functions import exponential, gaussian, laplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.histogram import Contribution
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.mode import Mode
-from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.mode_and_quantile import Mode, Quantile
 from discreet.mechanisms.release import Choice, Release
-from discreet.mechanisms.textbook.bounded import BoundedLaplace
-from discreet.mechanisms.textbook.clipping import Clipping
+from discreet.mechanisms.textbook.bounded_laplace import BoundedLaplace, TruncatedLaplace
 from discreet.mechanisms.textbook.group_selection import StableHistogram, TruncatedGeometric
 from discreet.mechanisms.textbook.noisy_max import NoisyMax
 from discreet.mechanisms.textbook.permute_and_flip import PermuteAndFlip
@@ -23,7 +21,7 @@ from discreet.mechanisms.textbook.range_tree import Ranges, RangeTree
 from discreet.mechanisms.textbook.sparse_vector import AboveThreshold, Watch
 from discreet.mechanisms.textbook.staircase import Staircase
 from discreet.mechanisms.textbook.top_k import TopK
-from discreet.mechanisms.textbook.truncated import TruncatedLaplace
+from discreet.mechanisms.textbook.vector_clipping import Clipping
 from discreet.mechanisms.threshold import Threshold
 
 __all__ = [

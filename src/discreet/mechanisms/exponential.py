@@ -173,6 +173,24 @@ class Exponential:
         return _log_above((options - 1) * sure / (1 - sure)) / self.rate
 
 
+class Selects:
+    """A base for mechanisms that do nothing but select by the exponential mechanism, as often as `selection` counts."""
+
+    __slots__ = ()
+
+    selection: Exponential
+
+    @property
+    def event(self) -> ExponentialEvent:
+        """What all choices together do, for accounting."""
+        return self.selection.event
+
+    @property
+    def loss(self) -> PureDP:
+        """What all choices together are proved to give away at the most."""
+        return self.selection.loss
+
+
 def epsilon_for(rho: Fraction, share: Fraction = Fraction(1)) -> Fraction:
     """The ε of selections that cost ρ in all, if a single one takes at most this share of ε.
 

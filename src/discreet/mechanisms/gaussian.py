@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.parameters import checked_scale, checked_sensitivity
+from discreet.mechanisms.parameters import AddsNoise, checked_scale, checked_sensitivity
 from discreet.privacy import ZCDP, GaussianEvent, Sensitivity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BITS = 32
 """How many binary digits a σ has that is found by a root; rounding it up costs at most 2⁻³¹ of accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class Gaussian(AddsNoise):
     """Adds discrete Gaussian noise, Pr[n] ∝ exp(−n²/2σ²), to each integer of a vector.
 
     Guarantee: (ℓ2²/2σ²)-zCDP, exactly, in any number of dimensions; and (ε, δ)-DP for any ε with δ = `delta_at(ε)`.
@@ -152,12 +154,11 @@ class Gaussian:
 
         return delta_bound(self.sensitivity, self.sigma, positive(epsilon, "epsilon"))
 
-    def release(self, values: Sequence[int]) -> list[int]:
-        """The values with fresh noise, as Python integers, so nothing overflows."""
+    def _noise(self, size: int) -> NDArray[Any]:
+        """Fresh noise for so many coordinates."""
         from discreet.noise import discrete_gaussian
 
-        noise = discrete_gaussian(self.sigma, size=len(values)).tolist()
-        return [int(value) + int(error) for value, error in zip(values, noise, strict=True)]
+        return discrete_gaussian(self.sigma, size=size)
 
     def mass(self, n: int) -> float:
         """Pr[noise = n] for one coordinate, for pictures, audits and tests; the nearest float or one next to it.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.parameters import checked_scale, checked_sensitivity
+from discreet.mechanisms.parameters import AddsNoise, checked_scale, checked_sensitivity
 from discreet.privacy import LaplaceEvent, PureDP, Sensitivity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace:
+class Laplace(AddsNoise):
     """Adds discrete Laplace noise, Pr[n] ∝ exp(−|n|/scale), to each integer of a vector.
 
     Also called the geometric mechanism: its noise is the difference of two geometric numbers, Pr[n] = (1−p)/(1+p)·p^|n|
@@ -72,12 +74,11 @@ class Laplace:
         """What a release is proved to give away at the most."""
         return PureDP(self.sensitivity.l1 / self.scale)
 
-    def release(self, values: Sequence[int]) -> list[int]:
-        """The values with fresh noise, as Python integers, so nothing overflows."""
+    def _noise(self, size: int) -> NDArray[Any]:
+        """Fresh noise for so many coordinates."""
         from discreet.noise import discrete_laplace
 
-        noise = discrete_laplace(self.scale, size=len(values)).tolist()
-        return [int(value) + int(error) for value, error in zip(values, noise, strict=True)]
+        return discrete_laplace(self.scale, size=size)
 
     def mass(self, n: int) -> float:
         """Pr[noise = n] for one coordinate, for pictures, audits and tests; the nearest float or one next to it.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Sensitivity
 
 if TYPE_CHECKING:
     from flint import arb
+    from numpy.typing import NDArray
 
 
 LEAST, GREATEST = Fraction(1, 2**10), Fraction(2**60)
@@ -19,6 +21,21 @@ LEAST, GREATEST = Fraction(1, 2**10), Fraction(2**60)
 
 _MOST_BITS = 512
 """How long a numerator or denominator may be; an ε of hundreds of digits would make all later accounts slow."""
+
+
+class AddsNoise(ABC):
+    """A base for mechanisms that add integer noise, drawn afresh for each coordinate, to a vector of integers."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _noise(self, size: int) -> NDArray[Any]:
+        """Fresh noise for so many coordinates."""
+
+    def release(self, values: Sequence[int]) -> list[int]:
+        """The values with fresh noise, as Python integers, so nothing overflows."""
+        noise = self._noise(len(values)).tolist()
+        return [int(value) + int(error) for value, error in zip(values, noise, strict=True)]
 
 
 def checked_scale(scale: Fraction, name: str) -> Fraction:

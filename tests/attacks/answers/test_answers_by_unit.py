@@ -20,16 +20,16 @@ from discreet.attacks import attack
 from discreet.attacks.answers import differencing, guessing, query_log, reconstruction, tracking
 from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.study import Study
+from discreet.attacks.attack_setup import Terms, set_up
 from discreet.attacks.rows import background, homogeneity, intersection, linkage, skewness, small_groups
-from discreet.attacks.rows.presence import presence
+from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.singling_out import singling_out
 from discreet.attacks.rows.sparse import Log
-from discreet.attacks.staging import Terms, staged
 from discreet.attacks.targets import Answers, Bare, Exact, Restricted
 from discreet.attacks.targets.exact_answers import Imputed
 from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.seeing import see
+from discreet.attacks.targets.tally_of_answers import see
 from discreet.errors import InvalidArgument, SchemaMismatch
 
 ROWS = st.lists(
@@ -159,8 +159,8 @@ def test_limits_cut_nothing_off_what_is_asked() -> None:
     """A unit with fifty rows of the same and of other values weighs what it has."""
     rows = {"id": [1] * 50 + [2, 3], "ill": ["a", "b"] * 26, "pay": [7] * 52, "zip": ["x"] * 50 + ["y", "z"]}
     terms = Terms.of(on=["zip"], sensitive="ill", value="pay", epsilon=500, budget=100_000)
-    with staged(rows, terms, unit="id") as stage:
-        answers = stage.answers()
+    with set_up(rows, terms, unit="id") as setup:
+        answers = setup.answers()
         assert answers.protected.dataset.private[0].limits == dp.Limits(rows=50, groups=2)
         assert answers.aggregate("SUM(pay)").value == pytest.approx(7 * 52, abs=25)  # scale 1: a chance below 1e-10
         assert [answers.by_value("ill", ["a", "b"], {}).counts[place,] for place in (0, 1)] == [2, 2]
@@ -294,11 +294,11 @@ def test_a_studys_answers_are_of_units() -> None:
     found = attack("tracing", rows, against="answers", epsilon=2_000, budget=100_000, **terms)
     assert (found.tried, found.unit) == (20, ("id",))
     uneven = {**rows, "id": [0] * 60 + [1 + n // 3 for n in range(30)]}
-    with staged(uneven, Terms.of(on=["zip"], sensitive="ill"), unit="id") as stage:
-        few = stage.records.take(np.arange(60, 90))
-        assert stage.answers(few).protected.dataset.private[0].limits == dp.Limits(rows=60, groups=2)
-        study = Study.of(stage.records, np.arange(11), 3)
-        answers = stage.answers(study.coded(study.members), keys=study.marginals.keys(), grouped_by=study.groupings())
+    with set_up(uneven, Terms.of(on=["zip"], sensitive="ill"), unit="id") as setup:
+        few = setup.records.take(np.arange(60, 90))
+        assert setup.answers(few).protected.dataset.private[0].limits == dp.Limits(rows=60, groups=2)
+        study = Study.of(setup.records, np.arange(11), 3)
+        answers = setup.answers(study.coded(study.members), keys=study.marginals.keys(), grouped_by=study.groupings())
         assert answers.protected.dataset.private[0].limits == dp.Limits(rows=60, groups=6)
 
 
@@ -316,8 +316,8 @@ def test_imputed_rows_keep_one_value_for_a_persons_cells() -> None:
     records = read(
         {"id": [7] * 30 + list(range(10, 40)), "age": [*range(30), *range(30)], "ill": ["a"] * 60}, unit="id"
     )
-    with staged(records, Terms.of(on=["age"], sensitive="ill", k=31)) as stage:
-        crowd = Imputed(stage.anonymised())
+    with set_up(records, Terms.of(on=["age"], sensitive="ill", k=31)) as setup:
+        crowd = Imputed(setup.anonymised())
     assert crowd.unit is not None
     mine = [
         age

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymity.records.column import Reals
-from discreet.attacks.targets.seeing import believed
+from discreet.attacks.targets.tally_of_answers import believed
 from discreet.noise import discrete_laplace, uniform
 from discreet.stats import lower_bound, upper_bound
 

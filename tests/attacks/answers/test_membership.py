@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from discreet.anonymity.records.column import Reals
 from discreet.attacks.answers.guessing import most_advantage
 from discreet.attacks.answers.membership import calibrated, most_lead, told_apart
-from discreet.attacks.result import MOST_GUESSES
+from discreet.attacks.attack_result import MOST_GUESSES
 from discreet.census import pseudorandom
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION

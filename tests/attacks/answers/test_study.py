@@ -22,11 +22,11 @@ from discreet.attacks import attack, compare
 from discreet.attacks.answers import study as studies
 from discreet.attacks.answers.membership import most_lead
 from discreet.attacks.answers.study import Study, expected
+from discreet.attacks.attack_setup import Setup, Terms, set_up
 from discreet.attacks.on_answers import run_tracing
-from discreet.attacks.rows.sampling import shuffled
-from discreet.attacks.staging import Stage, Terms, staged
+from discreet.attacks.rows.people_sampling import shuffled
 from discreet.attacks.targets import Answers
-from discreet.attacks.targets.wording import quoted
+from discreet.attacks.targets.sql_conditions import quoted
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
@@ -168,10 +168,10 @@ def test_the_bound_holds_on_average(epsilon: float) -> None:
 
 
 @contextmanager
-def stage_of(table: object, **terms: Any) -> Iterator[Stage]:
-    """A stage of a table."""
-    with staged(table, Terms.of(**terms)) as stage:
-        yield stage
+def stage_of(table: object, **terms: Any) -> Iterator[Setup]:
+    """A setup of a table."""
+    with set_up(table, Terms.of(**terms)) as setup:
+        yield setup
 
 
 RUNS = 50
@@ -180,8 +180,8 @@ RUNS = 50
 def ahead(epsilon: str) -> int:
     """In how many of the runs a member scores higher than a stranger, by answers at this ε; ties by a coin."""
     table = {"value": [f"{n:02}" for n in range(20)], "same": ["x"] * 20}
-    with stage_of(table, on=["value"], sensitive="same", people=1, epsilon=epsilon, budget=epsilon) as stage:
-        areas = [run_tracing(stage, "answers").auc for _ in range(RUNS)]
+    with stage_of(table, on=["value"], sensitive="same", people=1, epsilon=epsilon, budget=epsilon) as setup:
+        areas = [run_tracing(setup, "answers").auc for _ in range(RUNS)]
     return sum(area == 1 or (area == 0.5 and bool(uniform(2, 1)[0])) for area in areas)
 
 
@@ -219,15 +219,15 @@ def test_exact_shares_tell_more_than_anonymised_rows() -> None:
     which are an alarm, would with a probability below 1e-10. Were the rows as
     good, 38 studies or more would be ahead with a probability below 1e-9.
     """
-    with stage_of(synthetic(3_000), on=["dob", "zip", "sex"], sensitive="education") as stage:
-        table = stage.records.only(["dob", "zip", "sex", "education"])
+    with stage_of(synthetic(3_000), on=["dob", "zip", "sex"], sensitive="education") as setup:
+        table = setup.records.only(["dob", "zip", "sex", "education"])
         leads, twins = [], []
         for _ in range(40):
             study = Study.of(table, shuffled(table.rows), 100)
             members = table.take(study.members)
             exact = study.traced(study.exact(), against="exact shares").auc
-            leads.append(exact - study.traced(study.anonymised(stage.anonymised(members)), against="rows").auc)
-            twins.append(exact - study.traced(study.anonymised(stage.raw(members)), against="rows").auc)
+            leads.append(exact - study.traced(study.anonymised(setup.anonymised(members)), against="rows").auc)
+            twins.append(exact - study.traced(study.anonymised(setup.raw(members)), against="rows").auc)
     assert lower_bound(sum(lead > 0 for lead in leads), len(leads), LEVEL) > 0.5
     assert max(map(abs, twins)) < 0.01
 
@@ -235,8 +235,8 @@ def test_exact_shares_tell_more_than_anonymised_rows() -> None:
 def test_marginals_end_with_the_budget() -> None:
     """Three of ten are paid for; the others aren't there, tell nothing, and the bound is of what was paid."""
     terms: dict[str, Any] = {"on": ["dob", "zip", "sex"], "sensitive": "education", "people": 20}
-    with stage_of(synthetic(300), **terms, epsilon="0.5", budget="1.7") as stage:
-        found = run_tracing(stage, "answers")
+    with stage_of(synthetic(300), **terms, epsilon="0.5", budget="1.7") as setup:
+        found = run_tracing(setup, "answers")
     assert found.attributes == 10 + 10 + 2
     assert found.epsilon == pytest.approx(1.5)
     assert found.bound == pytest.approx(1 - exp(-1.5))
@@ -245,8 +245,8 @@ def test_marginals_end_with_the_budget() -> None:
     counts = study.exact()
     counts[2:] = np.nan
     assert study.log_ratios(counts)[2:].tolist() == [0.0] * (study.marginals.number - 2)
-    with stage_of(synthetic(300), **terms, epsilon="2", budget="1") as stage, pytest.raises(InvalidArgument) as caught:
-        run_tracing(stage, "answers")
+    with stage_of(synthetic(300), **terms, epsilon="2", budget="1") as setup, pytest.raises(InvalidArgument) as caught:
+        run_tracing(setup, "answers")
     assert "budget" in str(caught.value)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.compare import compare
-from discreet.attacks.named import AGAINST, NAMED, attack, named
+from discreet.attacks.named_attacks import AGAINST, NAMED, attack, named
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument, SchemaMismatch
 

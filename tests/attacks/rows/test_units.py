@@ -27,7 +27,7 @@ from discreet.attacks.rows import (
     skewness,
     small_groups,
 )
-from discreet.attacks.rows.people import People
+from discreet.attacks.rows.known_people import People
 from discreet.attacks.rows.sensitive_values import Truth
 from discreet.attacks.rows.singling_out import _isolating
 from discreet.attacks.targets import Exact

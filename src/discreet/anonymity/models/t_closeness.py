@@ -208,7 +208,7 @@ class Closeness(AgainstTable):
             of the values that occur (numbers by size, texts by code point, a missing value last), over the most there
             can be. "hierarchical": the level at which they first share a group, over the hierarchy's height.
         hierarchy: for the hierarchical distance only; a hierarchy of the attribute, or its ladder. One whose highest
-            level is several groups is taken to have one more, which joins them. Whoever measures often binds it once
+            level is several groups is taken to have one more, which joins them. Those who measure often bind it once
             and hands in the ladder.
 
     Raises:

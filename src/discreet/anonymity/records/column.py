@@ -1,7 +1,7 @@
 """One column as codes: each row holds the place of its value among the column's different values.
 
 A table of categories has a place for each row already, only in another order than that of the values. Places are turned
-into codes where rows are looked at, so that whoever counts rows needs no memory for each of them: at ten million rows,
+into codes where rows are looked at, so that one who counts rows needs no memory for each of them: at ten million rows,
 getting hold of that memory takes longer than counting.
 """
 

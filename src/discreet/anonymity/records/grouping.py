@@ -1,9 +1,9 @@
 """Grouping rows by several columns of codes: one packed number per row, one sort.
 
-Whoever wants to know how many rows are alike needs sorted numbers and nothing else: rows are packed, sorted and counted
-a part at a time, and no more than the different numbers of each part is kept. Whoever also wants to know which rows are
-alike gets both from one sort of all rows: a row's number and its place are put into one integer, so that sorting brings
-the place along, and the row's class is found by looking at neighbours, not by a search for each row.
+Counting how many rows are alike needs sorted numbers and nothing else: rows are packed, sorted and counted a part at a
+time, and no more than the different numbers of each part is kept. Telling also which rows are alike takes one sort of
+all rows: a row's number and its place are put into one integer, so that sorting brings the place along, and the row's
+class is found by looking at neighbours, not by a search for each row.
 
 Codes c₁, …, c_q with sizes n₁, …, n_q pack into ((c₁·n₂ + c₂)·n₃ + …), which orders rows as the columns do, first
 column first. Where that outgrows 62 bits, what was packed so far is replaced by its rank among the numbers that

@@ -78,7 +78,7 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
     Guarantee: the release is a function of the multiset of rows, and every class of it meets every model: that is
     checked on the released table itself, and it isn't handed out otherwise. Nothing is guaranteed beyond that; see
     the result's `caveat`. With `unit`, models count the people or households that rows belong to. Even so they are
-    about one row of each at a time: whoever knows several rows of somebody may find them by these together.
+    about one row of each at a time: an attacker who knows several rows of somebody may find them by these together.
 
     Columns that are named nowhere are not released: a forgotten column must not be a leak.
 

@@ -48,7 +48,7 @@ def released(columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, e
 def released_in_order(
     columns: Mapping[str, tuple[Codes, Sequence[str] | pa.Array]], *, encoded: bool = False
 ) -> tuple[pa.Table, Callable[[], Whole]]:
-    """The same, and what says of each row of the table one that it was made from: for whoever makes it, not a reader.
+    """The same, and what says of each row of the table one that it was made from: for making it, not for reading it.
 
     Raises:
         InvalidArgument: as `released`.

@@ -68,9 +68,9 @@ def microaggregate(
     Guarantee: the release is k-anonymous, as each of its classes is a union of groups; it is tried once more on the
     cells that are shown. Rounding only ever joins groups.
 
-    What is shown is no range that hides a value: whoever knows all rows of a group but one works out that one from the
-    mean, but for the rounding; where all have one value, the mean is that value; and a median is always the value of
-    one of them.
+    What is shown is no range that hides a value: an attacker who knows all rows of a group but one works out that one
+    from the mean, but for the rounding; where all have one value, the mean is that value; and a median is always the
+    value of one of them.
 
     Args:
         records: the table.

@@ -1,4 +1,4 @@
-"""What a table gives away of a sensitive attribute to whoever finds somebody's class."""
+"""What a table gives away of a sensitive attribute to one who finds somebody's class."""
 
 from __future__ import annotations
 

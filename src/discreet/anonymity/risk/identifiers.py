@@ -242,9 +242,9 @@ def minimal_identifiers(  # noqa: PLR0913 — a table, and what is sought in it
 ) -> Identifiers:
     """All minimal sets of columns that single out more than a share of the units, exactly.
 
-    Whoever is alone by some columns is alone by more of them, so the share grows with the set. A set that identifies
-    settles all that contain it, and one that doesn't settles all its subsets; the rest are counted, each by dividing
-    what a smaller set left undivided.
+    A unit that is alone by some columns is alone by more of them, so the share grows with the set. A set that
+    identifies settles all that contain it, and one that doesn't settles all its subsets; the rest are counted, each by
+    dividing what a smaller set left undivided.
 
     Args:
         table: a path, a pandas, Polars or Arrow table, or `Records`.

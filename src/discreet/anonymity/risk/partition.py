@@ -79,7 +79,7 @@ class Cuts:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Divided:
-    """A partition that knows only the units that aren't alone yet: whoever is alone stays so.
+    """A partition that knows only the units that aren't alone yet: a unit that is alone stays so.
 
     Args:
         cuts: what it can be divided by.

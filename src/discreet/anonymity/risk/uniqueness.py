@@ -26,8 +26,8 @@ from discreet.errors import InvalidArgument
 class Uniqueness:
     """How well some columns tell units apart: rows, or the people or households that rows belong to.
 
-    A unit with several rows may have several values. It is unique if it is alone with one of them: whoever knows that
-    one has found it.
+    A unit with several rows may have several values. It is unique if it is alone with one of them: an attacker who
+    knows that one has found it.
 
     Args:
         columns: the columns, together one value per row.

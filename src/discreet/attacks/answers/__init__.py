@@ -6,9 +6,9 @@ found and what that cost.
 
 from discreet.attacks.answers.averaging import AveragingResult, averaging
 from discreet.attacks.answers.differencing import DifferencingResult, TrackingResult, differencing, tracking
+from discreet.attacks.answers.exact_recovery import answers_needed, chance
 from discreet.attacks.answers.guessing import GuessingResult, guessing, guessing_each, most_advantage, most_often_right
 from discreet.attacks.answers.membership import TracingResult
-from discreet.attacks.answers.pinning import answers_needed, chance
 from discreet.attacks.answers.query_log import QueryLogResult, query_log
 from discreet.attacks.answers.reconstruction import ReconstructionResult, reconstruction
 from discreet.attacks.answers.row_space import Determined, combination, determined

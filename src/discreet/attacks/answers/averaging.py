@@ -9,8 +9,8 @@ from itertools import cycle, islice
 from math import isclose, isfinite
 from statistics import fmean, median
 
-from discreet.attacks.answers.pinning import Estimator, answers_needed, chance
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.answers.exact_recovery import Estimator, answers_needed, chance
+from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.targets.answering import Answering, Bill, Reply
 from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.errors import InvalidArgument, NotTried

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.targets.answering import Answering, Bill, deviation_of, is_right, told
 
 

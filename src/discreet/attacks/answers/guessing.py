@@ -1,6 +1,6 @@
 """Guessing: is one person's count 0 or 1? What an answer with noise is worth to an attacker who asks just that.
 
-Nobody can tell malicious questions from others, so all are answered, with noise that makes them worthless to whoever
+Nobody can tell malicious questions from others, so all are answered, with noise that makes them worthless to one who
 asks about one person. How worthless is a theorem. Let an attacker say "1" for the answers in a set S, and let a and b
 be how often they do where 1 and where 0 is true.
 
@@ -9,7 +9,8 @@ for its complement, 1 − b ≤ e^ε·(1 − a), so e^ε·a − b ≤ e^ε − 1
 
 *It is reached.* With discrete Laplace noise of scale 1/ε, say "1" for answers of 1 or more. Then a = Pr[noise ≥ 0] and
 b = Pr[noise ≥ 1], so a − b = Pr[noise = 0] = (1 − q)/(1 + q) with q = e^(−ε), which is the bound. If both are equally
-likely beforehand, whoever says so is right with probability (1 + tanh(ε/2))/2 = e^ε/(e^ε + 1), over all answers.
+likely beforehand, an attacker who says so is right with probability (1 + tanh(ε/2))/2 = e^ε/(e^ε + 1), over all
+answers.
 
 *Other odds.* If 1 has the probability π beforehand, an attacker is right with π·a + (1 − π)·(1 − b). By the same two
 inequalities, which have the corners (0, 0), (1, 1) and (e^ε, 1)/(e^ε + 1), that is at most the largest of π, 1 − π and
@@ -22,7 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import isfinite, tanh
 
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable, positive
@@ -82,7 +83,7 @@ def advantage_of(reply: Reply) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GuessingResult(AttackResult):
-    """What one answer is worth to whoever asks about one person.
+    """What one answer is worth to one who asks about one person.
 
     Args:
         answer: what came back; None if it was refused, or several were asked about.

@@ -30,9 +30,9 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
 from discreet.anonymity.records.grouping import distinct, group
 from discreet.anonymity.records.records import Records
+from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.compatible import relate
 from discreet.attacks.targets.rows import Candidates, Rows
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument
 from discreet.privacy import Keys
 

@@ -46,7 +46,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Reals, Whole
 from discreet.attacks.answers.guessing import most_advantage
-from discreet.attacks.result import MOST_GUESSES, AttackResult, Guess
+from discreet.attacks.attack_result import MOST_GUESSES, AttackResult, Guess
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Adjacency
 
@@ -64,7 +64,7 @@ def calibrated(inside: Reals, outside: Reals) -> Reals:
 
     Returns:
         Of each member, and then of each stranger, a probability in (0, 1) that doesn't fall as scores grow: equal
-        scores have one probability, and whoever is listed first makes no difference.
+        scores have one probability, and the order of people makes no difference.
 
     Examples:
         >>> calibrated(np.array([3.0, 2.0]), np.array([2.0, 1.0])).round(2).tolist()
@@ -125,8 +125,8 @@ LOW_RATES = (0.001, 0.01, 0.1)
 class TracingResult(AttackResult):
     """How well members are told from strangers.
 
-    Success is that of whoever knows how many members there are, and calls as many people members, those with the
-    highest scores.
+    Success is that of an attacker who knows how many members there are, and calls as many people members, those with
+    the highest scores.
 
     Args:
         people: how many members there are.

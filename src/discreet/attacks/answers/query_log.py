@@ -12,11 +12,11 @@ import numpy as np
 from discreet.anonymity.records.column import Codes
 from discreet.anonymity.records.records import read
 from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
-from discreet.attacks.result import AttackResult, Guess, surest
-from discreet.attacks.rows.people import Namer, named
+from discreet.attacks.attack_result import AttackResult, Guess, surest
+from discreet.attacks.rows.known_people import Namer, named
 from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness
 from discreet.attacks.targets.exact_answers import Exact, Imputed
-from discreet.attacks.targets.wording import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 
 _MOST_PAIRS = 1000

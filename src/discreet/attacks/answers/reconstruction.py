@@ -1,7 +1,7 @@
 """Reconstruction: everybody's secret bit, from many answers that are accurate enough.
 
 The "fundamental law of information recovery": answers to random subset counts whose errors are well below √n give away
-nearly all of n bits, whoever computed them and however. Differential privacy obeys it too, which is why a budget is
+nearly all of n bits, no matter who computed them and how. Differential privacy obeys it too, which is why a budget is
 needed: with n answers from a budget of ε in all, each holds noise of about n/ε.
 
 Source: Dinur, Nissim (2003), "Revealing Information while Preserving Privacy", the algorithm in polynomial time, a
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.answers.least_absolute import least_absolute
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering, Bill, Reply, sureness
-from discreet.attacks.targets.wording import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.answers.reconstruction import Method, fitted, share_right, subsets
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive

@@ -5,7 +5,7 @@ from discreet.attacks.rows.homogeneity import BackgroundResult, HomogeneityResul
 from discreet.attacks.rows.intersection import IntersectionResult, intersection
 from discreet.attacks.rows.linkage import LinkageResult, linkage
 from discreet.attacks.rows.nearness import Near, Same, Typos
-from discreet.attacks.rows.presence import PresenceResult, presence
+from discreet.attacks.rows.presence_in_answers import PresenceResult, presence
 from discreet.attacks.rows.singling_out import SinglingOutResult, singling_out
 from discreet.attacks.rows.skewness import SkewnessResult, skewness
 from discreet.attacks.rows.small_groups import SmallGroupsResult, small_groups

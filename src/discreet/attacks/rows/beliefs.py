@@ -13,11 +13,10 @@ import numpy as np
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group, starts_of
 from discreet.anonymity.records.records import Records, Units
+from discreet.attacks.rows.people_sampling import Sample
 from discreet.attacks.rows.record_pairs import Pairs
-from discreet.attacks.rows.sampling import Sample
-from discreet.attacks.targets.joining import expand
+from discreet.attacks.targets.candidates import expand, summed
 from discreet.attacks.targets.rows import shares_of
-from discreet.attacks.targets.tally import summed
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -17,16 +17,16 @@ import numpy as np
 
 from discreet.anonymity.records.column import Mask, Whole
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.rows.beliefs import Beliefs, Best
+from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
 from discreet.attacks.rows.nearness import Nearness
-from discreet.attacks.rows.people import Namer, People, first, keys_of, named
+from discreet.attacks.rows.people_sampling import Sample
 from discreet.attacks.rows.record_pairs import Compared
-from discreet.attacks.rows.sampling import Sample
 from discreet.attacks.rows.sensitive_values import Scored, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument, NotTried
 
 COMPARISONS = 1 << 24

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
 from discreet.anonymity.records.records import Records
+from discreet.attacks.rows.known_people import shown
 from discreet.attacks.rows.nearness import is_ordered, numbers
-from discreet.attacks.rows.people import shown
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.wording import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.anonymity.records.column import Reals, Value, Whole
-from discreet.attacks.result import AttackResult
+from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.rows.sensitive_values import guesses, seen_of
+from discreet.attacks.targets.candidates import Tally, summed
 from discreet.attacks.targets.rows import On
-from discreet.attacks.targets.tally import Tally, summed
 from discreet.errors import InvalidArgument
 
 

@@ -10,15 +10,14 @@ import numpy as np
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult
-from discreet.attacks.rows.people import People, named, refuse_rows
+from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.rows.known_people import People, named, refuse_rows
 from discreet.attacks.rows.sensitive_values import guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.candidates import Tally, expand, summed
 from discreet.attacks.targets.compatible import plain
-from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import On, Rows, paired
-from discreet.attacks.targets.seeing import see
-from discreet.attacks.targets.tally import Tally, summed
+from discreet.attacks.targets.tally_of_answers import see
 from discreet.errors import NotTried
 
 

@@ -10,17 +10,17 @@ import numpy as np
 
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.people import Namer, People, first, keys_of, named
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
 from discreet.attacks.rows.sensitive_values import Truth, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.joining import expand
+from discreet.attacks.targets.candidates import expand
 from discreet.attacks.targets.rows import Candidates, On, Rows, paired
 from discreet.errors import InvalidArgument, NotTried
 
 if TYPE_CHECKING:
     from discreet.anonymity.records.column import Whole
-    from discreet.attacks.targets.tally import Tally
+    from discreet.attacks.targets.candidates import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

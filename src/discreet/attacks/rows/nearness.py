@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Coded, Reals, Value, Whole
 from discreet.attacks.targets.compatible import number, plain
-from discreet.attacks.targets.wording import Between
+from discreet.attacks.targets.sql_conditions import Between
 from discreet.errors import InvalidArgument
 
 _SECONDS = 86_400.0  # in a day

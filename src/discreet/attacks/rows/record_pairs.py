@@ -15,11 +15,10 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
 from discreet.anonymity.records.grouping import distinct, group
 from discreet.anonymity.records.records import Records
+from discreet.attacks.rows.known_people import keys_of
 from discreet.attacks.rows.nearness import Nearness
-from discreet.attacks.rows.people import keys_of
+from discreet.attacks.targets.candidates import expand, join, parts, summed
 from discreet.attacks.targets.compatible import CellsLike, Relation, relate
-from discreet.attacks.targets.joining import expand, join, parts
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument
 
 

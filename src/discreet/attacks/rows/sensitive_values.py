@@ -11,13 +11,13 @@ import numpy as np
 from discreet.anonymity.records.column import Mask, Reals, Value, Whole
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import Guess
-from discreet.attacks.rows.people import Namer, People, first, named, one_of_each, refuse_rows, shown
+from discreet.attacks.attack_result import Guess
+from discreet.attacks.rows.known_people import Namer, People, first, named, one_of_each, refuse_rows, shown
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.candidates import Tally
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.rows import On, Rows, paired
-from discreet.attacks.targets.seeing import see
-from discreet.attacks.targets.tally import Tally
+from discreet.attacks.targets.tally_of_answers import see
 from discreet.errors import InvalidArgument, NotTried
 
 

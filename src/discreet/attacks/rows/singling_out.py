@@ -11,14 +11,13 @@ import numpy as np
 from discreet.anonymity.records.column import Mask, Reals, Whole
 from discreet.anonymity.records.grouping import distinct, group
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.rows.halving import axes_of, halve
+from discreet.attacks.rows.known_people import of_units, refuse_rows, shown
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people import of_units, refuse_rows, shown
 from discreet.attacks.targets.answering import Answering
-from discreet.attacks.targets.joining import expand
+from discreet.attacks.targets.candidates import expand, summed
 from discreet.attacks.targets.rows import Candidates, Rows, paired
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 

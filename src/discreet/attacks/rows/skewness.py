@@ -10,13 +10,13 @@ import numpy as np
 from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.records import Records, read
-from discreet.attacks.result import AttackResult, Guess
-from discreet.attacks.rows.people import first, shown
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import first, shown
 from discreet.attacks.rows.sensitive_values import Seen, seen_of
 from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.compatible import plain
 from discreet.attacks.targets.rows import On, Rows
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument
 
 
@@ -119,7 +119,7 @@ def skewness(  # noqa: PLR0913 — what is attacked and what values have in comm
 class _Groups:
     """What values have in common, in place of the values.
 
-    Whoever has several values of a group is in it once, so groups are counted in the table, and not added up.
+    A person who has several values of a group is in it once, so groups are counted in the table, and not added up.
     """
 
     def __init__(self, groups: Mapping[Value, str], sensitive: str) -> None:

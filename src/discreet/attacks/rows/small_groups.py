@@ -11,13 +11,13 @@ import numpy as np
 from discreet.anonymity.records.column import Mask, Reals, Whole
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import Namer, first, named, refuse_rows
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people import Namer, first, named, refuse_rows
 from discreet.attacks.targets.answering import Answering, Reply
+from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.tally import summed
-from discreet.attacks.targets.wording import where
+from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 

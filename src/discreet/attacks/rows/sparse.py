@@ -11,14 +11,13 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import AttackResult, Guess
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.rows.known_people import first, keys_of, shown
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people import first, keys_of, shown
 from discreet.attacks.rows.record_pairs import equal
+from discreet.attacks.targets.candidates import expand, summed
 from discreet.attacks.targets.compatible import Relation, relate, stands_for
-from discreet.attacks.targets.joining import expand
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.tally import summed
 from discreet.errors import InvalidArgument, NotTried
 
 _SCORES = 1 << 22  # scores, target × person, that are held at a time

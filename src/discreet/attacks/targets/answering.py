@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import repeat
 from math import erf, hypot, sqrt
 
-from discreet.attacks.result import Guess
-from discreet.attacks.targets.wording import Conditions, question, quoted, where
+from discreet.attacks.attack_result import Guess
+from discreet.attacks.targets.sql_conditions import Conditions, question, quoted, where
 from discreet.privacy import KeyValue
 
 
@@ -99,7 +99,7 @@ class Bill:
 class Answering(ABC):
     """Something that answers questions about a table, one number each.
 
-    Where rows have units, people are units: whoever is counted counts once, however many rows they have.
+    Where rows have units, people are units: who is counted counts once, however many rows they have.
 
     Attributes:
         table: what questions call the table.
@@ -136,7 +136,7 @@ class Answering(ABC):
         """Ask a question whose answer is one number.
 
         Raises:
-            QueryError: the question isn't one that is answered here, whoever asks and whatever is left to spend.
+            QueryError: the question isn't one that is answered here, no matter who asks and what is left to spend.
         """
         reply = self._reply(sql)
         self.replies.append(reply)

@@ -19,8 +19,8 @@ from discreet.anonymity.records.records import Records, read
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.rows import Rows
+from discreet.attacks.targets.sql_conditions import question
 from discreet.attacks.targets.unit_column import with_unit
-from discreet.attacks.targets.wording import question
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
 
@@ -32,7 +32,7 @@ class Exact(Answering):
     """Every question is answered, exactly: what attacks on private answers are compared with.
 
     It holds a copy of the table in memory and opens no file. It isn't a way to ask protected tables: it sees what it is
-    handed, and whoever hands it over has the table.
+    handed, and who hands it over has the table.
 
     Args:
         table: a path, or a pandas, Polars or Arrow table, or a mapping from names to lists; or `Records`, which are

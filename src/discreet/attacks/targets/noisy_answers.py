@@ -9,7 +9,7 @@ from typing import Unpack
 from discreet.accounting import charge_of
 from discreet.attacks.targets.answering import Answering, Histogram, Reply
 from discreet.attacks.targets.exact_answers import Exact
-from discreet.attacks.targets.wording import Conditions, histogram, where, which
+from discreet.attacks.targets.sql_conditions import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Answer, Protected

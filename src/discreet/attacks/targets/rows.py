@@ -12,9 +12,8 @@ import numpy as np
 from discreet.anonymity.records.column import Coded, Mask, Reals, Whole
 from discreet.anonymity.records.grouping import Grouping, distinct, group, starts_of
 from discreet.anonymity.records.records import Records, Units
+from discreet.attacks.targets.candidates import Joined, Tally, expand, itself, join
 from discreet.attacks.targets.compatible import CellsLike, relate
-from discreet.attacks.targets.joining import Joined, expand, itself, join
-from discreet.attacks.targets.tally import Tally
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from discreet.cli.common.sheets import show_json, show_table
 from discreet.cli.common.waiting import heard
 
 if TYPE_CHECKING:
-    from discreet.attacks.result import AttackResult
+    from discreet.attacks.attack_result import AttackResult
     from discreet.cli.attack.running import Known
 
 _SHOWN = 5
@@ -93,7 +93,7 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 
 def _show(known: Known, results: Sequence[AttackResult]) -> None:
     """Print what was guessed of the table, each result, and a table of all."""
-    from discreet.attacks.result import baseline_shown, share_shown
+    from discreet.attacks.attack_result import baseline_shown, share_shown
 
     warned = next((each.warned for each in results if each.warned), "")
     for line in warned.splitlines():
@@ -127,7 +127,7 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
 
 def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -> None:
     """Name the numbers that were given and mean nothing to this attack, lest somebody think that they did."""
-    from discreet.attacks.named import NAMED
+    from discreet.attacks.named_attacks import NAMED
 
     used = {name for each in against for name in NAMED[known.attack].uses(each)}
     sources = {name: context.get_parameter_source(name) for name in ("k", "epsilon", "budget", "people", "trials")}
@@ -152,7 +152,7 @@ def _show_result(result: AttackResult) -> None:
 
 def _list(format_: options.TextFormat) -> None:
     """The names of the attacks, and what each can be run against."""
-    from discreet.attacks.named import AGAINST, NAMED
+    from discreet.attacks.named_attacks import AGAINST, NAMED
 
     if format_ is options.TextFormat.JSON:
         show_json({each.name: {"what": each.what, "against": list(each.against)} for each in NAMED.values()})

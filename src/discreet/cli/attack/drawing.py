@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from discreet.attacks.answers import AveragingResult, ReconstructionResult
-    from discreet.attacks.result import AttackResult
+    from discreet.attacks.attack_result import AttackResult
 
 _ENDINGS = (".svg", ".png")
 

@@ -11,7 +11,7 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.anonymity.records import Records
-    from discreet.attacks.result import AttackResult
+    from discreet.attacks.attack_result import AttackResult
     from discreet.tables import Source
 
 _LOG = "sparse"
@@ -79,8 +79,8 @@ def settled(  # noqa: PLR0913 — a table, and what of it is what
         SourceError: the table can't be read.
     """
     from discreet.anonymity.records import read
-    from discreet.attacks.named import named
-    from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE
+    from discreet.attacks.attack_setup import CENSUS_ON, CENSUS_SENSITIVE
+    from discreet.attacks.named_attacks import named
 
     chosen = named(name)
     name = chosen.name
@@ -159,7 +159,7 @@ def targets(known: Known, against: list[str] | None) -> Sequence[str]:
     Raises:
         InvalidArgument: nothing was said.
     """
-    from discreet.attacks.named import named
+    from discreet.attacks.named_attacks import named
 
     possible = named(known.attack).against
     if against == []:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.parameters import GREATEST, checked_scale, checked_sensitivity
+from discreet.mechanisms.parameters import GREATEST, AddsNoise, checked_scale, checked_sensitivity
 from discreet.privacy import PureDP, PureEvent, Sensitivity
 
 if TYPE_CHECKING:
     from flint import arb
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Staircase:
+class Staircase(AddsNoise):
     """Adds noise Pr[n] ∝ exp(−⌊(|n| + Δ − first)/Δ⌋/scale) to each integer of a vector, with Δ = ℓ∞.
 
     All magnitudes of a step are equally likely: 0 to first − 1 on the first step, Δ magnitudes on every other one.
@@ -88,12 +88,11 @@ class Staircase:
         """What a release is proved to give away at the most."""
         return PureDP(_moving(self.sensitivity) / self.scale)
 
-    def release(self, values: Sequence[int]) -> list[int]:
-        """The values with fresh noise, as Python integers, so nothing overflows."""
+    def _noise(self, size: int) -> NDArray[Any]:
+        """Fresh noise for so many coordinates."""
         from discreet.noise import staircase
 
-        noise = staircase(self.scale, self.sensitivity.linf, self.first, size=len(values)).tolist()
-        return [int(value) + int(error) for value, error in zip(values, noise, strict=True)]
+        return staircase(self.scale, self.sensitivity.linf, self.first, size=size)
 
     def mass(self, n: int) -> float:
         """Pr[noise = n] for one coordinate, for pictures, audits and tests; the nearest float or one next to it."""

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.exponential import Exponential, epsilon_for, spread_of
-from discreet.privacy import ExponentialEvent, PureDP
+from discreet.mechanisms.exponential import Exponential, Selects, epsilon_for, spread_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopK:
+class TopK(Selects):
     """Chooses the best option, then the best of the others, and so on: `most` of them, in order ("peeling").
 
     Guarantee: ε-DP with ε = most·rate·spread: each choice is (rate·spread)-DP, from a list that follows from the
@@ -92,16 +91,6 @@ class TopK:
             raise InvalidArgument(f"most must be a whole number of at least 1, not {most!r}")
         epsilon = epsilon_for(positive(rho, "rho"), Fraction(1, most))
         return cls.calibrate(most, sensitivity, epsilon, monotone=monotone)
-
-    @property
-    def event(self) -> ExponentialEvent:
-        """What all choices do, for accounting."""
-        return self.selection.event
-
-    @property
-    def loss(self) -> PureDP:
-        """What all choices are proved to give away at the most."""
-        return self.selection.loss
 
     def choose(self, scores: Sequence[int | Fraction] | NDArray[Any]) -> tuple[int, ...]:
         """The indices of the options chosen, in the order in which they were.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from discreet.errors import QueryError, TypeMismatch, UngroupedColumn, Unsupported
 from discreet.query import ir
 from discreet.query.ir import grouping
+from discreet.query.sql.interval_functions import is_aggregate, is_margin, margin
 from discreet.query.sql.refusals import refusal, unknown_part
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from discreet.query.sql.scopes import Scope, place_of
-from discreet.query.sql.statistics import is_aggregate, is_margin, margin
 
 if TYPE_CHECKING:
     from sqlglot import exp

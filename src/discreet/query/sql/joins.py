@@ -15,8 +15,8 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, conjunction
 from discreet.query.sql.binder import RowBinder
+from discreet.query.sql.interval_functions import is_grouped
 from discreet.query.sql.scopes import Common, Facts, Item, Scope, SelectContext, Source
-from discreet.query.sql.statistics import is_grouped
 
 if TYPE_CHECKING:
     from sqlglot import exp

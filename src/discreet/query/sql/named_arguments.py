@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import SqlSyntax, TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, literal
+from discreet.query.sql.interval_functions import is_aggregate
 from discreet.query.sql.scopes import meant, place_at
-from discreet.query.sql.statistics import is_aggregate
 from discreet.query.sql.time_syntax import Bind
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from discreet.query.ir import call
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.from_clause import condition
 from discreet.query.sql.group_and_order import count_of, order_of
+from discreet.query.sql.interval_functions import holds_aggregate, is_margin, margin
 from discreet.query.sql.parsing import spelled
 from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, meant, place_of
-from discreet.query.sql.statistics import holds_aggregate, is_margin, margin
 
 if TYPE_CHECKING:
     from sqlglot import exp

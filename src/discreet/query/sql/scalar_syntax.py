@@ -15,9 +15,9 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
 from discreet.query.sql.cast_syntax import casted, to_whole, truncated_to_whole
+from discreet.query.sql.interval_functions import is_margin
 from discreet.query.sql.named_arguments import PRIVATE, bounded
 from discreet.query.sql.refusals import refusal
-from discreet.query.sql.statistics import is_margin
 from discreet.query.sql.time_syntax import LATER, Bind, date_diff, later, minus, part, plus, truncated
 from discreet.tables import Kind
 

@@ -19,12 +19,12 @@ from discreet.query.sql.binder import AnswerBinder, RowBinder, Weights, weight
 from discreet.query.sql.dialect_semantics import check_meaning
 from discreet.query.sql.from_clause import condition, source_of
 from discreet.query.sql.group_and_order import Grouping, count_of, grouping_of, order_of, position_of
+from discreet.query.sql.interval_functions import holds_aggregate
 from discreet.query.sql.options_clause import check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse, spelled
 from discreet.query.sql.post_processing import layers, over
 from discreet.query.sql.projections import inlined, pruned
 from discreet.query.sql.scopes import Common, Derived, Names, SelectContext, check_alias, place_of, placed
-from discreet.query.sql.statistics import holds_aggregate
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table
 

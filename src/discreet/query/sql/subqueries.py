@@ -16,6 +16,7 @@ from discreet.query import ir
 from discreet.query.ir import alike, hull
 from discreet.query.sql.binder import AnswerBinder, RowBinder
 from discreet.query.sql.from_clause import condition, source_of
+from discreet.query.sql.interval_functions import holds_aggregate
 from discreet.query.sql.per_unit import Summaries, WindowBinder
 from discreet.query.sql.scopes import (
     UNIT,
@@ -29,7 +30,6 @@ from discreet.query.sql.scopes import (
     check_alias,
     placed,
 )
-from discreet.query.sql.statistics import holds_aggregate
 
 if TYPE_CHECKING:
     from sqlglot import exp

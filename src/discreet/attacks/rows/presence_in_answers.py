@@ -5,7 +5,7 @@ by 1 if the target is in the data, and by 0 if not. Where that alone is secret, 
 attacker wants.
 
 *Bound.* Where people are the unit, data with and without the target are neighbours. So the bound that is proved in
-`discreet.attacks.answers.guessing` holds for each ε-DP answer: whoever is in is called in oftener than whoever isn't by
+`discreet.attacks.answers.guessing` holds for each ε-DP answer: people who are in are called in oftener than others by
 at most (e^ε − 1)/(e^ε + 1), and of as many of both, a rule is right in (1 + that)/2 of cases at the most, on average.
 """
 
@@ -20,12 +20,12 @@ import numpy as np
 from discreet.anonymity.records.column import Value
 from discreet.anonymity.records.records import Records
 from discreet.attacks.answers.guessing import advantage_of
-from discreet.attacks.result import AttackResult, Guess, surest
+from discreet.attacks.attack_result import AttackResult, Guess, surest
+from discreet.attacks.rows.known_people import shown
 from discreet.attacks.rows.nearness import Near
-from discreet.attacks.rows.people import shown
 from discreet.attacks.rows.sparse import Log, guessed_log
 from discreet.attacks.targets.answering import Answering, Reply
-from discreet.attacks.targets.wording import quoted, where
+from discreet.attacks.targets.sql_conditions import quoted, where
 from discreet.errors import InvalidArgument, NotTried
 
 

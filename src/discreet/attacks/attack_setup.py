@@ -1,4 +1,4 @@
-"""Staging: one table set up in three ways, as it is, anonymised, and behind the gateway, to try attacks on."""
+"""Setup: one table set up in three ways, as it is, anonymised, and behind the gateway, to try attacks on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records
 from discreet.attacks.rows.nearness import is_ordered, numbers
-from discreet.attacks.rows.sampling import drawn
+from discreet.attacks.rows.people_sampling import drawn
 from discreet.attacks.targets.exact_answers import Exact
 from discreet.attacks.targets.noisy_answers import Answers, Bare
 from discreet.attacks.targets.rows import Rows
@@ -103,10 +103,10 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Stage:
+class Setup:
     """A table, and what of it is published.
 
-    Accounts are made afresh in a temporary folder, each with the whole budget, and are gone when the stage is.
+    Accounts are made afresh in a temporary folder, each with the whole budget, and are gone when the setup is.
 
     Args:
         records: the table.
@@ -229,7 +229,7 @@ class Stage:
 
 
 @contextmanager
-def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bool = False) -> Iterator[Stage]:
+def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bool = False) -> Iterator[Setup]:
     """Set a table up, and clear away what was made of it.
 
     Args:
@@ -261,7 +261,7 @@ def staged(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
     if not records.rows:
         raise InvalidArgument("the table has no rows")
     with TemporaryDirectory(prefix="discreet-attack-") as folder, ExitStack() as closing:
-        yield Stage(
+        yield Setup(
             records=records,
             terms=terms,
             made_up=made_up,

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.anonymity.records.column import Coded, Reals, Value, Whole
 from discreet.anonymity.records.records import Records
-from discreet.attacks.result import MOST_GUESSES
+from discreet.attacks.attack_result import MOST_GUESSES
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
 from discreet.errors import InvalidArgument

@@ -1,8 +1,8 @@
-"""Seeing sensitive values through answers: counts are asked for, kind of people by kind of people.
+"""Tallies of answers: sensitive values are learnt by counts, kind of people by kind of people.
 
-Whoever takes noise at its word does worse than somebody who asks nothing and always guesses the commonest value. So an
-attacker weighs an answer against what they knew before: that of m people of one kind, about a share p_v each has value
-v, and that kinds may differ widely from each other and from everybody.
+An attacker who takes noise at its word does worse than somebody who asks nothing and always guesses the commonest
+value. So an attacker weighs an answer against what they knew before: that of m people of one kind, about a share p_v
+each has value v, and that kinds may differ widely from each other and from everybody.
 
 *Model.* The rate of value v among people of a kind is drawn from a gamma law of shape p_v and mean m·p_v, and the count
 n_v of such people from a Poisson law of that rate. That makes n_v negative binomial,
@@ -31,8 +31,8 @@ from discreet.anonymity.records.column import Reals, Value, Whole
 from discreet.anonymity.records.grouping import group
 from discreet.anonymity.records.records import Records
 from discreet.attacks.targets.answering import Answering, Histogram
+from discreet.attacks.targets.candidates import Tally
 from discreet.attacks.targets.rows import On, paired
-from discreet.attacks.targets.tally import Tally
 from discreet.errors import InvalidArgument, NotTried
 
 _FAR = 30

@@ -1,7 +1,7 @@
 """Sampling: whom an attack is tried on that compares too much to be tried on everybody.
 
-How many people are affordable is told by a few others, who are drawn apart from those who are tried. So whoever is
-tried is a random sample of all, of a size that has nothing to do with who is in it, and what is found of the sample is
+How many people are affordable is told by a few others, who are drawn apart from those who are tried. So those who are
+tried are a random sample of all, of a size that has nothing to do with who is in it, and what is found of the sample is
 an unbiased estimate of what would be found of all. Each of them is compared with all rows: nothing is left out.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from discreet.anonymity.records.column import Whole
 from discreet.anonymity.records.grouping import grouped
 from discreet.anonymity.records.records import Records
-from discreet.attacks.rows.people import of_units
+from discreet.attacks.rows.known_people import of_units
 from discreet.attacks.rows.record_pairs import Compared, Sides
 from discreet.errors import NotTried
 from discreet.noise import uniform

@@ -1,6 +1,6 @@
-"""Which nodes of SQL's syntax are aggregates, and what DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV mean.
+"""What DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV mean, and which nodes of SQL's syntax are aggregates.
 
-The last three tell how far the noise may have carried a value; Snowflake has the first two.
+The three functions tell how far the noise may have carried a value; Snowflake has the first two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pinning: how often n noisy answers to one question give away the whole number that is the exact one.
+"""Exact recovery: how often n noisy answers to one question give away the whole number that is the exact one.
 
 The noise is Laplace noise of scale 1/ε (sensitivity 1), with fresh noise in each answer. An attacker reduces the
 answers to one whole number, by one of three estimators:

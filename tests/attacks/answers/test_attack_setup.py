@@ -11,9 +11,9 @@ import pytest
 from discreet.anonymity import read
 from discreet.attacks.answers.averaging import AveragingResult
 from discreet.attacks.answers.query_log import QueryLogResult
+from discreet.attacks.attack_setup import NUMBER, Terms, set_up
 from discreet.attacks.compare import compare
-from discreet.attacks.named import attack
-from discreet.attacks.staging import NUMBER, Terms, staged
+from discreet.attacks.named_attacks import attack
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
 
@@ -71,20 +71,20 @@ def test_private_logs_are_paid_for_until_the_budget_ends(people: pa.Table) -> No
 def test_people_who_are_known_by_a_number_hide_in_ranges_of_numbers(people: pa.Table) -> None:
     """Each cell stands for as many numbers as its class has rows, k or more: who is who among them isn't said.
 
-    The twin, the stage's own columns, leaves the number out.
+    The twin, the setup's own columns, leaves the number out.
     """
     terms = Terms.of(**TERMS)
-    with staged(people, terms) as stage:
-        known = stage.records.only(["education"]).to_arrow()
+    with set_up(people, terms) as setup:
+        known = setup.records.only(["education"]).to_arrow()
         table = read(known.append_column(NUMBER, pa.array(range(PEOPLE))))
-        rows = stage.anonymised(table, on=[NUMBER])
+        rows = setup.anonymised(table, on=[NUMBER])
         assert set(rows.records.names) == {"education", NUMBER}
         assert set(rows.cells) == {NUMBER}
         labels = rows.records.column(NUMBER).values.take(rows.records.column(NUMBER).codes).to_pylist()
         for label in set(labels):
             low, high = (int(end) for end in re.findall(r"\d+", label))
             assert high - low + 1 == labels.count(label) >= terms.k
-        own = stage.anonymised()
+        own = setup.anonymised()
         assert NUMBER not in own.records.names
         assert "income" in own.records.names
 

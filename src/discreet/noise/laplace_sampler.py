@@ -14,7 +14,7 @@ from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 from discreet.noise.batch import LazyUniform, Size, checked_scale, fill, integers, settle_floor
-from discreet.noise.exponential import FlooredExponential, draw_geometric, floored_exponential, geometric_law
+from discreet.noise.exponential_sampler import FlooredExponential, draw_geometric, floored_exponential, geometric_law
 from discreet.noise.uniform import draw_uniform
 
 if TYPE_CHECKING:

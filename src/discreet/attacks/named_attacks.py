@@ -8,15 +8,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.attacks import on_answers, on_rows
-from discreet.attacks.result import AttackResult
-from discreet.attacks.staging import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Stage, Terms, staged
+from discreet.attacks.attack_result import AttackResult
+from discreet.attacks.attack_setup import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Setup, Terms, set_up
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
     from discreet.anonymity.records.records import Unit
 
-Run: TypeAlias = Callable[[Stage, str], AttackResult]
+Run: TypeAlias = Callable[[Setup, str], AttackResult]
 
 RAW, ANONYMIZED, ANSWERS, EXACT, FRESH, RESTRICTED = "raw", "anonymized", "answers", "exact", "fresh", "restricted"
 AGAINST: Mapping[str, str] = MappingProxyType(
@@ -42,7 +42,7 @@ class NamedAttack:
         name: as it is typed.
         what: what it does, in a line.
         against: what it can be run against; the first if nothing is said.
-        run: runs it on a stage, against one of these.
+        run: runs it on a setup, against one of these.
         value: whether it needs a column of numbers.
         some: those of what it can be run against where it is tried on some people only.
         tosses: whether it tosses coins, and so is repeated.
@@ -58,20 +58,20 @@ class NamedAttack:
     tosses: bool = False
     of_log: bool = False
 
-    def on(self, stage: Stage, against: str) -> AttackResult:
-        """Run it on a stage. Where it can't try anything, the result says so and has no figures.
+    def on(self, setup: Setup, against: str) -> AttackResult:
+        """Run it on a setup. Where it can't try anything, the result says so and has no figures.
 
         Raises:
             InvalidArgument: it adds up numbers, and no column of them is named.
         """
-        if self.value and stage.terms.value is None:
+        if self.value and setup.terms.value is None:
             raise InvalidArgument(f"{self.name} adds up a column of numbers", hint='value="income", for example')
         try:
-            found = self.run(stage, against)
+            found = self.run(setup, against)
         except NotTried as error:
             found = self._not_tried(against, str(error))
-        units = stage.records.units
-        return replace(found, unit=() if units is None else units.names, repeated=() if self.of_log else stage.repeated)
+        units = setup.records.units
+        return replace(found, unit=() if units is None else units.names, repeated=() if self.of_log else setup.repeated)
 
     def possible(self, against: str) -> str:
         """What it is run against: this.
@@ -248,8 +248,8 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
         people=people,
         trials=trials,
     )
-    with staged(table, terms, unit=unit, log=chosen.of_log) as stage:
-        return chosen.on(stage, target)
+    with set_up(table, terms, unit=unit, log=chosen.of_log) as setup:
+        return chosen.on(setup, target)
 
 
 def named(name: str) -> NamedAttack:

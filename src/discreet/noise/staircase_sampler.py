@@ -15,7 +15,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 from discreet.noise.batch import Size, checked_scale, fill, integers
 from discreet.noise.bernoulli import draw_bernoulli_odds
-from discreet.noise.exponential import draw_geometric, geometric_law
+from discreet.noise.exponential_sampler import draw_geometric, geometric_law
 from discreet.noise.uniform import draw_uniform
 
 WIDEST = 1 << 60
