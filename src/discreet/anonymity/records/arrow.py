@@ -102,7 +102,7 @@ def _of_memory(table: object, names: Sequence[str] | None) -> tuple[dict[str, Co
     """The columns of a table in memory, in its own memory where it has them as Arrow does."""
     import pyarrow as pa
 
-    from discreet.tables.sources.frames import shared_columns
+    from discreet.tables.sources.in_memory import shared_columns
 
     if isinstance(table, Mapping):
         table = _made(table)

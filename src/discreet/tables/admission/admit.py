@@ -23,7 +23,7 @@ from discreet.tables.schema.owner import owner_of
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource, open_source
-from discreet.tables.sources.in_place import held_open, places_of
+from discreet.tables.sources.parquet_files import held_open, places_of
 from discreet.tables.sql_text import name, string
 
 if TYPE_CHECKING:

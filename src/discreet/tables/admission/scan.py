@@ -19,13 +19,13 @@ from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource
-from discreet.tables.sources.in_place import Place
+from discreet.tables.sources.parquet_files import Place
 from discreet.tables.sql_text import name, parquet, string
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.tables.sources.footers import Footer
+    from discreet.tables.sources.parquet_footers import Footer
 
 _COPY = "admit it as a copy: leave in_place out"
 
@@ -61,7 +61,7 @@ class Scan:
             SchemaMismatch: a declared column is missing, or stored as another type than its kind's.
             SourceUnsupported: a value isn't what a snapshot would hold, or a footer says what isn't so.
         """
-        from discreet.tables.sources.footers import footer_of
+        from discreet.tables.sources.parquet_footers import footer_of
 
         files = [place.path for place in opened]
         footers = [footer_of(file, self.table.source.location) for file in files]
@@ -102,7 +102,7 @@ class Scan:
 
     def _check_footers(self, source: OpenSource, footers: Sequence[Footer], names: Mapping[str, str]) -> int:
         """Read all rows with the checksums of their pages; refuse texts that aren't UTF-8, and wrong footers."""
-        from discreet.tables.sources.footers import wrong_groups
+        from discreet.tables.sources.parquet_footers import wrong_groups
 
         known = {each.name.casefold(): each.name for each in source.fields}
         fields = {known[column.casefold()]: stored for column, stored in names.items()}
@@ -142,7 +142,7 @@ class Scan:
         PyArrow passes over the ends of texts where a footer doesn't say in which order they are, or says that a program
         wrote it which once got them wrong.
         """
-        from discreet.tables.sources.footers import Said
+        from discreet.tables.sources.parquet_footers import Said
 
         listed = f"[{', '.join(map(string, footers))}]"
         query = (

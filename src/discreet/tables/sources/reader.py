@@ -1,4 +1,4 @@
-"""An open source: its columns, and its rows in record batches."""
+"""An open source: its columns by name, and its rows in record batches. One set of rules for every format."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
-from discreet.tables.sources.files import OpenFile, identity_of
+from discreet.errors import InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
+from discreet.tables.schema.source import Source
+from discreet.tables.sources.files import OpenFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_COLUMNS = 100_000
 MOST_LINES = 100
 """So many lines of malformed records are remembered."""
+MOST_COUNTED = 1_000
+"""So many malformed records are counted before a file is refused for them."""
+_SHOWN = 10
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +61,19 @@ class Malformed:
         self.count += 1
         if len(self.lines) < MOST_LINES:
             self.lines.append(line)
+
+    def refusal(self, location: str) -> SourceMalformed:
+        """The error for a file that has them, all of which are counted unless there are a thousand."""
+        others = ""
+        if self.count > 1:
+            least = "at least " if self.count >= MOST_COUNTED else ""
+            listed = ", ".join(f"{line:,}" for line in self.lines[1 : _SHOWN + 1])
+            more = ", …" if len(self.lines) > _SHOWN + 1 else ""
+            others = f", and on {least}{self.count - 1:,} other line{'s' if self.count > 2 else ''}: {listed}{more}"  # noqa: PLR2004 — plural
+        return SourceMalformed(
+            f"no whole record starts on line {self.lines[0]:,} of {location!r}{others}",
+            hint="mend the file; or leave such lines out with skip_malformed = true",
+        )
 
 
 class OpenSource(ABC):
@@ -178,32 +198,61 @@ class OpenFileSource(OpenSource):
         self._file.close()
 
 
-class OpenDatabase(OpenSource):
-    """A table of a database file, which a library opens for itself.
+def column_names(written: Sequence[str], location: str) -> tuple[str, ...]:
+    """The names as they are written, without spaces around them; a blank one is called `column N`.
 
     Args:
-        location: of the file.
-        logs: of files beside it in which the newest changes may lie.
+        written: in the source's order.
+        location: what to call the source in an error.
 
     Raises:
-        SourceMissing: there is no such file.
-        SourceUnsupported: it can't be opened.
+        SourceUnsupported: there are no columns or too many, or two names are equal or differ in case alone. Their
+            numbers are named, and not they: a text file that lacks its header has somebody's row there.
+
+    Examples:
+        >>> column_names(["age", "", " sex "], "census.csv")
+        ('age', 'column 2', 'sex')
+        >>> column_names(["age", "Age"], "census.csv")
+        Traceback (most recent call last):
+            ...
+        discreet.errors.SourceUnsupported: 'census.csv' has the name of column 1 again for column 2 (...)
     """
+    if not 0 < len(written) <= MOST_COLUMNS:
+        raise SourceUnsupported(f"{location!r} has {len(written):,} columns", hint=f"a table has 1 to {MOST_COLUMNS:,}")
+    names = tuple(name.strip() or f"column {number}" for number, name in enumerate(written, start=1))
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        earlier = first.setdefault(name.casefold(), number)
+        if earlier != number:
+            raise SourceUnsupported(
+                f"{location!r} has the name of column {earlier} again for column {number}",
+                hint="give each column a name of its own; case makes no difference",
+            )
+    return names
 
-    def __init__(self, location: str, *logs: str) -> None:
-        """Note what the file and its logs are now."""
-        super().__init__(location)
-        self._places = location, *logs
-        self._identity = identity_of(*self._places)
 
-    @property
-    def identity(self) -> str:
-        """A digest of the file, and of its logs."""
-        return self._identity
+def only(matching: Sequence[T], source: Source, whole: str, part: str, there: Sequence[str]) -> T:
+    """The one of several parts that a source means; the only one, if none is named.
 
-    def is_unchanged(self) -> bool:
-        """Whether the file and its logs are what they were."""
-        try:
-            return identity_of(*self._places) == self._identity
-        except (SourceMissing, SourceUnsupported):
-            return False
+    Args:
+        matching: those that it may mean.
+        source: with the name that is wanted, if one is.
+        whole: what has the parts, in an error.
+        part: what they are.
+        there: the names of all.
+
+    Raises:
+        SourceMissing: none, or several, may be meant.
+
+    Examples:
+        >>> only(["people"], Source.of("clinic.duckdb"), "database", "table", ["people"])
+        'people'
+    """
+    if len(matching) != 1:
+        problem = (
+            f"no {part} {source.table!r}" if source.table is not None else f"{len(there)} {part}s, and none is named"
+        )
+        raise SourceMissing(
+            f"the {whole} {source.location!r} has {problem}", hint=f"it has {', '.join(there)}" if there else ""
+        )
+    return matching[0]

@@ -1,25 +1,128 @@
-"""An open CSV file: its cells as texts, in Arrow record batches."""
+"""An open CSV file: its header, which is its only schema, and its cells as texts in Arrow record batches."""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow
 
-from discreet.errors import SourceMalformed, SourceUnsupported
+from discreet.errors import SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.csv.grammar import LONGEST_CELL, LONGEST_RECORD, Grammar
-from discreet.tables.sources.csv.header import header_size, parse_header
-from discreet.tables.sources.csv.records import BLOCK, Text, whole_records
-from discreet.tables.sources.opened import Field, OpenFileSource, OpenSource
-from discreet.tables.sources.streams import utf8_blocks
+from discreet.tables.sources.csv_quoting import Signs
+from discreet.tables.sources.csv_records import BLOCK, LONGEST_CELL, LONGEST_RECORD, Grammar, Text, whole_records
+from discreet.tables.sources.files import utf8_blocks
+from discreet.tables.sources.reader import MOST_COUNTED, Field, OpenFileSource, column_names
 
 _MARK = "\ufeff".encode()
-MOST_COUNTED = 1_000
-"""So many malformed records are counted before the file is refused."""
-_SHOWN = 10
+_DELIMITERS = ",;\t|"
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_BINARY = {
+    b"\x1f\x8b": ("is packed", "let its name end in .gz"),
+    b"\x28\xb5\x2f\xfd": ("is packed", "let its name end in .zst"),
+    b"\xfd7zX": ("is packed", "unpack it first"),
+    b"PK\x03\x04": ("is a zip archive or a spreadsheet", "unpack it, or let its name end in .xlsx"),
+    b"PAR1": ("is Parquet", "let its name end in .parquet"),
+    b"\xff\xfe": ("is UTF-16", 'encoding = "utf-16"'),
+    b"\xfe\xff": ("is UTF-16", 'encoding = "utf-16"'),
+}
+"""How files begin that are no UTF-8 text, what they are, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a CSV file's first record says.
+
+    Args:
+        names: of the columns.
+        delimiter: what stands between them.
+    """
+
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def header_size(text: bytes, *, multiline: bool, at_end: bool) -> int | None:
+    r"""How many bytes the first record has, with its line end; None if that can't be said before more text is there.
+
+    Examples:
+        >>> header_size(b'age,"s\nex"\n39,', multiline=True, at_end=False)
+        11
+    """
+    place = 0
+    while (found := min((at for at in (text.find(b"\r", place), text.find(b"\n", place)) if at >= 0), default=-1)) >= 0:
+        end = found + 1
+        if text[found:end] == b"\r":
+            if end == len(text) and not at_end:
+                return None
+            end += text[end : end + 1] == b"\n"
+        if not multiline or text.count(b'"', 0, found) % 2 == 0:
+            return end
+        place = end
+    return len(text) if at_end else None
+
+
+def parse_header(line: bytes, source: Source) -> Header:
+    """The names in a header, and the delimiter: the one that is declared, or the one of which it has most.
+
+    Raises:
+        SourceUnsupported: it can't be a header. It isn't quoted, for it may be a row.
+    """
+    where = repr(source.location)
+    for sign, (what, hint) in _BINARY.items():
+        if line.startswith(sign):
+            raise SourceUnsupported(f"{where} {what}", hint=hint)
+    text = _text(line, source)
+    delimiter = source.delimiter or ("\t" if _is_tsv(source.location) else None)
+    if delimiter is None:
+        bare = _QUOTED.sub("", text)
+        delimiter = max(_DELIMITERS, key=bare.count)
+    if not text.strip(f"{delimiter} "):
+        raise SourceUnsupported(f"{where} has no header line", hint="the first line must name the columns")
+    cells = None
+    if Signs(line.rstrip(b"\r\n")).are_well_placed(delimiter.encode(), multiline=source.multiline):
+        try:
+            cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        except csv.Error:
+            cells = None
+    if cells is None:
+        raise SourceUnsupported(
+            f"the header of {where} isn't quoted as it should be",
+            hint='a name is quoted from its first to its last sign, with each " in it doubled and no space before the '
+            "first or behind the last; or it has none",
+        )
+    if len(cells) == 1:
+        other = next((each for each in _DELIMITERS if each in _QUOTED.sub("", text)), None)
+        if other is not None:
+            raise SourceUnsupported(
+                f"no {delimiter!r} stands in the header of {where}", hint=f"delimiter {other!r} seems right"
+            )
+    return Header(column_names(cells, source.location), delimiter)
+
+
+def _text(line: bytes, source: Source) -> str:
+    """The header, decoded."""
+    text = None
+    if b"\0" not in line:
+        with suppress(UnicodeDecodeError):
+            text = line.decode().rstrip("\r\n")
+    if text is None:
+        raise SourceUnsupported(
+            f"the header of {source.location!r} isn't {source.encoding} text",
+            hint='declare its encoding, such as encoding = "cp1252"; or save it in UTF-8',
+        )
+    return text
+
+
+def _is_tsv(location: str) -> bool:
+    """Whether a file's name says that tabs separate its cells."""
+    return location.casefold().removesuffix(".gz").removesuffix(".zst").endswith(".tsv")
 
 
 class OpenCsv(OpenFileSource):
@@ -94,7 +197,7 @@ class OpenCsv(OpenFileSource):
             if table.num_rows and (skip or not self.malformed.count):
                 yield from parser.cells(table)
         if self.malformed.count and not skip:
-            raise refusal(self)
+            raise self.malformed.refusal(self.location)
 
 
 class _Parser:
@@ -152,21 +255,3 @@ class _Parser:
         # Comparing with one text is six times as fast as looking it up.
         is_null = pc.equal(bare, "") if len(self._nulls) == 1 else pc.is_in(bare, self._nulls)
         return pc.if_else(is_null, pa.scalar(None, pa.string()), bare) if pc.any(is_null).as_py() else bare
-
-
-def refusal(opened: OpenSource) -> SourceMalformed:
-    """The error for a text file with malformed records, all of which are counted unless there are a thousand."""
-    count, lines = opened.malformed.count, opened.malformed.lines
-    others = ""
-    if count > 1:
-        least = "at least " if count >= MOST_COUNTED else ""
-        others = f", and on {least}{count - 1:,} other line{'s' if count > 2 else ''}: {_listed(lines[1:])}"  # noqa: PLR2004 — plural
-    return SourceMalformed(
-        f"no whole record starts on line {lines[0]:,} of {opened.location!r}{others}",
-        hint="mend the file; or leave such lines out with skip_malformed = true",
-    )
-
-
-def _listed(lines: list[int]) -> str:
-    """Some numbers of lines."""
-    return ", ".join(f"{line:,}" for line in lines[:_SHOWN]) + (", …" if len(lines) > _SHOWN else "")

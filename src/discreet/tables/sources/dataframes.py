@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables.sources.arrays import delivered, is_delivered, sound
 from discreet.tables.sources.cells import as_texts, texts
-from discreet.tables.sources.identify import LIBRARIES
-from discreet.tables.sources.names import column_names
+from discreet.tables.sources.reader import column_names
 
+LIBRARIES = ("pandas", "polars", "pyarrow", "ibis")
+"""Whose tables in memory are read."""
 MOST_BYTES_IN_MEMORY = 1 << 33
 """A table that is copied may have no more bytes than this as Arrow data; a larger one belongs in a file."""
 _THREADS = 2
@@ -160,7 +161,7 @@ def _from_ibis(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN401
 
     kinds, found = data.schema(), None
     chosen = [data.columns[place] for place in choose(data.columns)]
-    wide = {name: into for name in chosen if (into := _wide(kinds[name])) is not None}
+    wide = {name: into for name in chosen if (into := _wide_integer(kinds[name])) is not None}
     known = [name for name in chosen if name in wide or not (kinds[name].is_unknown() or kinds[name].is_interval())]
     try:
         backend = data.get_backend()
@@ -179,7 +180,7 @@ def _from_ibis(data: Any, choose: _Choose) -> list[FrameColumn]:  # noqa: ANN401
     return [read.get(name) or FrameColumn(name, [], pa.opaque(pa.null(), "unknown", "ibis")) for name in chosen]
 
 
-def _wide(kind: Any) -> pa.DataType | None:  # noqa: ANN401 — as above
+def _wide_integer(kind: Any) -> pa.DataType | None:  # noqa: ANN401 — as above
     """What whole numbers of an Ibis type are read as, if there may be more than 38 digits; None for other types."""
     named = str(getattr(kind, "raw_type", ""))
     if "BIGNUM" in named or "VARINT" in named:

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.sources.arrays import deliver, delivered, is_delivered, slices
-from discreet.tables.sources.libraries import MOST_BYTES_IN_MEMORY, FrameColumn, frame_columns
-from discreet.tables.sources.opened import Field, OpenSource
+from discreet.tables.sources.dataframes import MOST_BYTES_IN_MEMORY, FrameColumn, frame_columns
+from discreet.tables.sources.reader import Field, OpenSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
