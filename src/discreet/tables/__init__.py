@@ -1,28 +1,28 @@
 """Tables: what is declared of them, and what is proposed to be declared."""
 
-from discreet.tables.proposals.peek import Peek, Seen
+from discreet.tables.proposals.profile import ColumnProfile, Profile
 from discreet.tables.proposals.proposal import Proposal, propose, propose_together
 from discreet.tables.proposals.suggestion import Origin, Suggestion
-from discreet.tables.proposals.table_proposal import Look, TableProposal
+from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.config import dumps, load_config, loads, save_config
 from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.owner import Hop, Link, Owner, owner_of
+from discreet.tables.schema.owner import Hop, Owner, owner_of
 from discreet.tables.schema.source import Source, SourceKind
-from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Link, Table
 
 __all__ = [
     "Column",
+    "ColumnProfile",
     "Dataset",
     "Hop",
     "Kind",
     "Link",
-    "Look",
     "Origin",
     "Owner",
-    "Peek",
+    "Profile",
     "Proposal",
-    "Seen",
+    "ProposalInput",
     "Source",
     "SourceKind",
     "Suggestion",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget
-from discreet.tables.schema.owner import Atlas, Hop, Owner, owner_of
+from discreet.tables.schema.owner import Hop, Owner, SchemaGraph, owner_of
 from discreet.tables.schema.table import Table
 
 
@@ -50,9 +50,9 @@ class Dataset:
                 f"dataset {self.name!r} has public tables only, so there is nothing to protect",
                 hint="leave out public = true where rows are about people",
             )
-        atlas = Atlas(self.tables)
+        graph = SchemaGraph(self.tables)
         for table in self.tables:
-            owner = atlas.owner(table)
+            owner = graph.owner(table)
             _check_refreshed_together(table, owner.hops if owner is not None else ())
         for analyst, share in self.analysts.items():
             if not analyst:

@@ -4,52 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Period, Unit
 from discreet.tables.schema.column import Kind
-
-if TYPE_CHECKING:
-    from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Link, Table
 
 MOST_HOPS = 16
 """How many links may be followed to a row's owner. Each is a join in every question, so no honest schema needs more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A column whose values name rows of another table: `customer_id → customers.id`.
-
-    Args:
-        column: of the table that declares the link.
-        table: the other one.
-        to: its column, in which a value is meant to occur once.
-    """
-
-    column: str
-    table: str
-    to: str
-
-    @classmethod
-    def of(cls, column: str, target: str) -> Self:
-        """The link from a column to a target written as `table.column`.
-
-        Raises:
-            InvalidArgument: the target isn't two names with one point between them.
-
-        Examples:
-            >>> print(Link.of("customer_id", "customers.id"))
-            customer_id → customers.id
-        """
-        table, _, to = target.partition(".")
-        if not table or not to or "." in to:
-            raise InvalidArgument(f"the link of {column!r} leads to {target!r}, which isn't a table and its column")
-        return cls(column, table, to)
-
-    def __str__(self) -> str:
-        """The link as an arrow."""
-        return f"{self.column} → {self.table}.{self.to}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +71,11 @@ def owner_of(table: Table, tables: Sequence[Table]) -> Owner | None:
             kind, to a table where each row is a unit, or elsewhere than the table's own unit; or links lead in a
             circle, or beyond `MOST_HOPS`.
     """
-    return Atlas(tables).owner(table)
+    return SchemaGraph(tables).owner(table)
 
 
-class Atlas:
-    """The tables of a dataset by name, and the ways between them.
+class SchemaGraph:
+    """The tables of a dataset by name, and the links between them.
 
     Args:
         tables: all of the dataset.

@@ -1,14 +1,14 @@
-"""Tables: what is public about one table."""
+"""Tables: what is public about one table, and its links to others."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Self
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
 from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.owner import Link
 from discreet.tables.schema.source import Source
 
 _ONE_ROW = Limits(rows=1)
@@ -19,6 +19,41 @@ _GROUP = re.compile("[a-z0-9_-]{1,64}")
 
 ROW_CEILING = 2**40
 """How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A column whose values name rows of another table: `customer_id → customers.id`.
+
+    Args:
+        column: of the table that declares the link.
+        table: the other one.
+        to: its column, in which a value is meant to occur once.
+    """
+
+    column: str
+    table: str
+    to: str
+
+    @classmethod
+    def of(cls, column: str, target: str) -> Self:
+        """The link from a column to a target written as `table.column`.
+
+        Raises:
+            InvalidArgument: the target isn't two names with one point between them.
+
+        Examples:
+            >>> print(Link.of("customer_id", "customers.id"))
+            customer_id → customers.id
+        """
+        table, _, to = target.partition(".")
+        if not table or not to or "." in to:
+            raise InvalidArgument(f"the link of {column!r} leads to {target!r}, which isn't a table and its column")
+        return cls(column, table, to)
+
+    def __str__(self) -> str:
+        """The link as an arrow."""
+        return f"{self.column} → {self.table}.{self.to}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from discreet.errors import SourceMalformed
-from discreet.tables import Column, Kind, Peek, Source
+from discreet.tables import Column, Kind, Profile, Source
 from discreet.tables.admission.column_casts import cast
-from discreet.tables.guess import narrowest
-from discreet.tables.proposals.look import MOST_VALUES, look
+from discreet.tables.proposals.profile import MOST_VALUES, profile_table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field
+from discreet.tables.type_inference import narrowest
 
 DMY = Source(kind="csv", location="t.csv", decimal=",", delimiter=";", dates="dmy")
 MDY = Source(kind="csv", location="t.csv", dates="mdy")
@@ -34,9 +34,9 @@ def seen(path: Path, cells: list[str], **declared: Any) -> tuple[Column, Any]:
     """A column of a CSV file with these cells, and what was seen in it."""
     path = path / "t.csv"
     path.write_text("\n".join(["x;n", *(f"{cell};1" for cell in cells), ""]), encoding="utf-8")
-    columns, peek = look(Source.of(path, delimiter=";", **declared), peek=True)
-    assert peek is not None
-    return columns[0], peek.of("x")
+    columns, profile = profile_table(Source.of(path, delimiter=";", **declared), peek=True)
+    assert profile is not None
+    return columns[0], profile.of("x")
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_types_are_taken_at_their_word() -> None:
             "raw": pa.array([b"1", b"2", b"3"]),
         }
     )
-    columns, peek = look(Source(kind="memory", location="t"), peek=True, data={"t": table})
-    assert peek is not None
+    columns, profile = profile_table(Source(kind="memory", location="t"), peek=True, data={"t": table})
+    assert profile is not None
     assert {each.name: each.kind.value for each in columns} == {
         **dict.fromkeys(["real", "half", "money"], "real"),
         **dict.fromkeys(["wide", "exact"], "integer"),
@@ -188,7 +188,7 @@ def test_types_are_taken_at_their_word() -> None:
         **dict.fromkeys(["sex", "text"], "text"),
     }
     assert {each.name: each.time_zone for each in columns if each.time_zone} == {"when": "Europe/Paris", "ahead": "UTC"}
-    ends = {each.name: (peek.of(each.name).lo, peek.of(each.name).hi) for each in columns}
+    ends = {each.name: (profile.of(each.name).lo, profile.of(each.name).hi) for each in columns}
     assert ends["real"] == (-0.5, -0.5)
     assert ends["half"] == (0.5, 2)
     assert ends["wide"] == (0, 2**64 - 1)
@@ -198,10 +198,10 @@ def test_types_are_taken_at_their_word() -> None:
     assert ends["far"] == (datetime(1970, 1, 1),) * 2
     assert ends["when"] == (datetime(2024, 1, 1, 0, 30),) * 2
     assert ends["ahead"] == (datetime(2023, 12, 31, 23, 30),) * 2
-    assert peek.of("wide").values == (0, 2**64 - 1, None)
-    assert peek.of("exact").values == (5, 10**20, None)
-    assert peek.of("sex").values == ("a", "b", None)
-    assert peek.of("text").values == ("1", "2", "x" * 1_000)
+    assert profile.of("wide").values == (0, 2**64 - 1, None)
+    assert profile.of("exact").values == (5, 10**20, None)
+    assert profile.of("sex").values == ("a", "b", None)
+    assert profile.of("text").values == ("1", "2", "x" * 1_000)
 
 
 def test_every_format_is_looked_at_alike(tmp_path: Path) -> None:
@@ -222,12 +222,12 @@ def test_every_format_is_looked_at_alike(tmp_path: Path) -> None:
     for row in [list(table.column_names), *map(list, (row.values() for row in table.to_pylist()))]:
         book.active.append(row)
     book.save(tmp_path / "t.xlsx")
-    found = [look(Source.of(path), peek=True) for path in sorted(tmp_path.iterdir())]
+    found = [profile_table(Source.of(path), peek=True) for path in sorted(tmp_path.iterdir())]
     assert len(found) == 5
-    for columns, peek in found:
+    for columns, profile in found:
         assert [each.kind for each in columns] == [Kind.INTEGER, Kind.DATE, Kind.TEXT, Kind.REAL]
-        assert peek is not None
-        assert peek.columns == (found[0][1] or Peek()).columns
+        assert profile is not None
+        assert profile.columns == (found[0][1] or Profile()).columns
 
 
 def test_without_a_peek_cells_change_nothing(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_without_a_peek_cells_change_nothing(tmp_path: Path) -> None:
     results = []
     for cells in ("34,F,1", "x,y,z"):
         (tmp_path / "t.csv").write_text(f"age,sex,other\n{cells}\n")
-        results.append(look(Source.of(tmp_path / "t.csv"), peek=False))
+        results.append(profile_table(Source.of(tmp_path / "t.csv"), peek=False))
     assert results[0] == results[1]
     assert [each.kind for each in results[0][0]] == [Kind.INTEGER, Kind.TEXT, Kind.TEXT]
     assert results[0][1] is None
@@ -245,7 +245,7 @@ def test_a_malformed_record_is_named_by_its_line(tmp_path: Path) -> None:
     """And nothing of it is quoted."""
     (tmp_path / "t.csv").write_text('a,b\n1,2\n1,"6" tall\n')
     with pytest.raises(SourceMalformed, match="line 3") as caught:
-        look(Source.of(tmp_path / "t.csv"), peek=True)
+        profile_table(Source.of(tmp_path / "t.csv"), peek=True)
     assert "tall" not in str(caught.value)
 
 
@@ -258,7 +258,7 @@ def test_memory_does_not_grow_with_the_square_of_columns(tmp_path: Path) -> None
         path.write_text("\n".join([header, *(",".join([str(row % 7)] * width) for row in range(2_000)), ""]))
         tracemalloc.start()
         before = pa.default_memory_pool().max_memory()
-        look(Source.of(path), peek=True)
+        profile_table(Source.of(path), peek=True)
         held.append(tracemalloc.get_traced_memory()[1] + pa.default_memory_pool().max_memory() - before)
         tracemalloc.stop()
     assert held[1] < 8 * max(held[0], 1 << 23)

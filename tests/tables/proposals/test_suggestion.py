@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.privacy import Bounds, Keys
-from discreet.tables import Column, Kind, Origin, Peek, Proposal, Seen, Source, propose
+from discreet.tables import Column, ColumnProfile, Kind, Origin, Profile, Proposal, Source, propose
 
 CSV = Source.of("/data/clinic.csv")
 
@@ -20,34 +20,34 @@ def columns(schema: dict[str, Kind]) -> list[Column]:
     return [Column(name=name, kind=kind) for name, kind in schema.items()]
 
 
-def clinic(peek: Peek) -> Proposal:
+def clinic(profile: Profile) -> Proposal:
     """A proposal for a table of which public knowledge says all."""
     schema = {"age": Kind.INTEGER, "month": Kind.INTEGER, "smoker": Kind.BOOLEAN, "visited": Kind.DATE}
-    return propose(columns(schema), peek, source=CSV)
+    return propose(columns(schema), profile, source=CSV)
 
 
 def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
     """Public knowledge that the data contradicts stays, and is doubted on the screen, never in the file."""
-    peek = Peek(
+    profile = Profile(
         columns={
-            "age": Seen(lo=-5, hi=80),
-            "month": Seen(lo=0, hi=11),
-            "smoker": Seen(values=(True, None)),
-            "visited": Seen(),
+            "age": ColumnProfile(lo=-5, hi=80),
+            "month": ColumnProfile(lo=0, hi=11),
+            "smoker": ColumnProfile(values=(True, None)),
+            "visited": ColumnProfile(),
         }
     )
-    proposal = clinic(peek)
-    assert proposal.tables[0].doubts == (
+    proposal = clinic(profile)
+    assert proposal.tables[0].mismatches == (
         "age: some values aren't in [0, 125] and would be moved to its ends",
         "month: some values aren't among its keys and would be read as NULL",
     )
-    assert not any(doubt in proposal.to_toml() for doubt in proposal.tables[0].doubts)
-    fits = Peek(columns={"age": Seen(lo=0, hi=125.0), "month": Seen(values=(1, 2, None))})
-    assert clinic(fits).tables[0].doubts == ()
-    kinds = Peek(columns={"age": Seen(lo=date(2020, 1, 1), hi=date(2021, 1, 1))})
-    assert len(clinic(kinds).tables[0].doubts) == 1
-    blood = propose(columns({"continent": Kind.TEXT}), Peek(columns={"continent": Seen()}), source=CSV)
-    assert blood.tables[0].doubts == ("continent: it has too many values to compare with its keys",)
+    assert not any(doubt in proposal.to_toml() for doubt in proposal.tables[0].mismatches)
+    fits = Profile(columns={"age": ColumnProfile(lo=0, hi=125.0), "month": ColumnProfile(values=(1, 2, None))})
+    assert clinic(fits).tables[0].mismatches == ()
+    kinds = Profile(columns={"age": ColumnProfile(lo=date(2020, 1, 1), hi=date(2021, 1, 1))})
+    assert len(clinic(kinds).tables[0].mismatches) == 1
+    blood = propose(columns({"continent": Kind.TEXT}), Profile(columns={"continent": ColumnProfile()}), source=CSV)
+    assert blood.tables[0].mismatches == ("continent: it has too many values to compare with its keys",)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
 def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) -> None:
     """To 1, 2 or 5 times a power of ten, and to zero where nothing lies below it: less of the data is given away."""
     (item,) = (
-        propose(columns({"amount": Kind.REAL}), Peek(columns={"amount": Seen(lo=lo, hi=hi)}), source=CSV)
+        propose(columns({"amount": Kind.REAL}), Profile(columns={"amount": ColumnProfile(lo=lo, hi=hi)}), source=CSV)
         .tables[0]
         .suggestions
     )
@@ -77,19 +77,19 @@ def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) 
 @pytest.mark.parametrize(
     "nothing",
     [
-        Seen(),
-        Seen(lo=1),
-        Seen(lo=float("nan"), hi=1),
-        Seen(lo=float("-inf"), hi=float("inf")),
-        Seen(lo=Decimal("NaN"), hi=1),
-        Seen(lo=date(2020, 1, 1), hi=date(2020, 1, 2)),
-        Seen(lo=date(2020, 1, 1), hi=1),
+        ColumnProfile(),
+        ColumnProfile(lo=1),
+        ColumnProfile(lo=float("nan"), hi=1),
+        ColumnProfile(lo=float("-inf"), hi=float("inf")),
+        ColumnProfile(lo=Decimal("NaN"), hi=1),
+        ColumnProfile(lo=date(2020, 1, 1), hi=date(2020, 1, 2)),
+        ColumnProfile(lo=date(2020, 1, 1), hi=1),
     ],
 )
-def test_what_makes_no_range_is_left_blank(nothing: Seen) -> None:
+def test_what_makes_no_range_is_left_blank(nothing: ColumnProfile) -> None:
     """Half a range, one without an end, or one of another kind declares nothing."""
     (item,) = (
-        propose(columns({"amount": Kind.REAL}), Peek(columns={"amount": nothing}), source=CSV).tables[0].suggestions
+        propose(columns({"amount": Kind.REAL}), Profile(columns={"amount": nothing}), source=CSV).tables[0].suggestions
     )
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
@@ -98,8 +98,8 @@ def test_what_makes_no_range_is_left_blank(nothing: Seen) -> None:
 @pytest.mark.parametrize("values", [(), (None,), ("?", ""), tuple(map(str, range(101))), None])
 def test_what_makes_no_keys_is_left_blank(values: tuple[str | None, ...] | None) -> None:
     """No values but NULLs, or more than a list of groups has, declare nothing."""
-    peek = Peek(columns={"city": Seen(values=values)})
-    (item,) = propose(columns({"city": Kind.TEXT}), peek, source=CSV).tables[0].suggestions
+    profile = Profile(columns={"city": ColumnProfile(values=values)})
+    (item,) = propose(columns({"city": Kind.TEXT}), profile, source=CSV).tables[0].suggestions
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
 
@@ -107,7 +107,11 @@ def test_what_makes_no_keys_is_left_blank(values: tuple[str | None, ...] | None)
 def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
     """An unusual coding is read off the data, under a mark, with the usual one as the way out."""
     (item,) = (
-        propose(columns({"sex": Kind.TEXT}), Peek(columns={"sex": Seen(values=("weiblich", "männlich"))}), source=CSV)
+        propose(
+            columns({"sex": Kind.TEXT}),
+            Profile(columns={"sex": ColumnProfile(values=("weiblich", "männlich"))}),
+            source=CSV,
+        )
         .tables[0]
         .suggestions
     )
@@ -118,8 +122,8 @@ def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
 def test_texts_for_null_are_never_keys() -> None:
     """What the custodian says is missing is in no list of keys, of knowledge or data, or the table would refuse it."""
     source = Source.of("t.csv", missing=("Asia", "Rome"))
-    peek = Peek(columns={"city": Seen(values=("Rome", "Paris"))})
-    proposal = propose(columns({"continent": Kind.TEXT, "city": Kind.TEXT}), peek, source=source)
+    profile = Profile(columns={"city": ColumnProfile(values=("Rome", "Paris"))})
+    proposal = propose(columns({"continent": Kind.TEXT, "city": Kind.TEXT}), profile, source=source)
     assert "Asia" not in (proposal.dataset.tables[0].column("continent").keys or ())
     assert list(proposal.dataset.tables[0].column("city").keys or ()) == ["Paris", None]
     assert proposal.dataset.tables[0].source.missing == ("Asia", "Rome")
@@ -128,7 +132,7 @@ def test_texts_for_null_are_never_keys() -> None:
 def test_kinds_that_were_guessed_from_cells_are_said_to_be_leaks() -> None:
     """In the file, where others read it: of a source without types at which somebody looked, and of no other."""
     schema = columns({"patient_id": Kind.INTEGER, "age": Kind.INTEGER})
-    seen = Peek(columns={"patient_id": Seen(lo=1, hi=2), "age": Seen(lo=1, hi=2)})
+    seen = Profile(columns={"patient_id": ColumnProfile(lo=1, hi=2), "age": ColumnProfile(lo=1, hi=2)})
     words = "LEAK: kinds other than text were guessed from cells"
     assert words in propose(schema, seen, source=CSV).to_toml()
     assert words not in propose(schema, None, source=CSV).to_toml()

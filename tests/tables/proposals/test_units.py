@@ -8,14 +8,25 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
-from discreet.tables import Column, Kind, Look, Peek, Proposal, Seen, Source, TableProposal, loads, propose_together
+from discreet.tables import (
+    Column,
+    ColumnProfile,
+    Kind,
+    Profile,
+    Proposal,
+    ProposalInput,
+    Source,
+    TableProposal,
+    loads,
+    propose_together,
+)
 
 
-def look(name: str, columns: str, peek: Peek | None = None) -> Look:
+def look(name: str, columns: str, profile: Profile | None = None) -> ProposalInput:
     """A look at a table of whole numbers; columns apart by spaces, texts with a `$` behind."""
     kinds = [(column.rstrip("$"), Kind.TEXT if column.endswith("$") else Kind.INTEGER) for column in columns.split()]
     schema = tuple(Column(name=column, kind=kind) for column, kind in kinds)
-    return Look(columns=schema, source=Source.of(f"/data/{name}.parquet"), peek=peek)
+    return ProposalInput(columns=schema, source=Source.of(f"/data/{name}.parquet"), profile=profile)
 
 
 def proposed(unit: str | None = None, **tables: str) -> dict[str, TableProposal]:
@@ -103,9 +114,9 @@ shapes = st.lists(st.lists(words, min_size=1, max_size=5, unique=True).map(" ".j
 called = ["a", "b", "person", "users", "households"]
 
 
-def together(shape: list[str], peek: Peek | None = None, unit: str | None = None) -> Proposal | InvalidArgument:
+def together(shape: list[str], profile: Profile | None = None, unit: str | None = None) -> Proposal | InvalidArgument:
     """The proposal for tables of these columns."""
-    looks = [look(name, columns, peek) for name, columns in zip(called, shape, strict=False)]
+    looks = [look(name, columns, profile) for name, columns in zip(called, shape, strict=False)]
     try:
         return propose_together(looks, unit=unit)
     except InvalidArgument as error:
@@ -127,7 +138,9 @@ def test_any_names_lead_to_a_file_that_loads(shape: list[str], unit: str | None)
 @given(shapes, st.integers(-9, 9))
 def test_the_data_has_no_part_in_links(shape: list[str], value: int) -> None:
     """Whatever is in the columns, the same links and units are proposed."""
-    seen = Peek(columns={name: Seen(lo=value, hi=value, values=(value,)) for name in ("id", "a_id", "person_id", "nr")})
+    seen = Profile(
+        columns={name: ColumnProfile(lo=value, hi=value, values=(value,)) for name in ("id", "a_id", "person_id", "nr")}
+    )
     blind, looked = together(shape), together(shape, seen)
     assert isinstance(blind, Proposal) == isinstance(looked, Proposal)
     if isinstance(blind, Proposal) and isinstance(looked, Proposal):

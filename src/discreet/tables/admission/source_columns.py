@@ -1,12 +1,14 @@
-"""The columns that a source offers, by its schema alone."""
+"""The columns of a source that can be admitted: those that it offers, by its schema alone, and those declared of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from discreet.tables.kinds import is_text, kind_of
+from discreet.errors import SchemaMismatch
+from discreet.tables.kinds import called, is_text, kind_of, readable_as
 from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Table
 from discreet.tables.sources import Field, open_source
 
 _DIGITS = 18
@@ -57,3 +59,34 @@ def _kind(field: Field, source: Source, *, wide_is_text: bool) -> Kind | None:
     is_decimal = types.is_decimal(field.type)
     wide = types.is_uint64(field.type) or (is_decimal and (field.type.scale or field.type.precision > _DIGITS))
     return Kind.TEXT if wide and wide_is_text else kind_of(field.type)
+
+
+def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
+    """The source's fields of the declared columns, by lower-case name.
+
+    Raises:
+        SchemaMismatch: a declared column is missing, has a type that can't be read as the declared kind, or holds
+            instants without a zone to tell them in.
+    """
+    found = {each.name.casefold(): each for each in fields}
+    for column in table.columns:
+        there = found.get(column.name.casefold())
+        if there is None:
+            listed = f"it has {', '.join(each.name for each in fields)}"
+            raise SchemaMismatch(
+                f"{table.source.location!r} has no column {column.name!r}",
+                # Where a file's first line is its schema, it may be a row, so it isn't quoted.
+                hint="does its first line name the columns?" if table.source.kind == "csv" else listed,
+            )
+        if not there.untyped and not readable_as(there.type, column.kind):
+            kind = kind_of(there.type)
+            raise SchemaMismatch(
+                f"column {column.name!r} is declared as {column.kind}, but holds {called(there.type)}",
+                hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
+            )
+        if getattr(there.type, "tz", None) is not None and column.time_zone is None:
+            raise SchemaMismatch(
+                f"column {column.name!r} holds points in time, which are another day and hour in each time zone",
+                hint=f'say in which they are to be told: time_zone = "Europe/Paris", or "{there.type.tz}"',
+            )
+    return {column.name.casefold(): found[column.name.casefold()] for column in table.columns}

@@ -1,8 +1,12 @@
-"""Looking at a table for the custodian who is about to protect it. What is found in the cells is private."""
+"""The profile of a table: kinds, ends and values of its columns, for the custodian who is about to protect it.
+
+What is found in the cells is private. `discreet init` may read it off a table, and must mark it as a leak.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from types import MappingProxyType
@@ -12,17 +16,51 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseconds
-from discreet.tables.guess import narrowest, values_of, without_nulls
 from discreet.tables.kinds import kind_of
-from discreet.tables.proposals.codebooks import codebook
-from discreet.tables.proposals.facts import knowledge
-from discreet.tables.proposals.peek import Peek, Seen
+from discreet.tables.proposals.public_knowledge import codebook
+from discreet.tables.proposals.well_known_columns import knowledge
 from discreet.tables.schema.column import ZONE_NAME, Column, Kind
 from discreet.tables.schema.source import Source
 from discreet.tables.sources import Field, open_source
+from discreet.tables.type_inference import narrowest, values_of, without_nulls
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnProfile:
+    """What was seen in one column. All of it is private: its least value belongs to somebody.
+
+    Args:
+        lo: least value of a column of numbers or times; None if there is none, or nobody looked.
+        hi: greatest value, likewise.
+        values: the different values of a column of texts, integers, booleans or dates, with None among them if
+            there are NULLs; None for the whole if there are more than the engine was asked to list.
+    """
+
+    lo: BoundValue | None = None
+    hi: BoundValue | None = None
+    values: tuple[KeyValue, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What was seen in a table, by the name of the column. Only the custodian's own `init` makes one.
+
+    Examples:
+        >>> Profile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
+        90
+        >>> Profile().of("age").hi is None
+        True
+    """
+
+    columns: Mapping[str, ColumnProfile] = field(default_factory=dict)
+
+    def of(self, column: str) -> ColumnProfile:
+        """What was seen in that column; nothing if nobody looked."""
+        return self.columns.get(column, ColumnProfile())
+
 
 MOST_VALUES = 1_000
 """Different values that are listed; a column with more, or more ways to write them, has no list."""
@@ -32,9 +70,9 @@ _BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.
 """The kinds in the order in which they are tried where a name is all that is looked at."""
 
 
-def look(
+def profile_table(
     source: Source, *, peek: bool, data: Mapping[str, object] = MappingProxyType({})
-) -> tuple[tuple[Column, ...], Peek | None]:
+) -> tuple[tuple[Column, ...], Profile | None]:
     """The columns of a table that can be admitted, and what is in them.
 
     The table is read once, part by part: memory grows with the number of columns, not of rows.
@@ -55,21 +93,21 @@ def look(
     Examples:
         >>> import pyarrow as pa
         >>> people = pa.table({"age": [34, 71], "sex": ["Female", "Male"]})
-        >>> columns, seen = look(Source(kind="memory", location="people"), peek=True, data={"people": people})
+        >>> columns, seen = profile_table(Source(kind="memory", location="people"), peek=True, data={"people": people})
         >>> print(*columns, seen.of("age").hi, seen.of("sex").values)
         age integer sex text 71 ('Female', 'Male')
     """
     with open_source(source, data) as opened:
         fields = [each for each in opened.fields if kind_of(each.type) is not None]
         if not peek or not fields:
-            return _by_schema(fields), Peek() if peek else None
+            return _by_schema(fields), Profile() if peek else None
         looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
         for batch in opened.batches([each.name for each in fields]):
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
         if not opened.is_unchanged():
             raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
-    return tuple(each.column() for each in looks), Peek(columns={each.field.name: each.seen() for each in looks})
+    return tuple(each.column() for each in looks), Profile(columns={each.field.name: each.seen() for each in looks})
 
 
 def _by_schema(fields: list[Field]) -> tuple[Column, ...]:
@@ -189,7 +227,7 @@ class _Untyped:
         """The column, of the kind that was guessed."""
         return _column(self.field, self._kind or Kind.TEXT, "UTC" if self._zoned else None)
 
-    def seen(self) -> Seen:
+    def seen(self) -> ColumnProfile:
         """What is in it."""
         kind = self._kind or Kind.TEXT
         if kind is Kind.TEXT:
@@ -232,7 +270,7 @@ class _Typed:
         """The column, as its type says."""
         return _column(self.field, self._kind, _zone(self.field.type))
 
-    def seen(self) -> Seen:
+    def seen(self) -> ColumnProfile:
         """What is in it."""
         values = self._values.listed()
         if self._kind is Kind.INTEGER and values is not None:
@@ -242,12 +280,12 @@ class _Typed:
         return _seen(self._kind, self._range, values, null=self._values.null)
 
 
-def _seen(kind: Kind, ends: _Range, values: list[KeyValue] | None, *, null: bool) -> Seen:
+def _seen(kind: Kind, ends: _Range, values: list[KeyValue] | None, *, null: bool) -> ColumnProfile:
     """What was seen, with the values in order and NULL as the last of them."""
     if kind not in _LISTED or values is None or len(values) + null > MOST_VALUES:
-        return Seen(lo=ends.lo, hi=ends.hi)
+        return ColumnProfile(lo=ends.lo, hi=ends.hi)
     ordered: list[Any] = sorted(cast("list[Any]", values))  # of one kind
-    return Seen(lo=ends.lo, hi=ends.hi, values=(*ordered, *([None] if null else [])))
+    return ColumnProfile(lo=ends.lo, hi=ends.hi, values=(*ordered, *([None] if null else [])))
 
 
 def _cut(texts: pa.Array) -> pa.Array:
