@@ -279,7 +279,7 @@ class Admissions:
 
     def _put_in_force(self, after: Mapping[str, int], read: Callable[[str, Path | None], Snapshot]) -> AdmissionReport:
         """Make snapshots and name them in the ledger: from that moment on they are in force, all of them or none."""
-        from discreet.ledger.book import Offered
+        from discreet.ledger.transaction import Offered
 
         newest = max(map(self._account.versions, self._dataset.groups))
         made: dict[str, Snapshot] = {}

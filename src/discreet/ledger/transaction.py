@@ -1,4 +1,4 @@
-"""The book of one account: what is decided and written within one transaction."""
+"""Transactions: what is decided about one account, and written, within one transaction of the database."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
-from discreet.ledger.amounts import from_columns, in_words, to_columns
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row, to_body
-from discreet.ledger.secret import mark
+from discreet.ledger.row import Kind, Row, from_columns, in_words, to_body, to_columns
 from discreet.privacy import Adjacency, Budget
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
-    from discreet.ledger.topics import Topic
+    from discreet.ledger.schema import Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +71,7 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class AccountTransaction:
     """The entries of one account, as seen and extended within one transaction.
 
     Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
@@ -247,7 +245,7 @@ class Book:
 
     def mark(self, version: int, contents: str, group: str) -> str:
         """What stands in the ledger for the contents of a version."""
-        return mark(self.chain.head.secret, self.account, version, contents, group)
+        return self.chain.head.mark(self.account, version, contents, group)
 
     def _version(self, version: int) -> Row | None:
         """The entry of a version, which mostly is the newest one; None if there is none."""

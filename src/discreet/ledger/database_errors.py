@@ -1,4 +1,4 @@
-"""Faults: what a database complains of, as errors of discreet's own."""
+"""Database errors: what a database complains of, as errors of discreet's own."""
 
 from __future__ import annotations
 
