@@ -15,7 +15,7 @@ from discreet.anonymity.records.read import read
 from discreet.anonymity.records.records import Records
 from discreet.anonymity.vocabulary import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
 from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.tables.schema.column import Kind
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from discreet.tables.schema.column import Kind
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source
+from discreet.tables.schema.table import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,7 +20,7 @@ from discreet.errors import DiscreetError
 from discreet.gateway import inspect
 from discreet.tables import Kind, Source
 from discreet.tables.kinds import kind_of
-from discreet.tables.proposals.profile import profile_table
+from discreet.tables.proposals.data_profile import profile_table
 
 TABLE = pa.table(
     {
@@ -176,7 +176,7 @@ def seen_by_init(source: Callable[[], tuple[object, ...]]) -> object:
         columns, peek, *_ = source()
     except DiscreetError as error:
         return type(error), str(error)
-    seen = {each.name: peek.of(each.name) for each in columns}  # type: ignore[attr-defined]  # a Profile
+    seen = {each.name: peek.of(each.name) for each in columns}  # type: ignore[attr-defined]  # a DataProfile
     listed = {name: each.values for name, each in seen.items()}  # noqa: PD011 — a field of ours, not of pandas
     gaps = {name for name, values in listed.items() if values is not None and None in values}
     return {each.name: each.kind for each in columns}, {name for name, values in listed.items() if values}, gaps

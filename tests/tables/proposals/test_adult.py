@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet.privacy import Bounds
-from discreet.tables import Column, ColumnProfile, Kind, Origin, Profile, Proposal, Source, loads, propose
+from discreet.tables import Column, ColumnProfile, DataProfile, Kind, Origin, Proposal, Source, loads, propose
 
 KINDS = {
     "age": Kind.INTEGER,
@@ -74,7 +74,7 @@ salary-class = { kind = "text", keys = ["<=50K", ">50K"] }
 """.replace("@", '"Wife", "Own-child", "Husband", "Not-in-family", "Other-relative", "Unmarried"')
 
 
-def adult(names: list[str] | None = None, profile: Profile | None = None, *, strict: bool = False) -> Proposal:
+def adult(names: list[str] | None = None, profile: DataProfile | None = None, *, strict: bool = False) -> Proposal:
     """The proposal for the extract, its columns under these names."""
     columns = [Column(name=name, kind=kind) for name, kind in zip(names or KINDS, KINDS.values(), strict=True)]
     return propose(columns, profile, source=Source.of("adult.csv"), strict=strict)
@@ -100,7 +100,7 @@ def test_the_proposal_is_the_codebook(strict: bool) -> None:
 
 def test_the_data_changes_nothing() -> None:
     """With a codebook there is nothing left to read off the data, whatever is in it."""
-    profile = Profile(columns={name: ColumnProfile(lo=-9, hi=9**9, values=("canary", "?")) for name in KINDS})
+    profile = DataProfile(columns={name: ColumnProfile(lo=-9, hi=9**9, values=("canary", "?")) for name in KINDS})
     assert adult(profile=profile).dataset == adult().dataset
     assert adult(profile=profile).to_toml() == adult().to_toml()
     assert len(adult(profile=profile).tables[0].mismatches) == len(KINDS)

@@ -15,9 +15,9 @@ from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 from discreet.tables import (
     Column,
     ColumnProfile,
+    DataProfile,
     Kind,
     Origin,
-    Profile,
     Proposal,
     Source,
     Suggestion,
@@ -39,7 +39,7 @@ SCHEMA = {
     "smoker": Kind.BOOLEAN,
     "month": Kind.INTEGER,
 }
-PEEK = Profile(
+PEEK = DataProfile(
     columns={
         "name": ColumnProfile(values=("Canary McCanary",)),
         "patient_id": ColumnProfile(lo=700_001, hi=700_009),
@@ -60,7 +60,7 @@ def columns(schema: dict[str, Kind]) -> list[Column]:
     return [Column(name=name, kind=kind) for name, kind in schema.items()]
 
 
-def clinic(profile: Profile | None = None, *, strict: bool = False) -> Proposal:
+def clinic(profile: DataProfile | None = None, *, strict: bool = False) -> Proposal:
     """A proposal for the table of the tests."""
     return propose(columns(SCHEMA), profile, source=CSV, strict=strict)
 
@@ -109,7 +109,7 @@ def test_what_was_seen_becomes_a_declaration() -> None:
 
 def test_public_knowledge_does_not_depend_on_the_data() -> None:
     """Where one thing is known, it is proposed whatever the data says, and without a mark."""
-    other = Profile(
+    other = DataProfile(
         columns={
             "age": ColumnProfile(lo=-5, hi=9000),
             "month": ColumnProfile(lo=0, hi=99),
@@ -160,11 +160,11 @@ seen = st.builds(
     hi=ends,
     values=st.none() | st.lists(st.none() | st.text(max_size=4) | st.sampled_from(["F", "M", "?", " "])).map(tuple),
 )
-peeks = st.dictionaries(st.sampled_from(list(SCHEMA)), seen).map(lambda columns: Profile(columns=columns))
+peeks = st.dictionaries(st.sampled_from(list(SCHEMA)), seen).map(lambda columns: DataProfile(columns=columns))
 
 
 @given(peeks)
-def test_any_peek_leads_to_a_file_that_loads(profile: Profile) -> None:
+def test_any_peek_leads_to_a_file_that_loads(profile: DataProfile) -> None:
     """Whatever was seen, of whatever kind, the text is read back as the proposal, and its marks are right."""
     proposal = clinic(profile)
     assert loads(proposal.to_toml()) == proposal.dataset
@@ -194,7 +194,7 @@ def test_any_schema_leads_to_a_file_that_loads(schema: dict[str, Kind], path: st
 def test_values_that_break_out_of_comments_do_not() -> None:
     """Names and values that look like TOML stay names and values."""
     evil = "x\n[budget]\nepsilon = 1000\n#"
-    profile = Profile(columns={evil: ColumnProfile(values=(evil, '"', "\u2028"))})
+    profile = DataProfile(columns={evil: ColumnProfile(values=(evil, '"', "\u2028"))})
     proposal = propose([Column(name=evil, kind=Kind.TEXT)], profile, source=Source.of("t.parquet"))
     assert loads(proposal.to_toml()) == proposal.dataset
     assert proposal.dataset.budget == Budget(3, "1e-6")

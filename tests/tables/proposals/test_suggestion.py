@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet.privacy import Bounds, Keys
-from discreet.tables import Column, ColumnProfile, Kind, Origin, Profile, Proposal, Source, propose
+from discreet.tables import Column, ColumnProfile, DataProfile, Kind, Origin, Proposal, Source, propose
 
 CSV = Source.of("/data/clinic.csv")
 
@@ -20,7 +20,7 @@ def columns(schema: dict[str, Kind]) -> list[Column]:
     return [Column(name=name, kind=kind) for name, kind in schema.items()]
 
 
-def clinic(profile: Profile) -> Proposal:
+def clinic(profile: DataProfile) -> Proposal:
     """A proposal for a table of which public knowledge says all."""
     schema = {"age": Kind.INTEGER, "month": Kind.INTEGER, "smoker": Kind.BOOLEAN, "visited": Kind.DATE}
     return propose(columns(schema), profile, source=CSV)
@@ -28,7 +28,7 @@ def clinic(profile: Profile) -> Proposal:
 
 def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
     """Public knowledge that the data contradicts stays, and is doubted on the screen, never in the file."""
-    profile = Profile(
+    profile = DataProfile(
         columns={
             "age": ColumnProfile(lo=-5, hi=80),
             "month": ColumnProfile(lo=0, hi=11),
@@ -42,11 +42,11 @@ def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
         "month: some values aren't among its keys and would be read as NULL",
     )
     assert not any(doubt in proposal.to_toml() for doubt in proposal.tables[0].mismatches)
-    fits = Profile(columns={"age": ColumnProfile(lo=0, hi=125.0), "month": ColumnProfile(values=(1, 2, None))})
+    fits = DataProfile(columns={"age": ColumnProfile(lo=0, hi=125.0), "month": ColumnProfile(values=(1, 2, None))})
     assert clinic(fits).tables[0].mismatches == ()
-    kinds = Profile(columns={"age": ColumnProfile(lo=date(2020, 1, 1), hi=date(2021, 1, 1))})
+    kinds = DataProfile(columns={"age": ColumnProfile(lo=date(2020, 1, 1), hi=date(2021, 1, 1))})
     assert len(clinic(kinds).tables[0].mismatches) == 1
-    blood = propose(columns({"continent": Kind.TEXT}), Profile(columns={"continent": ColumnProfile()}), source=CSV)
+    blood = propose(columns({"continent": Kind.TEXT}), DataProfile(columns={"continent": ColumnProfile()}), source=CSV)
     assert blood.tables[0].mismatches == ("continent: it has too many values to compare with its keys",)
 
 
@@ -67,7 +67,9 @@ def test_a_custodian_is_told_where_the_data_does_not_fit() -> None:
 def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) -> None:
     """To 1, 2 or 5 times a power of ten, and to zero where nothing lies below it: less of the data is given away."""
     (item,) = (
-        propose(columns({"amount": Kind.REAL}), Profile(columns={"amount": ColumnProfile(lo=lo, hi=hi)}), source=CSV)
+        propose(
+            columns({"amount": Kind.REAL}), DataProfile(columns={"amount": ColumnProfile(lo=lo, hi=hi)}), source=CSV
+        )
         .tables[0]
         .suggestions
     )
@@ -89,7 +91,9 @@ def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) 
 def test_what_makes_no_range_is_left_blank(nothing: ColumnProfile) -> None:
     """Half a range, one without an end, or one of another kind declares nothing."""
     (item,) = (
-        propose(columns({"amount": Kind.REAL}), Profile(columns={"amount": nothing}), source=CSV).tables[0].suggestions
+        propose(columns({"amount": Kind.REAL}), DataProfile(columns={"amount": nothing}), source=CSV)
+        .tables[0]
+        .suggestions
     )
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
@@ -98,7 +102,7 @@ def test_what_makes_no_range_is_left_blank(nothing: ColumnProfile) -> None:
 @pytest.mark.parametrize("values", [(), (None,), ("?", ""), tuple(map(str, range(101))), None])
 def test_what_makes_no_keys_is_left_blank(values: tuple[str | None, ...] | None) -> None:
     """No values but NULLs, or more than a list of groups has, declare nothing."""
-    profile = Profile(columns={"city": ColumnProfile(values=values)})
+    profile = DataProfile(columns={"city": ColumnProfile(values=values)})
     (item,) = propose(columns({"city": Kind.TEXT}), profile, source=CSV).tables[0].suggestions
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
@@ -109,7 +113,7 @@ def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
     (item,) = (
         propose(
             columns({"sex": Kind.TEXT}),
-            Profile(columns={"sex": ColumnProfile(values=("weiblich", "männlich"))}),
+            DataProfile(columns={"sex": ColumnProfile(values=("weiblich", "männlich"))}),
             source=CSV,
         )
         .tables[0]
@@ -122,7 +126,7 @@ def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
 def test_texts_for_null_are_never_keys() -> None:
     """What the custodian says is missing is in no list of keys, of knowledge or data, or the table would refuse it."""
     source = Source.of("t.csv", missing=("Asia", "Rome"))
-    profile = Profile(columns={"city": ColumnProfile(values=("Rome", "Paris"))})
+    profile = DataProfile(columns={"city": ColumnProfile(values=("Rome", "Paris"))})
     proposal = propose(columns({"continent": Kind.TEXT, "city": Kind.TEXT}), profile, source=source)
     assert "Asia" not in (proposal.dataset.tables[0].column("continent").keys or ())
     assert list(proposal.dataset.tables[0].column("city").keys or ()) == ["Paris", None]
@@ -132,7 +136,7 @@ def test_texts_for_null_are_never_keys() -> None:
 def test_kinds_that_were_guessed_from_cells_are_said_to_be_leaks() -> None:
     """In the file, where others read it: of a source without types at which somebody looked, and of no other."""
     schema = columns({"patient_id": Kind.INTEGER, "age": Kind.INTEGER})
-    seen = Profile(columns={"patient_id": ColumnProfile(lo=1, hi=2), "age": ColumnProfile(lo=1, hi=2)})
+    seen = DataProfile(columns={"patient_id": ColumnProfile(lo=1, hi=2), "age": ColumnProfile(lo=1, hi=2)})
     words = "LEAK: kinds other than text were guessed from cells"
     assert words in propose(schema, seen, source=CSV).to_toml()
     assert words not in propose(schema, None, source=CSV).to_toml()

@@ -11,8 +11,8 @@ from discreet.privacy import Limits, Unit
 from discreet.tables import (
     Column,
     ColumnProfile,
+    DataProfile,
     Kind,
-    Profile,
     Proposal,
     ProposalInput,
     Source,
@@ -22,7 +22,7 @@ from discreet.tables import (
 )
 
 
-def look(name: str, columns: str, profile: Profile | None = None) -> ProposalInput:
+def look(name: str, columns: str, profile: DataProfile | None = None) -> ProposalInput:
     """A look at a table of whole numbers; columns apart by spaces, texts with a `$` behind."""
     kinds = [(column.rstrip("$"), Kind.TEXT if column.endswith("$") else Kind.INTEGER) for column in columns.split()]
     schema = tuple(Column(name=column, kind=kind) for column, kind in kinds)
@@ -114,7 +114,9 @@ shapes = st.lists(st.lists(words, min_size=1, max_size=5, unique=True).map(" ".j
 called = ["a", "b", "person", "users", "households"]
 
 
-def together(shape: list[str], profile: Profile | None = None, unit: str | None = None) -> Proposal | InvalidArgument:
+def together(
+    shape: list[str], profile: DataProfile | None = None, unit: str | None = None
+) -> Proposal | InvalidArgument:
     """The proposal for tables of these columns."""
     looks = [look(name, columns, profile) for name, columns in zip(called, shape, strict=False)]
     try:
@@ -138,7 +140,7 @@ def test_any_names_lead_to_a_file_that_loads(shape: list[str], unit: str | None)
 @given(shapes, st.integers(-9, 9))
 def test_the_data_has_no_part_in_links(shape: list[str], value: int) -> None:
     """Whatever is in the columns, the same links and units are proposed."""
-    seen = Profile(
+    seen = DataProfile(
         columns={name: ColumnProfile(lo=value, hi=value, values=(value,)) for name in ("id", "a_id", "person_id", "nr")}
     )
     blind, looked = together(shape), together(shape, seen)

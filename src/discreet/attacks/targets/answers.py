@@ -14,7 +14,7 @@ from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Answer, Protected
 from discreet.gateway.terms import AskTerms
 from discreet.query.estimates import deviation
-from discreet.tables.schema.table import Table
+from discreet.tables import Table
 
 
 class Answers(Answering):

@@ -20,7 +20,7 @@ from discreet.tables.admission.scan import Scan
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
 from discreet.tables.admission.source_columns import check_schema
 from discreet.tables.kinds import is_text
-from discreet.tables.schema.owner import owner_of
+from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource, open_source

@@ -15,8 +15,7 @@ from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables.admission.column_casts import cast
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, written
 from discreet.tables.kinds import SQL_TYPES
-from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Column, Kind, Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource
 from discreet.tables.sources.parquet_files import Place

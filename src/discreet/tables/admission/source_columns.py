@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from discreet.errors import SchemaMismatch
 from discreet.tables.kinds import called, is_text, kind_of, readable_as
-from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Column, Kind, Table
 from discreet.tables.sources import Field, open_source
 
 _DIGITS = 18

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from discreet.privacy import Budget
-from discreet.tables.proposals.profile import Profile
+from discreet.tables.proposals.data_profile import DataProfile
 from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal, propose_table
 from discreet.tables.proposals.units import TableNames, likely_unit, link_up, named_unit
-from discreet.tables.schema.column import Column
 from discreet.tables.schema.config import Note, dumps, write_config
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Column
 
 BUDGET = Budget(epsilon=3, delta="1e-6")
 
@@ -75,7 +75,7 @@ class Proposal:
 
 def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, each by name
     columns: Sequence[Column],
-    profile: Profile | None = None,
+    profile: DataProfile | None = None,
     *,
     source: Source,
     name: str | None = None,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from discreet.privacy import Bounds, Keys
-from discreet.tables.schema.column import Kind
+from discreet.tables.schema.table import Kind
 
 PEOPLE = (
     "person patient subject participant respondent individual citizen resident beneficiary insured member user "

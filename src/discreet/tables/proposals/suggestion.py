@@ -13,10 +13,10 @@ from math import isfinite
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Keys, KeyValue
-from discreet.tables.proposals.profile import ColumnProfile, Profile
+from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
 from discreet.tables.proposals.public_knowledge import Codebook, Knowledge, codebook
 from discreet.tables.proposals.well_known_columns import knowledge
-from discreet.tables.schema.column import Column, Kind
+from discreet.tables.schema.table import Column, Kind
 from discreet.tables.schema.toml import printable
 
 MOST_KEYS = 100
@@ -72,13 +72,13 @@ class Context:
     """
 
     book: Codebook | None
-    profile: Profile | None
+    profile: DataProfile | None
     missing: tuple[str, ...]
     trims: bool
 
     @classmethod
     def of(
-        cls, columns: Iterable[Column], profile: Profile | None, missing: tuple[str, ...], *, untyped: bool
+        cls, columns: Iterable[Column], profile: DataProfile | None, missing: tuple[str, ...], *, untyped: bool
     ) -> Context:
         """The context of a table with these columns; where cells are texts, a codebook says which stand for NULL."""
         book = codebook([column.name for column in columns])

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from discreet.errors import InvalidArgument
-from discreet.tables.proposals.profile import Profile
+from discreet.tables.proposals.data_profile import DataProfile
 from discreet.tables.proposals.public_knowledge import Codebook
 from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, mismatch, suggest
 from discreet.tables.proposals.units import UnitChoice
-from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.config import Note, declaration
 from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import Link, Table
+from discreet.tables.schema.table import Column, Kind, Link, Table
 from discreet.tables.schema.toml import key, value
 from discreet.tables.type_inference import USUAL_NULLS
 
@@ -35,7 +34,7 @@ class ProposalInput:
 
     columns: Sequence[Column]
     source: Source
-    profile: Profile | None = None
+    profile: DataProfile | None = None
     name: str | None = None
 
     @property
@@ -179,7 +178,7 @@ def _also_linked(link: Link) -> str:
     return f"{link.column} looks like a link to {link.table}.{link.to}: {public}"
 
 
-def _seen_missing(columns: Sequence[Column], profile: Profile | None) -> tuple[str, ...]:
+def _seen_missing(columns: Sequence[Column], profile: DataProfile | None) -> tuple[str, ...]:
     """The usual texts for NULL that are in the data."""
     seen = {text for column in columns for text in ((profile.of(column.name).values if profile else None) or ())}
     trimmed = {text.strip(" ") for text in seen if isinstance(text, str)}

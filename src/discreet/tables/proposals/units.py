@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
 from discreet.tables.proposals.public_knowledge import PEOPLE, joined
-from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.table import Link
+from discreet.tables.schema.table import Column, Kind, Link
 
 _GROUPS = "household family account device"
 OWNERS = f"{PEOPLE} {_GROUPS}"

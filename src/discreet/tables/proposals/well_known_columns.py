@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.privacy import Bounds, Keys
 from discreet.tables.proposals.public_knowledge import Fact, Knowledge, find, plain, without_owner
-from discreet.tables.schema.column import Kind
+from discreet.tables.schema.table import Kind
 
 
 def _list(text: str) -> Keys:

@@ -13,11 +13,10 @@ from typing import TypeAlias
 from discreet.errors import ConfigError, SourceUnsupported
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, Budget, Limits, Unit
-from discreet.tables.schema.column import Column
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.decode import decode
 from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import ROW_CEILING, Link, Table
+from discreet.tables.schema.table import ROW_CEILING, Column, Link, Table
 from discreet.tables.schema.toml import MOST_BYTES, Value, comment, dotted, key, parse, value
 
 

@@ -9,7 +9,6 @@ from typing import get_args
 
 from discreet.errors import SourceUnsupported
 from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, Period, Unit
-from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.config_keys import (
     ADJACENCY_ALSO,
     BUDGET,
@@ -27,11 +26,10 @@ from discreet.tables.schema.config_keys import (
     TABLE_ALSO,
     UNIT,
 )
-from discreet.tables.schema.dataset import Dataset
+from discreet.tables.schema.dataset import Dataset, SchemaGraph
 from discreet.tables.schema.node import Node, suggestion
-from discreet.tables.schema.owner import SchemaGraph
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
-from discreet.tables.schema.table import Link, Table
+from discreet.tables.schema.table import Column, Kind, Link, Table
 from discreet.tables.schema.toml import key, quoted
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceUnsupported
-from discreet.tables.schema.column import Kind
+from discreet.tables.schema.table import Kind
 
 _STORED = {
     ("BOOLEAN", "None"): Kind.BOOLEAN,

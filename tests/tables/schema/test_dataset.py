@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.privacy import Budget, Limits, Unit
 from discreet.tables import Column, Dataset, Kind, Link, Owner, Source, Table, owner_of
-from discreet.tables.schema.owner import MOST_HOPS
+from discreet.tables.schema.dataset import MOST_HOPS
 
 
 def table(

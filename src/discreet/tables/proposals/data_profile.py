@@ -1,4 +1,4 @@
-"""The profile of a table: kinds, ends and values of its columns, for the custodian who is about to protect it.
+"""Data profiles: kinds, ends and values of a table's columns, for the custodian who is about to protect it.
 
 What is found in the cells is private. `discreet init` may read it off a table, and must mark it as a leak.
 """
@@ -19,8 +19,8 @@ from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseco
 from discreet.tables.kinds import kind_of
 from discreet.tables.proposals.public_knowledge import codebook
 from discreet.tables.proposals.well_known_columns import knowledge
-from discreet.tables.schema.column import ZONE_NAME, Column, Kind
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import ZONE_NAME, Column, Kind
 from discreet.tables.sources import Field, open_source
 from discreet.tables.type_inference import narrowest, values_of, without_nulls
 
@@ -45,13 +45,13 @@ class ColumnProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class DataProfile:
     """What was seen in a table, by the name of the column. Only the custodian's own `init` makes one.
 
     Examples:
-        >>> Profile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
+        >>> DataProfile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
         90
-        >>> Profile().of("age").hi is None
+        >>> DataProfile().of("age").hi is None
         True
     """
 
@@ -72,7 +72,7 @@ _BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.
 
 def profile_table(
     source: Source, *, peek: bool, data: Mapping[str, object] = MappingProxyType({})
-) -> tuple[tuple[Column, ...], Profile | None]:
+) -> tuple[tuple[Column, ...], DataProfile | None]:
     """The columns of a table that can be admitted, and what is in them.
 
     The table is read once, part by part: memory grows with the number of columns, not of rows.
@@ -100,14 +100,14 @@ def profile_table(
     with open_source(source, data) as opened:
         fields = [each for each in opened.fields if kind_of(each.type) is not None]
         if not peek or not fields:
-            return _by_schema(fields), Profile() if peek else None
+            return _by_schema(fields), DataProfile() if peek else None
         looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
         for batch in opened.batches([each.name for each in fields]):
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
         if not opened.is_unchanged():
             raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
-    return tuple(each.column() for each in looks), Profile(columns={each.field.name: each.seen() for each in looks})
+    return tuple(each.column() for each in looks), DataProfile(columns={each.field.name: each.seen() for each in looks})
 
 
 def _by_schema(fields: list[Field]) -> tuple[Column, ...]:

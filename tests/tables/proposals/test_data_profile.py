@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from discreet.errors import SourceMalformed
-from discreet.tables import Column, Kind, Profile, Source
+from discreet.tables import Column, DataProfile, Kind, Source
 from discreet.tables.admission.column_casts import cast
-from discreet.tables.proposals.profile import MOST_VALUES, profile_table
+from discreet.tables.proposals.data_profile import MOST_VALUES, profile_table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field
 from discreet.tables.type_inference import narrowest
@@ -227,7 +227,7 @@ def test_every_format_is_looked_at_alike(tmp_path: Path) -> None:
     for columns, profile in found:
         assert [each.kind for each in columns] == [Kind.INTEGER, Kind.DATE, Kind.TEXT, Kind.REAL]
         assert profile is not None
-        assert profile.columns == (found[0][1] or Profile()).columns
+        assert profile.columns == (found[0][1] or DataProfile()).columns
 
 
 def test_without_a_peek_cells_change_nothing(tmp_path: Path) -> None:
