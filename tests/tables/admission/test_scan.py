@@ -298,11 +298,13 @@ STORED = {
 }
 
 
-def test_a_time_that_duckdb_has_no_value_for_is_refused(tmp_path: Path) -> None:
-    """DuckDB fails on the whole column, and so would every question."""
-    values = pa.array([0, -(2**63)], pa.int64()).cast(pa.timestamp("us"))
-    with pytest.raises(SourceUnsupported, match="beyond all calendars") as refusal:
-        admitted(write(tmp_path / "people.parquet", values), Kind.TIMESTAMP)
+@pytest.mark.parametrize("statistics", [False, True])
+@pytest.mark.parametrize("first", [-(2**63), -(2**63) + 2, -9_223_372_022_400_000_001])
+def test_a_time_that_duckdb_has_no_value_for_is_refused(first: int, tmp_path: Path, *, statistics: bool) -> None:
+    """DuckDB fails on the whole column, and so would every question. The column is named, and how often it happens."""
+    values = pa.array([0, None, first], pa.int64()).cast(pa.timestamp("us"))
+    with pytest.raises(SourceUnsupported, match="times before DuckDB's first: 'x' 1") as refusal:
+        admitted(write(tmp_path / "people.parquet", values, write_statistics=statistics), Kind.TIMESTAMP)
     assert refusal.value.__context__ is None
 
 

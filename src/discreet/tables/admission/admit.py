@@ -105,7 +105,7 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     places = places_of(table.source.location)
     scan = Scan(table, identifying(table, tables), required(table, tables), progress)
     problem = SourceUnsupported(
-        f"DuckDB can't read table {table.name!r} in place: it is damaged, or holds a time beyond all calendars",
+        f"DuckDB can't read table {table.name!r} in place: it is damaged",
         hint="admit it as a copy: leave in_place out",
     )
     try:

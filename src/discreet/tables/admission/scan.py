@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from discreet.tables.sources.parquet_footers import Footer
 
 _COPY = "admit it as a copy: leave in_place out"
+_FIRST_TIME = -9_223_372_022_400_000_000
+"""DuckDB's first timestamp, in microseconds: of one before it, it fails on the whole column, or on its statistics."""
+_MINUS_INFINITY = -(2**63) + 1
+"""It reads this one, which no snapshot holds either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +110,26 @@ class Scan:
         known = {each.name.casefold(): each.name for each in source.fields}
         fields = {known[column.casefold()]: stored for column, stored in names.items()}
         groups = [group for footer in footers for group in footer.groups]
-        wrong, rows = wrong_groups(groups, self._counted(source, list(fields)), fields)
+        beyond = Counter[str]()
+        wrong, rows = wrong_groups(groups, self._counted(source, list(fields), beyond), fields)
         self._refuse("bytes that aren't UTF-8", source.unreadable)
+        self._refuse("times before DuckDB's first", beyond)
         self._refuse("row groups of which their footer says what isn't so", Counter(wrong))
         return rows
 
-    def _counted(self, source: OpenSource, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, while somebody is told how many there were."""
+    def _counted(self, source: OpenSource, names: Sequence[str], beyond: Counter[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, while somebody is told how many there were, and times are counted that DuckDB fails on."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         rows = 0
         for batch in source.batches(names):
             rows += batch.num_rows
+            for each, column in zip(names, batch.columns, strict=True):
+                if pa.types.is_timestamp(column.type):
+                    ticks = column.cast(pa.int64())
+                    early = pc.and_(pc.less(ticks, _FIRST_TIME), pc.not_equal(ticks, _MINUS_INFINITY))
+                    beyond[each] += pc.sum(early).as_py() or 0
             self.progress(self.table.name, rows)
             yield batch
 
