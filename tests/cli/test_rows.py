@@ -119,6 +119,22 @@ def test_a_file_beside_is_written_alike(here: Path, run: Any) -> None:
     assert linked.exit_code == 0, linked.output
 
 
+def test_what_of_a_file_beside_is_not_read_is_said(here: Path, run: Any) -> None:
+    """Of a population and of an auxiliary table, as of the table itself."""
+    (here / "t.csv").write_text(WRITTEN)
+    (here / "all.csv").write_text(WRITTEN + "30,5;00;flu\n30,5\n")
+    options = ["--delimiter", ";", "--decimal", ",", "--skip-malformed"]
+    said = "1 malformed line was left out"
+    told = ["-q", "alter,plz", "--population", "all.csv", *options]
+    found = run("risk", "t.csv", *told, "--format", "json", "--html", "t.html")
+    assert json.loads(found.stdout)["unread"] == [f"of the population: {said}"]
+    assert f"Not read: of the population: {said}." in (here / "t.html").read_text()
+    assert f"of the population: {said}" in run("risk", "t.csv", *told).stdout
+    linked = run("attack", "linkage", "t.csv", "--auxiliary", "all.csv", "--on", "alter,plz", *options)
+    assert linked.exit_code == 0, linked.output
+    assert linked.stderr == f"of the auxiliary table: {said}\n"
+
+
 @pytest.mark.parametrize("command", [["risk"], ["anonymize"], ["attack", "linkage"]])
 @pytest.mark.parametrize(
     ("arguments", "says"),

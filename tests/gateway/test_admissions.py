@@ -184,6 +184,41 @@ def test_a_schedule_says_nothing_about_the_sources(tmp_path: Path, *, fails: boo
     assert len(marks.fetchall()) == 2
 
 
+@pytest.mark.parametrize("unforeseen", [MemoryError, KeyError, RecursionError, AssertionError])
+def test_a_schedule_advances_whatever_is_raised(
+    unforeseen: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that nobody foresaw may depend on a row: the number goes up, and only the custodian hears of it."""
+    path = write(tmp_path / "people.parquet", people(30, 40))
+    account = protected(tmp_path, path)
+
+    def fail(*_: object, **__: object) -> None:
+        raise unforeseen("CANARY")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.gateway.admissions.admit", fail)
+        done = account.admissions.admit_on_schedule()
+    assert done.version == 2
+    assert unforeseen.__name__ in done.problem
+    assert "CANARY" not in done.problem
+    assert account.ask(COUNT, epsilon=400)["n"][0] == 2
+    assert account.verify().holds
+    assert len(snapshots(tmp_path)) == 1
+
+
+def test_a_schedule_stops_where_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is no failure of the sources."""
+    account = protected(tmp_path, write(tmp_path / "people.parquet", people(30, 40)))
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.gateway.admissions.admit", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        account.admissions.admit_on_schedule()
+    assert account.admissions.current().admitted[""].version == 1
+
+
 def test_a_schedule_needs_something_to_serve(tmp_path: Path) -> None:
     """The first admission fails as any other does."""
     path = write(tmp_path / "people.parquet", people(30))

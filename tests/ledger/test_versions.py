@@ -14,8 +14,8 @@ import pytest
 
 from discreet.errors import AdmissionConflict, InvalidArgument
 from discreet.ledger import Account, Ledger, Problem
-from discreet.ledger.book import Offered
 from discreet.ledger.row import Kind, Row
+from discreet.ledger.transaction import Offered
 from discreet.privacy import Budget
 from support.ledgers import admitted, ask, laplace, raised, rewrite, rows, sql
 

@@ -1,4 +1,4 @@
-"""CSV read sign by sign: slow, plain, and by another road than `discreet.tables.sources.csv`."""
+"""CSV read sign by sign: slow, plain, and by another road than `discreet.tables.sources.csv_records`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from discreet.anonymity.hierarchies.texts import are_whole, dotted_days, is_numb
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records, read
 from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.tables.schema.column import Kind
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,10 +5,10 @@ What identifies, and what is publicly known of a column, is in `discreet.tables`
 
 from __future__ import annotations
 
-from discreet.tables.proposals.facts import knowledge
-from discreet.tables.proposals.ids import rank_of_id
-from discreet.tables.proposals.knowledge import joined, plain, without_owner
-from discreet.tables.schema.column import Column, Kind
+from discreet.tables import Column, Kind
+from discreet.tables.proposals.public_knowledge import joined, plain, without_owner
+from discreet.tables.proposals.units import rank_of_id
+from discreet.tables.proposals.well_known_columns import knowledge
 
 _SENSITIVE = (
     "diagnosis diagnoses disease diseases disorder illness ailment condition comorbidity comorbidities complication "

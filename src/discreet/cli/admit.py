@@ -58,7 +58,7 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     With --scheduled the exit code is 7 where the sources couldn't be read and the earlier snapshot serves again.
     """
     from discreet.gateway import admissions_of
-    from discreet.tables.schema.config import load_config
+    from discreet.tables import load_config
 
     dataset = load_config(config)
     most = _part(at_most_unreadable)

@@ -92,7 +92,7 @@ def _found(  # noqa: PLR0913, PLR0917 — what was said on the command line
         ]
     from discreet.audit.question import QUESTION_DRAWS, audit_question
     from discreet.gateway.terms import PlanTerms
-    from discreet.tables.schema.config import load_config
+    from discreet.tables import load_config
 
     terms = PlanTerms(epsilon=epsilon, delta=delta, rho=rho, dialect=dialect)
     return [

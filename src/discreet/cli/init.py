@@ -17,7 +17,7 @@ from discreet.cli.common.screen import console, printable, say, working
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from discreet.tables import Look, Proposal, TableProposal
+    from discreet.tables import Proposal, ProposalInput, TableProposal
 
 
 _GUESSED = "guessed from the cells of CSV files, of which one can change a kind: correct them, or use --strict"
@@ -65,7 +65,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
     _show(proposal, output, files, table, strict=strict)
 
 
-def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
+def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[ProposalInput]:
     """A look at each file.
 
     Raises:
@@ -73,14 +73,14 @@ def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Look]:
     """
     from discreet.errors import InvalidArgument
     from discreet.gateway import inspect
-    from discreet.tables import Look
+    from discreet.tables import ProposalInput
 
     if table is not None and len(files) > 1:
         raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
     looks = []
     for file in files:
-        columns, peek, source = inspect(file, table=table, peek=not strict)
-        looks.append(Look(columns=columns, source=source, peek=peek))
+        columns, profile, source = inspect(file, table=table, peek=not strict)
+        looks.append(ProposalInput(columns=columns, source=source, profile=profile))
     return looks
 
 
@@ -137,7 +137,12 @@ def _show(proposal: Proposal, output: Path, files: list[Path], table: str | None
     for each in proposal.tables:
         of = "" if is_one else f"{each.table.name}: "
         known = f"{each.codebook.title} ({each.codebook.reference})" if each.codebook else ""
-        words = {"known as": known, "unit": _unit(each), "leaks": _leaks(each), "doubts": "; ".join(each.doubts)}
+        words = {
+            "known as": known,
+            "unit": _unit(each),
+            "leaks": _leaks(each),
+            "mismatches": "; ".join(each.mismatches),
+        }
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
     if not strict and any(each.table.source.kind == "csv" for each in proposal.tables):
         facts.append(("kinds", _GUESSED))

@@ -188,11 +188,11 @@ class Admissions:
         """
         with self._turn:
             done: list[AdmissionReport] = []
-            failed: DiscreetError | None = None
+            failed: Exception | None = None
             for each in self._groups(group):
                 try:
                     done.append(self._on_schedule(each, progress, at_most_unreadable, keep))
-                except DiscreetError as error:  # the others have their tick all the same
+                except Exception as error:  # noqa: BLE001 — the others have their tick all the same; raised below
                     failed = failed or error
             if failed is not None:
                 raise failed
@@ -267,19 +267,23 @@ class Admissions:
     def _on_schedule(self, group: str, progress: Progress, at_most_unreadable: Fraction, keep: int) -> AdmissionReport:
         """Put a next version of a group in force, whatever happens."""
         before = self._account.admitted(group)
-        try:
+        if before is None:
             return self._admit((group,), progress, at_most_unreadable, keep)
-        except DiscreetError as error:
-            if before is None:
-                raise
-            problem = error
-        report = self._put_in_force({group: before.version}, lambda _, folder: self._handed_on(before, folder))
+        after = {group: before.version}
+        try:
+            report = self._put_in_force(
+                after, lambda group, folder: self._read(group, folder, progress, at_most_unreadable)
+            )
+        except Exception as error:  # noqa: BLE001 — whether one was foreseen may depend on a row, and the tick mustn't
+            problem = _problem(error)
+            report = self._put_in_force(after, lambda _, folder: self._handed_on(before, folder))
+            report = replace(report, problem=problem)
         self._sweep((group,), keep)
-        return replace(report, problem=str(problem))
+        return report
 
     def _put_in_force(self, after: Mapping[str, int], read: Callable[[str, Path | None], Snapshot]) -> AdmissionReport:
         """Make snapshots and name them in the ledger: from that moment on they are in force, all of them or none."""
-        from discreet.ledger.book import Offered
+        from discreet.ledger.transaction import Offered
 
         newest = max(map(self._account.versions, self._dataset.groups))
         made: dict[str, Snapshot] = {}
@@ -425,6 +429,13 @@ class Admissions:
             own = folder_of(root, self._dataset.name)
             for folder in {own, *root.glob(f"{own.name}@*")} - declared:
                 sweep(folder, [])
+
+
+def _problem(error: Exception) -> str:
+    """Why sources couldn't be read, in words. Those of an error that nobody foresaw may quote a row."""
+    if isinstance(error, DiscreetError):
+        return str(error)
+    return f"{type(error).__name__}, which nobody foresaw (`discreet admit` shows where it comes from)"
 
 
 def _check_unreadable(table: str, found: Mapping[str, Any], most: Fraction) -> None:

@@ -9,8 +9,7 @@ from typing import TypeAlias
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables import Column, Kind, Link, Source, Table
-from discreet.tables.schema.column import kind_of
-from discreet.tables.schema.table import ROW_CEILING
+from discreet.tables.schema.table import ROW_CEILING, kind_of
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""

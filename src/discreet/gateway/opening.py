@@ -11,10 +11,9 @@ from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import Declaration, DeclaredTable, table
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
-from discreet.tables import Column, Dataset, Peek, Source, Table
+from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
-from discreet.tables.proposals.look import look
-from discreet.tables.schema.config import load_config
+from discreet.tables.proposals.data_profile import profile_table
 from discreet.tables.schema.table import ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
@@ -203,7 +202,7 @@ def admissions_of(dataset: Dataset) -> Iterator[Admissions]:
 
 def inspect(
     path: str | Path, *, table: str | None = None, peek: bool
-) -> tuple[tuple[Column, ...], Peek | None, Source]:
+) -> tuple[tuple[Column, ...], DataProfile | None, Source]:
     """Look at a table for the custodian who is about to protect it. Nothing of it may reach an analyst.
 
     Args:
@@ -220,7 +219,7 @@ def inspect(
         SourceError: the file can't be opened.
     """
     source = source_at(path, table)
-    columns, seen = look(source, peek=peek)
+    columns, seen = profile_table(source, peek=peek)
     return columns, seen, source
 
 

@@ -1,9 +1,9 @@
 """The durable account: reserve, commit, verify."""
 
 from discreet.ledger.account import Account, Reservation, Stored
-from discreet.ledger.book import Admitted
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.verify import Problem, Verification
+from discreet.ledger.transaction import Admitted
+from discreet.ledger.verification import Problem, Verification
 
 __all__ = ["Account", "Admitted", "Entry", "Ledger", "Problem", "Reservation", "State", "Stored", "Verification"]

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.book import Admitted, Book, Debit, Offered, number_of, version_of
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
 from discreet.privacy import Event
 from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
+    from discreet.ledger.schema import Topic
     from discreet.ledger.store import Store
-    from discreet.ledger.topics import Topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +85,8 @@ class Account:
         self._store = store
         self._adjacency = declaration.adjacency
         self._read: Mapping[int, tuple[Row, Stored]] = {}
-        if store.read(lambda chain: self._book(chain).declared()) != declaration:
-            store.write(lambda chain: self._book(chain).declare(declaration))
+        if store.read(lambda chain: self._transaction(chain).declared()) != declaration:
+            store.write(lambda chain: self._transaction(chain).declare(declaration))
 
     def admitted(self, group: str = "") -> Admitted | None:
         """The version of the tables in force; None if none was admitted yet.
@@ -97,7 +97,7 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        return self._store.read(lambda chain: self._book(chain).admitted(group))
+        return self._store.read(lambda chain: self._transaction(chain).admitted(group))
 
     def in_force(self, groups: Iterable[str]) -> dict[str, Admitted | None]:
         """The versions of several refresh groups that are in force at one moment; None for one never admitted.
@@ -109,7 +109,7 @@ class Account:
             LedgerError: the ledger can't be read.
         """
         wanted = tuple(groups)
-        return self._store.read(lambda chain: {group: self._book(chain).admitted(group) for group in wanted})
+        return self._store.read(lambda chain: {group: self._transaction(chain).admitted(group) for group in wanted})
 
     def versions(self, group: str = "") -> int:
         """The number of the newest version of the tables of a group; 0 if there is none.
@@ -117,7 +117,7 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        return self._store.read(lambda chain: self._book(chain).versions(group))
+        return self._store.read(lambda chain: self._transaction(chain).versions(group))
 
     def of_groups(self, version: int, groups: frozenset[str]) -> int:
         """The number under which groups were in force together when a version of the account came; 0 if one wasn't.
@@ -129,7 +129,7 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        return self._store.read(lambda chain: self._book(chain).of_groups(version, groups))
+        return self._store.read(lambda chain: self._transaction(chain).of_groups(version, groups))
 
     def admit(self, contents: str, *, snapshot: str = "", after: int, group: str = "") -> Admitted:
         """Put a new version of a group's tables in force: the account's next number, whatever the tables hold.
@@ -157,7 +157,7 @@ class Account:
         Raises:
             AdmissionConflict, LedgerError: as for `admit`.
         """
-        return self._store.write(lambda chain: [self._book(chain).put_in_force(each) for each in offered])
+        return self._store.write(lambda chain: [self._transaction(chain).put_in_force(each) for each in offered])
 
     def holds(self, admitted: Admitted, contents: str) -> bool:
         """Whether a version holds what this digest is of.
@@ -165,7 +165,9 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        found = self._store.read(lambda chain: self._book(chain).mark(admitted.version, contents, admitted.group))
+        found = self._store.read(
+            lambda chain: self._transaction(chain).mark(admitted.version, contents, admitted.group)
+        )
         return compare_digest(found, admitted.mark)
 
     def stored(self, question: str, version: int) -> Stored | None:
@@ -178,7 +180,9 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-        row = self._store.read(lambda chain: self._book(chain).first(Kind.COMMIT, digest=question, version=version))
+        row = self._store.read(
+            lambda chain: self._transaction(chain).first(Kind.COMMIT, digest=question, version=version)
+        )
         return None if row is None else _stored(row)
 
     def about(self, topic: str, version: int, most: int, *, asked: str = "") -> list[Stored]:
@@ -197,7 +201,7 @@ class Account:
         checked = {seq: row for seq, (row, _) in read.items()}
 
         def look(chain: Chain) -> tuple[Row | None, list[Row]]:
-            own = self._book(chain).first(Kind.COMMIT, digest=asked, version=version) if asked else None
+            own = self._transaction(chain).first(Kind.COMMIT, digest=asked, version=version) if asked else None
             return own, [] if own else chain.about(self.name, version, topic, most, checked)
 
         own, rows = self._store.read(look)
@@ -245,8 +249,8 @@ class Account:
         )
 
         def pay(chain: Chain) -> Row:
-            book = self._book(chain)
-            return book.reserve(book.in_force(self._adjacency), debit)
+            transaction = self._transaction(chain)
+            return transaction.reserve(transaction.in_force(self._adjacency), debit)
 
         row = self._store.write(pay)
         return Reservation(
@@ -266,8 +270,8 @@ class Account:
         cost = Charge.zero() + charge_of(event)
 
         def admit(chain: Chain) -> None:
-            book = self._book(chain)
-            book.admit(book.in_force(self._adjacency), cost, analyst)
+            transaction = self._transaction(chain)
+            transaction.admit(transaction.in_force(self._adjacency), cost, analyst)
 
         self._store.read(admit)
 
@@ -308,7 +312,7 @@ class Account:
 
     def spent(self, analyst: str | None = None) -> Charge:
         """What was spent so far, by everyone or by one analyst: answered, failed and unfinished questions alike."""
-        return self._store.read(lambda chain: self._book(chain).spent(analyst))
+        return self._store.read(lambda chain: self._transaction(chain).spent(analyst))
 
     def remaining(self, analyst: str | None = None) -> Remaining:
         """What a next question may cost, by itself or asked by one analyst, whom the account's budget binds as well.
@@ -318,8 +322,8 @@ class Account:
         """
 
         def left(chain: Chain) -> Remaining:
-            book = self._book(chain)
-            return book.remaining(book.in_force(self._adjacency), analyst)
+            transaction = self._transaction(chain)
+            return transaction.remaining(transaction.in_force(self._adjacency), analyst)
 
         return self._store.read(left)
 
@@ -327,15 +331,15 @@ class Account:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
 
-    def _book(self, chain: Chain) -> Book:
+    def _transaction(self, chain: Chain) -> AccountTransaction:
         """The account within a transaction."""
-        return Book(chain, self.name)
+        return AccountTransaction(chain, self.name)
 
     def _settle(self, reservation: Reservation, kind: Kind, body: str, topics: Iterable[Topic] = ()) -> Row:
         """Append the outcome of a reservation."""
         known = tuple(topics)  # the transaction may be tried again
         return self._store.write(
-            lambda chain: self._book(chain).settle(kind, reservation.entry, reservation.receipt, body, known)
+            lambda chain: self._transaction(chain).settle(kind, reservation.entry, reservation.receipt, body, known)
         )
 
 

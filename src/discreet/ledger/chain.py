@@ -1,20 +1,21 @@
-"""The chain of entries, as seen and extended within one transaction."""
+"""The chain of entries, as seen and extended within one transaction; and the secret that its head holds."""
 
 from __future__ import annotations
 
+import hmac
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
-from discreet.ledger.schema import ENTRY, LEDGER
-from discreet.ledger.secret import commitment, is_secret
-from discreet.ledger.topics import Topic, note, places
+from discreet.ledger.schema import ENTRY, LEDGER, Topic, note, places
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""
@@ -24,6 +25,9 @@ BEGINNING = -(2**62)
 
 _RESTORE = "restore the ledger from a copy"
 
+_BYTES = 32
+_SECRET = re.compile(f"[0-9a-f]{{{2 * _BYTES}}}")
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -31,7 +35,8 @@ class Head:
 
     Args:
         format: of the ledger.
-        secret: the key of its marks, in hexadecimal.
+        secret: the key under which the ledger remembers what each version of the tables holds, and nothing else; in
+            hexadecimal.
         seq: of the last entry.
         hash: of the last entry.
     """
@@ -40,6 +45,15 @@ class Head:
     secret: str
     seq: int
     hash: str
+
+    @property
+    def commitment(self) -> str:
+        """What the chain holds of the secret, so that it can't be exchanged unnoticed; says nothing about it."""
+        return commitment(self.secret)
+
+    def mark(self, account: str, version: int, contents: str, group: str = "") -> str:
+        """What the ledger holds of the contents of a version; see `mark`."""
+        return mark(self.secret, account, version, contents, group)
 
 
 _NAMES = ENTRY.columns.keys()
@@ -156,13 +170,13 @@ class Chain:
         return head
 
 
-def found_chain(connection: Connection, secret: str) -> None:
-    """Write the first entry of a new ledger, and its head.
+def begin_chain(connection: Connection) -> None:
+    """Write the first entry of a new ledger, and its head, with a secret of its own.
 
     Args:
         connection: inside a transaction, in which the tables were made.
-        secret: of the new ledger.
     """
+    secret = new_secret()
     body = to_body({"format": FORMAT, "secret": commitment(secret)})
     row = Row.sealed(seq=1, at=now(), kind=str(Kind.OPEN), body=body, previous=GENESIS)
     connection.execute(insert(ENTRY).values(row.columns()))
@@ -191,3 +205,37 @@ def _damaged(seq: int) -> LedgerCorrupt:
         f"entry {seq} of the ledger isn't what was written",
         hint=f"`discreet verify` says what is damaged; {_RESTORE}",
     )
+
+
+def new_secret() -> str:
+    """A secret for a new ledger, in hexadecimal: 256 bits that nobody can guess."""
+    from discreet.entropy import fresh_bytes
+
+    return fresh_bytes(_BYTES).hex()
+
+
+def is_secret(text: object) -> bool:
+    """Whether this could be what `new_secret` made."""
+    return isinstance(text, str) and _SECRET.fullmatch(text) is not None
+
+
+def commitment(secret: str) -> str:
+    """What the chain holds of the secret, so that it can't be exchanged unnoticed; says nothing about it."""
+    return sha256(secret.encode("ascii")).hexdigest()
+
+
+def mark(secret: str, account: str, version: int, contents: str, group: str = "") -> str:
+    """What the ledger holds of the contents of a version, whose digest is made from private data.
+
+    An HMAC: whoever has a candidate for the data, but not the secret, can't find out whether it is the right one. The
+    version goes into it, so that two marks don't tell either whether two versions hold the same; and the refresh group,
+    unless it is the one without a name.
+
+    Examples:
+        >>> mark("00" * 32, "census", 1, "data") == mark("11" * 32, "census", 1, "data")
+        False
+        >>> mark("00" * 32, "census", 1, "data") == mark("00" * 32, "census", 2, "data")
+        False
+    """
+    parts = [account, str(version), *([group] if group else []), contents]
+    return hmac.new(bytes.fromhex(secret), "\0".join(parts).encode(), sha256).hexdigest()

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
-from discreet.ledger.amounts import from_columns
-from discreet.ledger.book import group_of
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row
+from discreet.ledger.row import Kind, Row, from_columns
+from discreet.ledger.transaction import group_of
 
 if TYPE_CHECKING:
     from discreet.ledger.store import Store

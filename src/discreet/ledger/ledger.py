@@ -11,7 +11,7 @@ from discreet.errors import InvalidArgument
 from discreet.ledger.account import Account
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.location import locate
-from discreet.ledger.verify import Verification, verify
+from discreet.ledger.verification import Verification, verify
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget
 
 if TYPE_CHECKING:
@@ -67,9 +67,8 @@ class Ledger:
             LedgerCorrupt: it is visibly damaged. Less visible damage is found by `verify`.
             InvalidArgument: the URL can't be read, or means a database in memory; or `patience` is out of range.
         """
-        from discreet.ledger.faults import missing
-        from discreet.ledger.founding import found
-        from discreet.ledger.store import Store
+        from discreet.ledger.database_errors import missing
+        from discreet.ledger.store import Store, create_ledger
 
         if not 0 < patience <= _LONGEST:
             raise InvalidArgument(f"patience must be above 0 and at most {_LONGEST} seconds, not {patience}")
@@ -79,7 +78,7 @@ class Ledger:
             if not store.exists():
                 if not create:
                     raise missing(store.location)
-                found(store, patience)
+                create_ledger(store, patience)
             store.read(lambda chain: chain.head)  # checks the format
             undo.pop_all()
         return cls(store)

@@ -14,22 +14,27 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import RLock
 from time import monotonic
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, NullPool, Pool, create_engine, inspect
+from sqlalchemy import Connection, Engine, NullPool, Pool, create_engine, inspect, select
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
-from discreet.ledger.chain import Chain, Head
-from discreet.ledger.faults import lost_race, typed
+from discreet.ledger.chain import Chain, Head, begin_chain
+from discreet.ledger.database_errors import lost_race, typed
 from discreet.ledger.location import File, Server
-from discreet.ledger.schema import ENTRY, LEDGER
+from discreet.ledger.schema import ENTRY, LEDGER, METADATA
 
 _T = TypeVar("_T")
+
+_CREATION_LOCK = 0x64697363
+"""The number of the lock for which creators of ledgers on one PostgreSQL server queue: "disc"."""
 
 _TURN = RLock()
 """Held during a transaction, and during a fork: a child must not start life in the middle of one, because SQLite in
@@ -246,3 +251,65 @@ def _prepare_postgres(connection: Connection, patience: float) -> None:
         "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
     )
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")
+
+
+def create_ledger(store: Store, patience: float) -> None:
+    """Make a new ledger, unless another process makes it first.
+
+    A file is written beside its place under another name, and linked to its place when it is whole and on the disk:
+    so a process killed half way leaves no half ledger, a ledger that is there is never overwritten, and an empty file
+    in its place is always damage.
+
+    Args:
+        store: where it shall be.
+        patience: for how many seconds to wait for other processes' locks.
+
+    Raises:
+        LedgerUnavailable: it can't be written there.
+    """
+    if isinstance(store.location, File):
+        _create_file(store.location, patience)
+    else:
+        store.plainly(_create_tables, write=True)
+
+
+def _create_file(file: File, patience: float) -> None:
+    """Make a ledger file."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{file.path.name}.", suffix=".new", dir=file.path.parent)
+        os.close(handle)
+        draft = Path(name)
+        try:
+            Store(File(draft), patience).plainly(_create_tables, write=True)
+            _link(draft, file.path)
+        finally:
+            draft.unlink()
+            draft.with_name(f"{draft.name}-journal").unlink(missing_ok=True)  # left if the disk is full
+    except OSError as error:
+        raise LedgerUnavailable(
+            f"no ledger can be made at {file}: {os.strerror(error.errno or 0)}",
+            hint="its folder must exist, be writable, and lie on a disk that can link files",
+        ) from None
+
+
+def _link(draft: Path, place: Path) -> None:
+    """Put the finished file in its place, and the place on the disk."""
+    try:
+        os.link(draft, place)
+    except FileExistsError:  # another process came first
+        return
+    if os.name == "posix":  # elsewhere a folder can't be synced, and needn't be
+        folder = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _create_tables(connection: Connection) -> None:
+    """Make the tables and the first entry."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")
+    METADATA.create_all(connection)
+    if connection.execute(select(LEDGER.c.seq)).first() is None:  # no other process came first
+        begin_chain(connection)

@@ -1,28 +1,26 @@
 """Tables: what is declared of them, and what is proposed to be declared."""
 
-from discreet.tables.proposals.peek import Peek, Seen
+from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
 from discreet.tables.proposals.proposal import Proposal, propose, propose_together
 from discreet.tables.proposals.suggestion import Origin, Suggestion
-from discreet.tables.proposals.table_proposal import Look, TableProposal
-from discreet.tables.schema.column import Column, Kind
+from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal
 from discreet.tables.schema.config import dumps, load_config, loads, save_config
-from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.owner import Hop, Link, Owner, owner_of
+from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of
 from discreet.tables.schema.source import Source, SourceKind
-from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Column, Kind, Link, Table
 
 __all__ = [
     "Column",
+    "ColumnProfile",
+    "DataProfile",
     "Dataset",
     "Hop",
     "Kind",
     "Link",
-    "Look",
     "Origin",
     "Owner",
-    "Peek",
     "Proposal",
-    "Seen",
+    "ProposalInput",
     "Source",
     "SourceKind",
     "Suggestion",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.tables.schema.column import Kind
+from discreet.tables.schema.table import Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

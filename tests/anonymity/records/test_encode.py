@@ -116,7 +116,7 @@ def test_categories_of_polars(chunks: list[list[str | None]], kind: pl.DataType,
         column.append(each)
     assert column.n_chunks() >= sum(map(bool, chunks))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("discreet.tables.sources.libraries"), "_PART", part)
+        patch.setattr(import_module("discreet.tables.sources.dataframes"), "_PART", part)
         found = read(column.to_frame().lazy())
     check(found.column("x"), [cell for chunk in chunks for cell in chunk])
 

@@ -20,7 +20,7 @@ from discreet.errors import DiscreetError
 from discreet.gateway import inspect
 from discreet.tables import Kind, Source
 from discreet.tables.kinds import kind_of
-from discreet.tables.proposals.look import look
+from discreet.tables.proposals.data_profile import profile_table
 
 TABLE = pa.table(
     {
@@ -176,7 +176,7 @@ def seen_by_init(source: Callable[[], tuple[object, ...]]) -> object:
         columns, peek, *_ = source()
     except DiscreetError as error:
         return type(error), str(error)
-    seen = {each.name: peek.of(each.name) for each in columns}  # type: ignore[attr-defined]  # a Peek
+    seen = {each.name: peek.of(each.name) for each in columns}  # type: ignore[attr-defined]  # a DataProfile
     listed = {name: each.values for name, each in seen.items()}  # noqa: PD011 — a field of ours, not of pandas
     gaps = {name for name, values in listed.items() if values is not None and None in values}
     return {each.name: each.kind for each in columns}, {name for name, values in listed.items() if values}, gaps
@@ -220,7 +220,7 @@ def test_what_is_declared_means_the_same_to_both(cells: list[str], how: dict[str
     """Of how a file is written."""
     path = _written(tmp_path / "t.csv", ("x;y\n" + "".join(f"{cell};1\n" for cell in cells)).encode())
     source = Source.of(path, **how)
-    assert seen_by_risk(source) == seen_by_init(lambda: look(source, peek=True))
+    assert seen_by_risk(source) == seen_by_init(lambda: profile_table(source, peek=True))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,6 @@ def test_what_is_declared_means_the_same_to_both(cells: list[str], how: dict[str
 def test_a_frame_is_the_same_to_both(made: object) -> None:
     """Whichever library has it."""
     source = Source(kind="memory", location="people")
-    columns, listed, gaps = seen_by_init(lambda: look(source, peek=True, data={"people": made}))  # type: ignore[misc]  # no error
+    columns, listed, gaps = seen_by_init(lambda: profile_table(source, peek=True, data={"people": made}))  # type: ignore[misc]  # no error
     kinds, own_listed, own_gaps = seen_by_risk(made)  # type: ignore[misc]  # as above
     assert (kinds, own_listed, own_gaps) == (columns, listed, gaps)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet.privacy import Bounds
-from discreet.tables import Column, Kind, Origin, Peek, Proposal, Seen, Source, loads, propose
+from discreet.tables import Column, ColumnProfile, DataProfile, Kind, Origin, Proposal, Source, loads, propose
 
 KINDS = {
     "age": Kind.INTEGER,
@@ -74,10 +74,10 @@ salary-class = { kind = "text", keys = ["<=50K", ">50K"] }
 """.replace("@", '"Wife", "Own-child", "Husband", "Not-in-family", "Other-relative", "Unmarried"')
 
 
-def adult(names: list[str] | None = None, peek: Peek | None = None, *, strict: bool = False) -> Proposal:
+def adult(names: list[str] | None = None, profile: DataProfile | None = None, *, strict: bool = False) -> Proposal:
     """The proposal for the extract, its columns under these names."""
     columns = [Column(name=name, kind=kind) for name, kind in zip(names or KINDS, KINDS.values(), strict=True)]
-    return propose(columns, peek, source=Source.of("adult.csv"), strict=strict)
+    return propose(columns, profile, source=Source.of("adult.csv"), strict=strict)
 
 
 def declarations(text: str) -> str:
@@ -100,10 +100,10 @@ def test_the_proposal_is_the_codebook(strict: bool) -> None:
 
 def test_the_data_changes_nothing() -> None:
     """With a codebook there is nothing left to read off the data, whatever is in it."""
-    peek = Peek(columns={name: Seen(lo=-9, hi=9**9, values=("canary", "?")) for name in KINDS})
-    assert adult(peek=peek).dataset == adult().dataset
-    assert adult(peek=peek).to_toml() == adult().to_toml()
-    assert len(adult(peek=peek).tables[0].doubts) == len(KINDS)
+    profile = DataProfile(columns={name: ColumnProfile(lo=-9, hi=9**9, values=("canary", "?")) for name in KINDS})
+    assert adult(profile=profile).dataset == adult().dataset
+    assert adult(profile=profile).to_toml() == adult().to_toml()
+    assert len(adult(profile=profile).tables[0].mismatches) == len(KINDS)
 
 
 def test_the_names_of_other_copies_are_known_too() -> None:

@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 
 from discreet.errors import ConfigError, InvalidArgument
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
-from discreet.tables import Column, Kind, Origin, Peek, Proposal, Seen, Source, Suggestion, load_config, loads, propose
+from discreet.tables import (
+    Column,
+    ColumnProfile,
+    DataProfile,
+    Kind,
+    Origin,
+    Proposal,
+    Source,
+    Suggestion,
+    load_config,
+    loads,
+    propose,
+)
 
 CSV = Source.of("/data/clinic.csv")
 SCHEMA = {
@@ -27,18 +39,18 @@ SCHEMA = {
     "smoker": Kind.BOOLEAN,
     "month": Kind.INTEGER,
 }
-PEEK = Peek(
+PEEK = DataProfile(
     columns={
-        "name": Seen(values=("Canary McCanary",)),
-        "patient_id": Seen(lo=700_001, hi=700_009),
-        "age": Seen(lo=17, hi=83),
-        "sex": Seen(values=("F", "M")),
-        "city": Seen(values=("Paris", " Rome ", "Canaryville", None, "?")),
-        "income": Seen(lo=-1234.5, hi=87_654.25),
-        "visited": Seen(lo=date(2021, 3, 4), hi=date(2023, 5, 6)),
-        "seen_at": Seen(lo=datetime(2021, 3, 4, 5), hi=datetime(2023, 5, 6, 7)),
-        "smoker": Seen(values=(True, False)),
-        "month": Seen(lo=1, hi=12, values=tuple(range(1, 13))),
+        "name": ColumnProfile(values=("Canary McCanary",)),
+        "patient_id": ColumnProfile(lo=700_001, hi=700_009),
+        "age": ColumnProfile(lo=17, hi=83),
+        "sex": ColumnProfile(values=("F", "M")),
+        "city": ColumnProfile(values=("Paris", " Rome ", "Canaryville", None, "?")),
+        "income": ColumnProfile(lo=-1234.5, hi=87_654.25),
+        "visited": ColumnProfile(lo=date(2021, 3, 4), hi=date(2023, 5, 6)),
+        "seen_at": ColumnProfile(lo=datetime(2021, 3, 4, 5), hi=datetime(2023, 5, 6, 7)),
+        "smoker": ColumnProfile(values=(True, False)),
+        "month": ColumnProfile(lo=1, hi=12, values=tuple(range(1, 13))),
     }
 )
 
@@ -48,9 +60,9 @@ def columns(schema: dict[str, Kind]) -> list[Column]:
     return [Column(name=name, kind=kind) for name, kind in schema.items()]
 
 
-def clinic(peek: Peek | None = None, *, strict: bool = False) -> Proposal:
+def clinic(profile: DataProfile | None = None, *, strict: bool = False) -> Proposal:
     """A proposal for the table of the tests."""
-    return propose(columns(SCHEMA), peek, source=CSV, strict=strict)
+    return propose(columns(SCHEMA), profile, source=CSV, strict=strict)
 
 
 def of(proposal: Proposal, name: str) -> Suggestion:
@@ -97,7 +109,13 @@ def test_what_was_seen_becomes_a_declaration() -> None:
 
 def test_public_knowledge_does_not_depend_on_the_data() -> None:
     """Where one thing is known, it is proposed whatever the data says, and without a mark."""
-    other = Peek(columns={"age": Seen(lo=-5, hi=9000), "month": Seen(lo=0, hi=99), "sex": Seen(values=("x",))})
+    other = DataProfile(
+        columns={
+            "age": ColumnProfile(lo=-5, hi=9000),
+            "month": ColumnProfile(lo=0, hi=99),
+            "sex": ColumnProfile(values=("x",)),
+        }
+    )
     for proposal in (clinic(), clinic(PEEK), clinic(other), clinic(PEEK, strict=True)):
         assert of(proposal, "age").column.bounds == Bounds(0, 125)
         assert of(proposal, "age").origin is Origin.KNOWLEDGE
@@ -112,7 +130,7 @@ def test_strict_leaves_blank_what_neither_schema_nor_knowledge_says() -> None:
     proposal = clinic(PEEK, strict=True)
     assert proposal == clinic(None)
     assert proposal.tables[0].leaks == ()
-    assert proposal.tables[0].doubts == ()
+    assert proposal.tables[0].mismatches == ()
     for name in ("sex", "city", "income", "visited", "seen_at"):
         assert of(proposal, name).is_blank
         assert "# blank: " in lines_on(proposal, name)
@@ -137,18 +155,18 @@ def test_strict_is_blind(data: st.DataObject) -> None:
 decimals = st.decimals(allow_nan=False, allow_infinity=False) | st.sampled_from([Decimal("NaN"), Decimal("-Infinity")])
 ends = st.none() | st.integers() | st.floats() | decimals | st.dates() | st.datetimes()
 seen = st.builds(
-    Seen,
+    ColumnProfile,
     lo=ends,
     hi=ends,
     values=st.none() | st.lists(st.none() | st.text(max_size=4) | st.sampled_from(["F", "M", "?", " "])).map(tuple),
 )
-peeks = st.dictionaries(st.sampled_from(list(SCHEMA)), seen).map(lambda columns: Peek(columns=columns))
+peeks = st.dictionaries(st.sampled_from(list(SCHEMA)), seen).map(lambda columns: DataProfile(columns=columns))
 
 
 @given(peeks)
-def test_any_peek_leads_to_a_file_that_loads(peek: Peek) -> None:
+def test_any_peek_leads_to_a_file_that_loads(profile: DataProfile) -> None:
     """Whatever was seen, of whatever kind, the text is read back as the proposal, and its marks are right."""
-    proposal = clinic(peek)
+    proposal = clinic(profile)
     assert loads(proposal.to_toml()) == proposal.dataset
     blind = clinic(None)
     for item, unseen in zip(proposal.tables[0].suggestions, blind.tables[0].suggestions, strict=True):
@@ -176,8 +194,8 @@ def test_any_schema_leads_to_a_file_that_loads(schema: dict[str, Kind], path: st
 def test_values_that_break_out_of_comments_do_not() -> None:
     """Names and values that look like TOML stay names and values."""
     evil = "x\n[budget]\nepsilon = 1000\n#"
-    peek = Peek(columns={evil: Seen(values=(evil, '"', "\u2028"))})
-    proposal = propose([Column(name=evil, kind=Kind.TEXT)], peek, source=Source.of("t.parquet"))
+    profile = DataProfile(columns={evil: ColumnProfile(values=(evil, '"', "\u2028"))})
+    proposal = propose([Column(name=evil, kind=Kind.TEXT)], profile, source=Source.of("t.parquet"))
     assert loads(proposal.to_toml()) == proposal.dataset
     assert proposal.dataset.budget == Budget(3, "1e-6")
     assert all(line.isprintable() for line in proposal.to_toml().split("\n"))
@@ -255,7 +273,7 @@ def test_nothing_seen_in_the_data_is_written_but_under_a_mark() -> None:
         "2023",
     ):
         assert canary not in rest
-    assert not any("Canary" in words for words in proposal.tables[0].doubts)
+    assert not any("Canary" in words for words in proposal.tables[0].mismatches)
     # Ranges lose their digits even under a mark.
     assert not any(digits in "".join(marked) for digits in ("1234", "654", "03-04", "05-06"))
 

@@ -27,7 +27,7 @@ from discreet.tables import (
     loads,
     save_config,
 )
-from discreet.tables.schema.encode import Note
+from discreet.tables.schema.config import Note
 
 ODD_NAMES = [
     "a.b",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import SourceMalformed, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.csv.grammar import Grammar
-from discreet.tables.sources.csv.opened import OpenCsv
+from discreet.tables.sources.csv_file import OpenCsv
+from discreet.tables.sources.csv_records import Grammar
 from support.slow_csv import Rules, read_slowly
 
 SIGNS = [

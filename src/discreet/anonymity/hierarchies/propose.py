@@ -16,9 +16,9 @@ from discreet.anonymity.hierarchies.numbers import Intervals
 from discreet.anonymity.hierarchies.texts import dotted_days, is_number, is_text, is_time, numbers, present, times
 from discreet.anonymity.records.column import Coded, Reals
 from discreet.errors import InvalidArgument
-from discreet.tables.proposals.facts import knowledge
-from discreet.tables.proposals.knowledge import joined, without_owner
-from discreet.tables.schema.column import Kind
+from discreet.tables import Kind
+from discreet.tables.proposals.public_knowledge import joined, without_owner
+from discreet.tables.proposals.well_known_columns import knowledge
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,10 +14,10 @@ import numpy as np
 
 from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables import Kind, Source
-from discreet.tables.guess import narrowest
 from discreet.tables.kinds import called, kind_of
-from discreet.tables.proposals.codebooks import codebook
+from discreet.tables.proposals.public_knowledge import codebook
 from discreet.tables.sources import Field, open_source, source_at
+from discreet.tables.type_inference import narrowest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,7 +130,7 @@ def _of_memory(table: object, names: Sequence[str] | None) -> tuple[dict[str, Co
     """The columns of a table in memory, in its own memory where it has them as Arrow does."""
     import pyarrow as pa
 
-    from discreet.tables.sources.frames import shared_columns
+    from discreet.tables.sources.in_memory import shared_columns
 
     if isinstance(table, Mapping):
         table = _made(table)

@@ -35,6 +35,7 @@ class Figures:
     repeated: tuple[Repeated, ...]
     missing: Missing
     unread: Unread
+    population_unread: Unread
     attributes: Attributes | None
     identifying: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
@@ -49,6 +50,12 @@ class Figures:
     population: PopulationUniqueness | None
     remedies: tuple[Remedy, ...]
     plan: tuple[Remedy, ...]
+
+    @property
+    def not_read(self) -> tuple[str, ...]:
+        """What wasn't read of the table, and of the population, in words; nothing where everything was."""
+        beside = (f"of the population: {each}" for each in self.population_unread.words())
+        return (*self.unread.words(), *beside)
 
     @property
     def k(self) -> int | None:

@@ -9,6 +9,7 @@ from math import comb
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
 from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
 from discreet.anonymity.models import Model
+from discreet.anonymity.records.arrow import Unread
 from discreet.anonymity.records.records import Missing, Records, Unit, read
 from discreet.anonymity.risk.advice import Figures, advise, lookalikes_of
 from discreet.anonymity.risk.exposure import Checked, checked, exposure_of
@@ -44,6 +45,7 @@ class RiskReport(Figures):
             people, so that there is no verdict: neither k nor advice is given.
         missing: what a missing value was taken to be.
         unread: what the source has beside the rows that were read.
+        population_unread: the same of the population, if there was one.
         attributes: of each column what it was guessed to be, and why; None if the user said it.
         identifying: columns that name people by themselves; not looked into, as they must go.
         quasi_identifiers: columns that an attacker may know.
@@ -79,7 +81,7 @@ class RiskReport(Figures):
             "units": self.units,
             "repeated": [each.to_dict() for each in self.repeated],
             "missing": str(self.missing),
-            "unread": list(self.unread.words()),
+            "unread": list(self.not_read),
             "guessed": {each.column: {"kind": str(each.kind), "reason": each.reason} for each in guesses},
             "identifying": list(self.identifying),
             "quasi_identifiers": list(self.quasi_identifiers),
@@ -179,7 +181,8 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         missing=missing,
     )
     records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
-    tables = _tables(records, roles, register_of(population, roles.quasi_identifiers, records))
+    register = register_of(population, roles.quasi_identifiers, records)
+    tables = _tables(records, roles, register)
     first = tables[0]
     if first.classes is None:
         raise InvalidArgument("a report needs the classes that it is about")
@@ -197,6 +200,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         repeated=() if unit is not None else repeated(everything, roles.identifying),
         missing=records.missing,
         unread=records.unread,
+        population_unread=Unread() if register is None else register.unread,
         attributes=roles.attributes,
         identifying=roles.identifying,
         quasi_identifiers=roles.quasi_identifiers,

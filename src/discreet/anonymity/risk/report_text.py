@@ -69,7 +69,7 @@ def _head(report: Figures, width: int) -> str:
         ("sensitive", ", ".join(report.sensitive) or "none named"),
         ("identifying", ", ".join(report.identifying) or "none named"),
         ("missing values", f"taken as {taken_as(report.missing)}"),
-        *([("not read", "; ".join(report.unread.words()))] if report.unread.words() else []),
+        *([("not read", "; ".join(report.not_read))] if report.not_read else []),
         ("k", "withheld, see above" if report.k is None else f"{report.k:,}"),
         ("unique", f"{noun.counted(found.unique)} ({percent(found.unique_share)})"),
     ]

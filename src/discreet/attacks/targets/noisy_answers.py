@@ -17,7 +17,7 @@ from discreet.gateway.terms import AskTerms
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
 from discreet.query.estimates import deviation
-from discreet.tables.schema.table import Table
+from discreet.tables import Table
 
 
 class Answers(Answering):

@@ -237,7 +237,9 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
         if key[known.strip()] in (unit or ()):
             whole, key[known.strip()] = copied(whole, key[known.strip()])
     table = read(whole, unit=unit)
-    found = linkage(table, auxiliary, on=pairs, sensitive=sensitive, truth=key, who=who)
+    people = read(auxiliary)
+    found = linkage(table, people, on=pairs, sensitive=sensitive, truth=key, who=who)
     told = replace(found, unit=unit or (), repeated=() if unit is not None else repeated(table))
-    known_by = Known(attack=name, table=None, on=on, sensitive=sensitive, unit=unit, unread=table.unread.words())
+    unread = (*table.unread.words(), *(f"of the auxiliary table: {each}" for each in people.unread.words()))
+    known_by = Known(attack=name, table=None, on=on, sensitive=sensitive, unit=unit, unread=unread)
     return known_by, [told]

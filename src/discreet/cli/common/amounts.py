@@ -46,7 +46,7 @@ def in_words(charge: Charge, budget: Budget) -> str:
         >>> in_words(Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0)), Budget(epsilon=3))
         'ε = 0.5'
     """
-    from discreet.ledger.amounts import in_words as words
+    from discreet.ledger.row import in_words as words
 
     return words(charge, budget)
 

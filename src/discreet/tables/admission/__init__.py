@@ -1,8 +1,8 @@
 """Admission: how a source becomes a snapshot that questions are asked of."""
 
 from discreet.tables.admission.admit import Progress, admit, identifying
-from discreet.tables.admission.describe import describe
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
+from discreet.tables.admission.source_columns import describe
 
 __all__ = [
     "HeldColumn",

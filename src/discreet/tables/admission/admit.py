@@ -14,16 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotChanged, SnapshotError, SourceUnsupported
+from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
 from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, microseconds, passed_as
 from discreet.tables.admission.scan import Scan
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
-from discreet.tables.kinds import called, is_text, kind_of, readable_as
-from discreet.tables.schema.owner import owner_of
+from discreet.tables.admission.source_columns import check_schema
+from discreet.tables.kinds import is_text
+from discreet.tables.schema.dataset import owner_of
 from discreet.tables.schema.table import Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource, open_source
-from discreet.tables.sources.in_place import held_open, places_of
+from discreet.tables.sources.parquet_files import held_open, places_of
 from discreet.tables.sql_text import name, string
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     places = places_of(table.source.location)
     scan = Scan(table, identifying(table, tables), required(table, tables), progress)
     problem = SourceUnsupported(
-        f"DuckDB can't read table {table.name!r} in place: it is damaged, or holds a time beyond all calendars",
+        f"DuckDB can't read table {table.name!r} in place: it is damaged",
         hint="admit it as a copy: leave in_place out",
     )
     try:
@@ -165,37 +166,6 @@ def required(table: Table, tables: Sequence[Table]) -> frozenset[str]:
     if owner.hops:
         return frozenset({owner.hops[0].column.casefold()})
     return frozenset(column.casefold() for column in (owner.unit.column, owner.unit.at) if column is not None)
-
-
-def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
-    """The source's fields of the declared columns, by lower-case name.
-
-    Raises:
-        SchemaMismatch: a declared column is missing, has a type that can't be read as the declared kind, or holds
-            instants without a zone to tell them in.
-    """
-    found = {each.name.casefold(): each for each in fields}
-    for column in table.columns:
-        there = found.get(column.name.casefold())
-        if there is None:
-            listed = f"it has {', '.join(each.name for each in fields)}"
-            raise SchemaMismatch(
-                f"{table.source.location!r} has no column {column.name!r}",
-                # Where a file's first line is its schema, it may be a row, so it isn't quoted.
-                hint="does its first line name the columns?" if table.source.kind == "csv" else listed,
-            )
-        if not there.untyped and not readable_as(there.type, column.kind):
-            kind = kind_of(there.type)
-            raise SchemaMismatch(
-                f"column {column.name!r} is declared as {column.kind}, but holds {called(there.type)}",
-                hint=f"declare it as {kind}" if kind else "discreet doesn't compute with such values",
-            )
-        if getattr(there.type, "tz", None) is not None and column.time_zone is None:
-            raise SchemaMismatch(
-                f"column {column.name!r} holds points in time, which are another day and hour in each time zone",
-                hint=f'say in which they are to be told: time_zone = "Europe/Paris", or "{there.type.tz}"',
-            )
-    return {column.name.casefold(): found[column.name.casefold()] for column in table.columns}
 
 
 @dataclass(slots=True)

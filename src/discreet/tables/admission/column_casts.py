@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.tables.kinds import SQL_TYPES, is_text
-from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Column, Kind
 from discreet.tables.sources import Field
 from discreet.tables.sql_text import string
 

@@ -15,19 +15,22 @@ from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables.admission.column_casts import cast
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, written
 from discreet.tables.kinds import SQL_TYPES
-from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Column, Kind, Table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field, OpenSource
-from discreet.tables.sources.in_place import Place
+from discreet.tables.sources.parquet_files import Place
 from discreet.tables.sql_text import name, parquet, string
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.tables.sources.footers import Footer
+    from discreet.tables.sources.parquet_footers import Footer
 
 _COPY = "admit it as a copy: leave in_place out"
+_FIRST_TIME = -9_223_372_022_400_000_000
+"""DuckDB's first timestamp, in microseconds: of one before it, it fails on the whole column, or on its statistics."""
+_MINUS_INFINITY = -(2**63) + 1
+"""It reads this one, which no snapshot holds either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Scan:
             SchemaMismatch: a declared column is missing, or stored as another type than its kind's.
             SourceUnsupported: a value isn't what a snapshot would hold, or a footer says what isn't so.
         """
-        from discreet.tables.sources.footers import footer_of
+        from discreet.tables.sources.parquet_footers import footer_of
 
         files = [place.path for place in opened]
         footers = [footer_of(file, self.table.source.location) for file in files]
@@ -102,21 +105,31 @@ class Scan:
 
     def _check_footers(self, source: OpenSource, footers: Sequence[Footer], names: Mapping[str, str]) -> int:
         """Read all rows with the checksums of their pages; refuse texts that aren't UTF-8, and wrong footers."""
-        from discreet.tables.sources.footers import wrong_groups
+        from discreet.tables.sources.parquet_footers import wrong_groups
 
         known = {each.name.casefold(): each.name for each in source.fields}
         fields = {known[column.casefold()]: stored for column, stored in names.items()}
         groups = [group for footer in footers for group in footer.groups]
-        wrong, rows = wrong_groups(groups, self._counted(source, list(fields)), fields)
+        beyond = Counter[str]()
+        wrong, rows = wrong_groups(groups, self._counted(source, list(fields), beyond), fields)
         self._refuse("bytes that aren't UTF-8", source.unreadable)
+        self._refuse("times before DuckDB's first", beyond)
         self._refuse("row groups of which their footer says what isn't so", Counter(wrong))
         return rows
 
-    def _counted(self, source: OpenSource, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, while somebody is told how many there were."""
+    def _counted(self, source: OpenSource, names: Sequence[str], beyond: Counter[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, while somebody is told how many there were, and times are counted that DuckDB fails on."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         rows = 0
         for batch in source.batches(names):
             rows += batch.num_rows
+            for each, column in zip(names, batch.columns, strict=True):
+                if pa.types.is_timestamp(column.type):
+                    ticks = column.cast(pa.int64())
+                    early = pc.and_(pc.less(ticks, _FIRST_TIME), pc.not_equal(ticks, _MINUS_INFINITY))
+                    beyond[each] += pc.sum(early).as_py() or 0
             self.progress(self.table.name, rows)
             yield batch
 
@@ -142,7 +155,7 @@ class Scan:
         PyArrow passes over the ends of texts where a footer doesn't say in which order they are, or says that a program
         wrote it which once got them wrong.
         """
-        from discreet.tables.sources.footers import Said
+        from discreet.tables.sources.parquet_footers import Said
 
         listed = f"[{', '.join(map(string, footers))}]"
         query = (

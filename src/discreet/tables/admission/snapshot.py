@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from discreet.errors import SnapshotError, SnapshotMissing
-from discreet.tables.schema.column import Column, Kind
 from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import Table
-from discreet.tables.sources.in_place import Place, check_places, held_open
+from discreet.tables.schema.table import Column, Kind, Table
+from discreet.tables.sources.parquet_files import Place, check_places, held_open
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from discreet.privacy import Budget
-from discreet.tables.proposals.ids import likely_unit, named_unit
-from discreet.tables.proposals.linking import Sketch, link_up
-from discreet.tables.proposals.peek import Peek
-from discreet.tables.proposals.table_proposal import Look, TableProposal, propose_table
-from discreet.tables.schema.column import Column
-from discreet.tables.schema.config import dumps, write_config
+from discreet.tables.proposals.data_profile import DataProfile
+from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal, propose_table
+from discreet.tables.proposals.units import TableNames, likely_unit, link_up, named_unit
+from discreet.tables.schema.config import Note, dumps, write_config
 from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.encode import Note
 from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import Column
 
 BUDGET = Budget(epsilon=3, delta="1e-6")
 
@@ -77,7 +75,7 @@ class Proposal:
 
 def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, each by name
     columns: Sequence[Column],
-    peek: Peek | None = None,
+    profile: DataProfile | None = None,
     *,
     source: Source,
     name: str | None = None,
@@ -88,10 +86,10 @@ def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, eac
 
     Args:
         columns: the schema: names and kinds, as the engine describes them.
-        peek: what was seen in the data; None if nobody looked.
+        profile: what was seen in the data; None if nobody looked.
         source: where the table lies.
         name: what to call the table and the account; the file's stem if None.
-        strict: whether to leave blank what neither the schema nor public knowledge says. The peek isn't looked at.
+        strict: whether to leave blank what neither the schema nor public knowledge says. The profile isn't looked at.
         unit: the column that tells whose row it is, or `row` for each row its own; None: the likeliest by its name.
 
     Raises:
@@ -105,41 +103,42 @@ def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, eac
         age | integer in [0, 125] | public knowledge: no one is known to have lived beyond 122 years
         place | text | schema: blank: fill in what the column may hold
     """
-    return propose_together([Look(columns=columns, source=source, peek=peek, name=name)], strict=strict, unit=unit)
+    return propose_together(
+        [ProposalInput(columns=columns, source=source, profile=profile, name=name)], strict=strict, unit=unit
+    )
 
 
-def propose_together(looks: Sequence[Look], *, strict: bool = False, unit: str | None = None) -> Proposal:
+def propose_together(tables: Sequence[ProposalInput], *, strict: bool = False, unit: str | None = None) -> Proposal:
     """Propose how to protect several tables that the same people are in, with links between them by their names.
 
     Args:
-        looks: at the tables, at least one; the account is named after the first.
+        tables: what is known of them, at least one; the account is named after the first.
         strict: as for `propose`.
         unit: the column of the first table that tells whose row it is, or `row`; None: the likeliest by its name.
 
     Raises:
         InvalidArgument: as for `propose`, or two tables have one name.
     """
-    choices = [likely_unit(look.columns) for look in looks]
+    choices = [likely_unit(each.columns) for each in tables]
     if unit is not None:
-        choices[0] = named_unit(unit, looks[0].columns)
-    sketches = [
-        Sketch(
-            name=look.called, columns=tuple(look.columns), choice=choice, chosen=unit is not None and look is looks[0]
-        )
-        for look, choice in zip(looks, choices, strict=True)
+        choices[0] = named_unit(unit, tables[0].columns)
+    named = [
+        TableNames(name=each.called, columns=tuple(each.columns), choice=choice)
+        for each, choice in zip(tables, choices, strict=True)
     ]
-    linked = link_up(sketches)
+    named[0] = replace(named[0], chosen=unit is not None)
+    linked = link_up(named)
     entered = {(link.table, link.to) for choice in linked for link in choice.links}
-    tables = tuple(
-        propose_table(replace(look, peek=None if strict else look.peek), choice, entered)
-        for look, choice in zip(looks, linked, strict=True)
+    proposed = tuple(
+        propose_table(replace(each, profile=None if strict else each.profile), choice, entered)
+        for each, choice in zip(tables, linked, strict=True)
     )
-    first = looks[0].source
+    first = tables[0].source
     folder = Path() if first.kind == "memory" else Path(first.location).parent
     dataset = Dataset(
-        name=looks[0].called,
-        tables=tuple(each.table for each in tables),
+        name=tables[0].called,
+        tables=tuple(each.table for each in proposed),
         budget=BUDGET,
         ledger=str(folder / f"{first.stem}.ledger"),
     )
-    return Proposal(dataset=dataset, tables=tables)
+    return Proposal(dataset=dataset, tables=proposed)

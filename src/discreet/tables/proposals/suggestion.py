@@ -10,13 +10,14 @@ from enum import StrEnum
 from fractions import Fraction
 from math import isfinite
 
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Keys, KeyValue
-from discreet.tables.proposals.codebooks import codebook
-from discreet.tables.proposals.facts import knowledge
-from discreet.tables.proposals.knowledge import Codebook, Knowledge
-from discreet.tables.proposals.peek import Peek, Seen
-from discreet.tables.schema.column import Column, Kind
+from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
+from discreet.tables.proposals.public_knowledge import Codebook, Knowledge, codebook
+from discreet.tables.proposals.well_known_columns import knowledge
+from discreet.tables.schema.table import Column, Kind
+from discreet.tables.schema.toml import printable
 
 MOST_KEYS = 100
 """How many values read off the data are proposed as keys; a column with more isn't a list of groups."""
@@ -65,21 +66,25 @@ class Context:
 
     Args:
         book: the codebook of the public dataset that the table is taken for.
-        peek: what was seen in the data; None if nobody looked.
+        profile: what was seen in the data; None if nobody looked.
         missing: texts that stand for NULL.
         trims: whether the source's texts are trimmed of spaces, as untyped cells are.
     """
 
     book: Codebook | None
-    peek: Peek | None
+    profile: DataProfile | None
     missing: tuple[str, ...]
     trims: bool
 
     @classmethod
-    def of(cls, columns: Iterable[Column], peek: Peek | None, missing: tuple[str, ...], *, untyped: bool) -> Context:
+    def of(
+        cls, columns: Iterable[Column], profile: DataProfile | None, missing: tuple[str, ...], *, untyped: bool
+    ) -> Context:
         """The context of a table with these columns; where cells are texts, a codebook says which stand for NULL."""
         book = codebook([column.name for column in columns])
-        return cls(book=book, peek=peek, missing=missing or (book.missing if book and untyped else ()), trims=untyped)
+        return cls(
+            book=book, profile=profile, missing=missing or (book.missing if book and untyped else ()), trims=untyped
+        )
 
     def usable(self, keys: Iterable[KeyValue], *, null: bool = False) -> Keys | None:
         """The keys without what is read as NULL here, and with NULL as a group if wanted; None if none is left."""
@@ -123,9 +128,9 @@ def _from_knowledge(column: Column, known: Knowledge, context: Context) -> Sugge
 
 def _from_data(column: Column, known: Knowledge | None, context: Context) -> Suggestion | None:
     """What was seen; None if nobody looked, or what was seen makes no declaration."""
-    if context.peek is None:
+    if context.profile is None:
         return None
-    seen = context.peek.of(column.name)
+    seen = context.profile.of(column.name)
     if column.kind is not Kind.TEXT:
         bounds = _bounds(column.kind, seen)
         if bounds is None:
@@ -158,7 +163,7 @@ def _choices(column: Column, known: Knowledge | None, context: Context) -> tuple
     return tuple(replace(column, keys=keys) for keys in codings if keys is not None)
 
 
-def texts(seen: Seen, context: Context) -> list[KeyValue] | None:
+def texts(seen: ColumnProfile, context: Context) -> list[KeyValue] | None:
     """The texts seen, in order and as the engine will read them, with None last if NULLs are among them."""
     if seen.values is None:
         return None
@@ -168,7 +173,7 @@ def texts(seen: Seen, context: Context) -> list[KeyValue] | None:
     return [*sorted(found - nulls), *([None] if null else [])]
 
 
-def _bounds(kind: Kind, seen: Seen) -> Bounds | None:
+def _bounds(kind: Kind, seen: ColumnProfile) -> Bounds | None:
     """The range that was seen, rounded outwards so that less of it is given away; None if it isn't one."""
     lo, hi = seen.lo, seen.hi
     if isinstance(lo, date) and isinstance(hi, date):
@@ -205,3 +210,35 @@ def _above(value: Fraction) -> Fraction:
     while step / 10 >= value:
         step /= 10
     return next(step * part for part in (Fraction(1, 5), Fraction(1, 2), Fraction(1)) if step * part >= value)
+
+
+def mismatch(item: Suggestion, context: Context) -> str | None:
+    """In what the data doesn't fit the declaration; None if it does, or if nobody looked.
+
+    The declaration stays as it is: were it changed, it would be a leak. The answer depends on the data, so it
+    belongs on the screen of a custodian, who may see all of it, and never into a file that others read.
+    """
+    looked = context.profile is not None and item.column.name in context.profile.columns
+    if context.profile is None or not looked or item.left_out or item.origin is Origin.DATA:
+        return None
+    words = _against(item.column, context.profile.of(item.column.name), context)
+    return words and f"{printable(item.column.name)}: {words}"
+
+
+def _against(column: Column, seen: ColumnProfile, context: Context) -> str | None:
+    """What was seen in a column that its declaration doesn't allow."""
+    if column.keys is not None:
+        found = texts(seen, context) if column.kind is Kind.TEXT else [*(seen.values or ()), seen.lo, seen.hi]
+        if found is None:
+            return "it has too many values to compare with its keys"
+        strange = {value for value in found if value is not None} - set(column.keys)
+        return "some values aren't among its keys and would be read as NULL" if strange else None
+    if column.bounds is None or seen.lo is None or seen.hi is None:
+        return None
+    try:
+        # Bounds refuses ends in the wrong order, and of different kinds.
+        Bounds(column.bounds.lo, seen.lo)
+        Bounds(seen.hi, column.bounds.hi)
+    except InvalidArgument:
+        return f"some values aren't in {column.bounds} and would be moved to its ends"
+    return None

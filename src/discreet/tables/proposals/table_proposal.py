@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from discreet.errors import InvalidArgument
-from discreet.tables.guess import USUAL_NULLS
-from discreet.tables.proposals.doubts import doubt
-from discreet.tables.proposals.ids import Choice
-from discreet.tables.proposals.knowledge import Codebook
-from discreet.tables.proposals.peek import Peek
-from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, suggest
-from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.encode import Note, declaration
-from discreet.tables.schema.owner import Link
+from discreet.tables.proposals.data_profile import DataProfile
+from discreet.tables.proposals.public_knowledge import Codebook
+from discreet.tables.proposals.suggestion import Context, Origin, Suggestion, mismatch, suggest
+from discreet.tables.proposals.units import UnitChoice
+from discreet.tables.schema.config import Note, declaration
 from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import Table
+from discreet.tables.schema.table import Column, Kind, Link, Table
 from discreet.tables.schema.toml import key, value
+from discreet.tables.type_inference import USUAL_NULLS
 
 _TELLS = ("the unit", "the link", "a link")
 _GUESSED = "LEAK: kinds other than text were guessed from cells, of which one can change a kind; correct them."
@@ -25,19 +22,19 @@ _LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts f
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ProposalInput:
     """What a proposal for a table may be made from.
 
     Args:
         columns: the schema: names and kinds, as the engine describes them.
         source: where the table lies.
-        peek: what was seen in the data; None if nobody looked.
+        profile: what was seen in the data; None if nobody looked.
         name: what to call the table; the file's stem if None.
     """
 
     columns: Sequence[Column]
     source: Source
-    peek: Peek | None = None
+    profile: DataProfile | None = None
     name: str | None = None
 
     @property
@@ -56,22 +53,22 @@ class TableProposal:
         choice: the unit or link, and why.
         codebook: of the public dataset that the table was taken for, by the names of its columns.
         missing_origin: where the texts for NULL came from; None if there are none.
-        doubts: what the data says against the proposal, in words. For the custodian's screen only: they aren't
+        mismatches: what the data says against the proposal, in words. For the custodian's screen only: they aren't
             written to the file, because they depend on the data.
         kinds_are_leaks: whether kinds that nobody knows from names were guessed from cells.
     """
 
     table: Table
     suggestions: tuple[Suggestion, ...]
-    choice: Choice
+    choice: UnitChoice
     codebook: Codebook | None
     missing_origin: Origin | None
-    doubts: tuple[str, ...]
+    mismatches: tuple[str, ...]
     kinds_are_leaks: bool = False
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The columns that look like ids of people; the first is the proposed unit."""
+        """The columns that given like ids of people; the first is the proposed unit."""
         return self.choice.ids
 
     @property
@@ -115,36 +112,36 @@ class TableProposal:
         return Note(beside=f"{Origin.KNOWLEDGE}: {self.codebook.title}") if self.codebook else Note()
 
 
-def propose_table(look: Look, choice: Choice, entered: set[tuple[str, str]]) -> TableProposal:
+def propose_table(given: ProposalInput, choice: UnitChoice, entered: set[tuple[str, str]]) -> TableProposal:
     """Propose what to declare of one table.
 
     Args:
-        look: at the table.
+        given: of the table.
         choice: of its unit or link.
         entered: the tables and columns that links lead to.
 
     Raises:
         InvalidArgument: no column is left, or they contradict the choice.
     """
-    source = look.source
-    seen_missing = _seen_missing(look.columns, look.peek) if source.is_untyped and not source.missing else ()
-    context = Context.of(look.columns, look.peek, source.missing, untyped=source.is_untyped)
+    source = given.source
+    seen_missing = _seen_missing(given.columns, given.profile) if source.is_untyped and not source.missing else ()
+    context = Context.of(given.columns, given.profile, source.missing, untyped=source.is_untyped)
     # A codebook's word on what is missing goes before the data's.
     from_data = bool(seen_missing) and not context.missing
     context = replace(context, missing=context.missing or seen_missing)
     tells = {choice.tells, *(link.column for link in choice.links)}
     suggestions = tuple(
         _id_column(column, choice)
-        if column.name in tells or (look.called, column.name) in entered
+        if column.name in tells or (given.called, column.name) in entered
         else suggest(column, context)
-        for column in look.columns
+        for column in given.columns
     )
     kept = tuple(item.column for item in suggestions if not item.left_out)
     if not kept:
         raise InvalidArgument("no column is left to ask about", hint="every one of them names people")
     return TableProposal(
         table=Table(
-            name=look.called,
+            name=given.called,
             source=replace(source, missing=context.missing) if source.is_untyped else source,
             columns=kept,
             unit=choice.unit,
@@ -155,8 +152,8 @@ def propose_table(look: Look, choice: Choice, entered: set[tuple[str, str]]) -> 
         choice=choice,
         codebook=context.book,
         missing_origin=(Origin.DATA if from_data else Origin.KNOWLEDGE) if context.missing else None,
-        kinds_are_leaks=source.is_untyped and look.peek is not None and any(map(_is_of_kind_alone, suggestions)),
-        doubts=tuple(words for item in suggestions if (words := doubt(item, context)) is not None),
+        kinds_are_leaks=source.is_untyped and given.profile is not None and any(map(_is_of_kind_alone, suggestions)),
+        mismatches=tuple(words for item in suggestions if (words := mismatch(item, context)) is not None),
     )
 
 
@@ -165,7 +162,7 @@ def _is_of_kind_alone(item: Suggestion) -> bool:
     return item.origin is Origin.SCHEMA and not item.left_out and item.column.kind is not Kind.TEXT
 
 
-def _id_column(column: Column, choice: Choice) -> Suggestion:
+def _id_column(column: Column, choice: UnitChoice) -> Suggestion:
     """A column that tells whose row it is, or rows from others: no more than its kind is needed."""
     linked = [link.column for link in choice.links]
     if column.name == choice.tells:
@@ -181,9 +178,9 @@ def _also_linked(link: Link) -> str:
     return f"{link.column} looks like a link to {link.table}.{link.to}: {public}"
 
 
-def _seen_missing(columns: Sequence[Column], peek: Peek | None) -> tuple[str, ...]:
+def _seen_missing(columns: Sequence[Column], profile: DataProfile | None) -> tuple[str, ...]:
     """The usual texts for NULL that are in the data."""
-    seen = {text for column in columns for text in ((peek.of(column.name).values if peek else None) or ())}
+    seen = {text for column in columns for text in ((profile.of(column.name).values if profile else None) or ())}
     trimmed = {text.strip(" ") for text in seen if isinstance(text, str)}
     return tuple(text for text in USUAL_NULLS if text in trimmed)
 

@@ -9,14 +9,7 @@ from typing import get_args
 
 from discreet.errors import SourceUnsupported
 from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, Period, Unit
-from discreet.tables.schema.column import Column, Kind
-from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.node import Node, suggestion
-from discreet.tables.schema.owner import Atlas, Link
-from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
-from discreet.tables.schema.table import Table
-from discreet.tables.schema.toml import key, quoted
-from discreet.tables.schema.vocabulary import (
+from discreet.tables.schema.config_keys import (
     ADJACENCY_ALSO,
     BUDGET,
     COLUMN,
@@ -33,6 +26,11 @@ from discreet.tables.schema.vocabulary import (
     TABLE_ALSO,
     UNIT,
 )
+from discreet.tables.schema.dataset import Dataset, SchemaGraph
+from discreet.tables.schema.node import Node, suggestion
+from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
+from discreet.tables.schema.table import Column, Kind, Link, Table
+from discreet.tables.schema.toml import key, quoted
 
 
 def decode(document: Mapping[str, object]) -> Dataset:
@@ -51,8 +49,8 @@ def decode(document: Mapping[str, object]) -> Dataset:
     adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), ADJACENCY_ALSO))
     name, ledger, budget = top["name"].text(), top["ledger"].text(), _budget(top["budget"])
     with top["tables"].blamed():
-        atlas = Atlas(tables)
-    _check_owners(atlas, tables, nodes)
+        graph = SchemaGraph(tables)
+    _check_owners(graph, tables, nodes)
     snapshots = top["snapshots"].text() if "snapshots" in top else None
     with top["tables"].blamed():
         dataset = Dataset(
@@ -65,16 +63,16 @@ def decode(document: Mapping[str, object]) -> Dataset:
     return dataset
 
 
-def _check_owners(atlas: Atlas, tables: tuple[Table, ...], nodes: Mapping[str, Node]) -> None:
+def _check_owners(graph: SchemaGraph, tables: tuple[Table, ...], nodes: Mapping[str, Node]) -> None:
     """Refuse links that lead nowhere, or to no owner, under the name of their table or their own."""
     for table in tables:
         node = nodes[table.name]
         links = node.table(TABLE)["links"].named() if table.links else {}
         for link in table.links:
             with links[link.column].blamed():
-                atlas.target(table, link)
+                graph.target(table, link)
         with node.blamed():
-            atlas.owner(table)
+            graph.owner(table)
 
 
 def _budget(node: Node) -> Budget:

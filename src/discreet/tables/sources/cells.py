@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.tables.sources.arrays import MOST_BYTES, MOST_ROWS
-from discreet.tables.sources.opened import Field
+from discreet.tables.sources.reader import Field
 
 _MOST_BITS = 4_000
 """A whole number of more bits than this isn't written out; Python refuses it from some 14,000 on."""

@@ -1,14 +1,16 @@
-"""A private file, opened once, so that whatever happens to its path, one pass reads one version of it."""
+"""A private file, opened once: whatever happens to its path, one pass reads one version of it, as bytes or as text."""
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from discreet.errors import SourceMissing, SourceUnsupported
 
@@ -143,3 +145,78 @@ def _open(location: str) -> int:
         os.close(descriptor)
         raise SourceUnsupported(f"{location!r} isn't a regular file", hint="give the path of one file")
     return descriptor
+
+
+_PACKED = {".gz": "gzip", ".zst": "zstd"}
+_MARK = codecs.BOM_UTF8
+_WRONG = "\udcff"
+"""Stands for bytes that aren't in the file's encoding. As UTF-8 it isn't valid either, so that whoever checks for UTF-8
+finds it, in the record where it belongs."""
+_HANDLER = "discreet-wrong-bytes"
+
+
+def _marked(error: UnicodeError) -> tuple[str, int]:
+    """Put the sign in the place of bytes that can't be decoded."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return _WRONG, error.end
+
+
+codecs.register_error(_HANDLER, _marked)
+
+
+def utf8_blocks(file: OpenFile, location: str, encoding: str, size: int) -> Iterator[bytes]:
+    """A file's text in blocks of bytes, which may end anywhere, even within a character.
+
+    Guarantee: bytes that aren't valid in the file's encoding come as bytes that aren't valid UTF-8.
+
+    Args:
+        file: open.
+        location: what to call it in an error; `.gz` and `.zst` at its end say how it is packed.
+        encoding: in which it is written.
+        size: bytes to read at a time.
+
+    Raises:
+        SourceUnsupported: it is packed, and damaged or cut off.
+    """
+    blocks = _unpacked(file, location, size)
+    if codecs.lookup(encoding).name != "utf-8":
+        blocks = _transcoded(blocks, encoding)
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) >= len(_MARK):
+            break
+    yield head.removeprefix(_MARK)
+    yield from blocks
+
+
+def _unpacked(file: OpenFile, location: str, size: int) -> Iterator[bytes]:
+    """The bytes, unpacked as the name says they are packed."""
+    import pyarrow as pa
+
+    ending = next((packed for ending, packed in _PACKED.items() if location.casefold().endswith(ending)), None)
+    with pa.OSFile(file.path, "rb") as raw:
+        stream: Any = pa.CompressedInputStream(raw, ending) if ending else raw
+        while block := _read(stream, size, location):
+            yield block
+
+
+def _read(stream: Any, size: int, location: str) -> bytes:  # noqa: ANN401 — a stream of PyArrow
+    """The next bytes."""
+    import pyarrow as pa
+
+    block: bytes | None = None
+    with suppress(pa.ArrowException, OSError):
+        block = stream.read(size)
+    if block is None:
+        raise SourceUnsupported(f"the file {location!r} is damaged or cut off", hint="pack it anew, or unpack it")
+    return block
+
+
+def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """The text of another encoding as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors=_HANDLER)
+    for block in blocks:
+        yield decoder.decode(block).encode(errors="surrogatepass")
+    yield decoder.decode(b"", final=True).encode(errors="surrogatepass")

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from discreet.errors import SourceUnsupported
 from discreet.tables.sources.arrays import deliver, delivered, slices, sound
-from discreet.tables.sources.names import column_names
-from discreet.tables.sources.opened import Field, OpenFileSource
+from discreet.tables.sources.reader import Field, OpenFileSource, column_names
 
 _MAGIC = b"ARROW1"
 MOST_IN_BATCH = 1 << 30

@@ -11,10 +11,8 @@ import pyarrow as pa
 
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.cells import TextColumns
-from discreet.tables.sources.csv.opened import MOST_COUNTED, refusal
-from discreet.tables.sources.names import MOST_COLUMNS, column_names
-from discreet.tables.sources.opened import Field, Malformed, OpenFileSource
-from discreet.tables.sources.streams import utf8_blocks
+from discreet.tables.sources.files import utf8_blocks
+from discreet.tables.sources.reader import MOST_COLUMNS, MOST_COUNTED, Field, Malformed, OpenFileSource, column_names
 
 LONGEST_LINE = 1 << 24
 """Bytes of a line, in UTF-8; a longer one is malformed."""
@@ -89,7 +87,7 @@ class OpenJsonLines(OpenFileSource):
             elif record is not _NOTHING and (skip or not self.malformed.count):
                 yield record, 0 if line is None else len(line)
         if self.malformed.count and not skip:
-            raise refusal(self)
+            raise self.malformed.refusal(self.location)
 
     def _record(self, line: bytes) -> dict[str, Any] | None:
         """The object on a line; `_NOTHING` for an empty line, None if it is malformed."""

@@ -14,9 +14,8 @@ import pyarrow.parquet as pq
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.sources.arrays import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
 from discreet.tables.sources.files import OpenFile
-from discreet.tables.sources.names import column_names
-from discreet.tables.sources.opened import Field, OpenSource
-from discreet.tables.sources.parts import Part, listing, parts_of
+from discreet.tables.sources.parquet_files import Part, listing, parts_of
+from discreet.tables.sources.reader import Field, OpenSource, column_names
 
 _BUFFER = 1 << 20
 _FEW_BYTES = 4

@@ -13,8 +13,7 @@ from discreet.errors import ExtraMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.cells import TextColumns
 from discreet.tables.sources.files import OpenFile
-from discreet.tables.sources.names import column_names, only
-from discreet.tables.sources.opened import Field, OpenFileSource
+from discreet.tables.sources.reader import Field, OpenFileSource, column_names, only
 
 MOST_UNPACKED = 1 << 28
 """Bytes that a spreadsheet may have when unpacked: it is read as a whole, and takes several times that in memory."""

@@ -1,0 +1,325 @@
+"""Transactions: what is decided about one account, and written, within one transaction of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.accounting import Charge, Remaining, filter_for
+from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.row import Kind, Row, from_columns, in_words, to_body, to_columns
+from discreet.privacy import Adjacency, Budget
+
+if TYPE_CHECKING:
+    from discreet.ledger.chain import Chain
+    from discreet.ledger.schema import Topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debit:
+    """What is to be paid for.
+
+    Args:
+        cost: of the question.
+        digest: of the question.
+        version: of the data.
+        analyst: who asks.
+        body: the question's text and event, as JSON.
+    """
+
+    cost: Charge
+    digest: str
+    version: int
+    analyst: str | None
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What is to become the next version of a group; see `Account.admit`.
+
+    Args:
+        contents: a digest of what it holds. Private.
+        snapshot: the name of the folder that holds it; empty if all tables are in memory.
+        after: the newest version of the group that its reader knew of.
+        group: of tables that are admitted together; empty for those without one.
+    """
+
+    contents: str
+    snapshot: str
+    after: int
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A version of the tables, as the ledger has it.
+
+    Args:
+        version: its number: 1, 2, 3, … in the order of admission, whether or not anything changed.
+        snapshot: the name of the folder that holds it; empty if all tables are in memory.
+        mark: what the ledger holds of its contents; see `Account.holds`.
+        group: of tables that are admitted together; empty for those without one.
+    """
+
+    version: int
+    snapshot: str
+    mark: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountTransaction:
+    """The entries of one account, as seen and extended within one transaction.
+
+    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
+    entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
+    questions as in a new one.
+
+    Args:
+        chain: within the transaction.
+        account: its name.
+    """
+
+    chain: Chain
+    account: str
+
+    def last(self, kind: Kind, **equal: object) -> Row | None:
+        """The account's last entry of a kind with these values in its columns."""
+        return self.chain.last(kind, account=self.account, **equal)
+
+    def first(self, kind: Kind, **equal: object) -> Row | None:
+        """The account's first entry of a kind with these values in its columns."""
+        return self.chain.first(kind, account=self.account, **equal)
+
+    def declared(self) -> Declaration | None:
+        """The declaration in force."""
+        row = self.last(Kind.BUDGET)
+        return None if row is None else Declaration.from_content(row.content())
+
+    def in_force(self, adjacency: Adjacency) -> Declaration:
+        """The declaration in force, for a process that computes losses under `adjacency`.
+
+        Raises:
+            InvalidArgument: another process declared another adjacency meanwhile.
+        """
+        declaration = self.declared()
+        if declaration is None:
+            raise LedgerCorrupt(f"account {self.account!r} has lost its budget")
+        if declaration.adjacency != adjacency:
+            raise InvalidArgument(
+                f"account {self.account!r} was declared under {declaration.adjacency} meanwhile",
+                hint="load the configuration again",
+            )
+        return declaration
+
+    def declare(self, declaration: Declaration) -> None:
+        """Put a declaration in force.
+
+        Raises:
+            InvalidArgument: it would change the adjacency under which losses were charged.
+        """
+        before = self.declared()
+        if before == declaration:  # another process came first
+            return
+        if before is not None and before.adjacency != declaration.adjacency and self.last(Kind.RESERVE):
+            raise InvalidArgument(
+                f"account {self.account!r} has losses under {before.adjacency}, which losses under "
+                f"{declaration.adjacency} can't be added to",
+                hint=f"set the adjacency back to {before.adjacency}",
+            )
+        self.chain.append(Kind.BUDGET, declaration.to_text(), account=self.account)
+
+    def admitted(self, group: str = "") -> Admitted | None:
+        """The version of a group in force; None if its tables weren't admitted yet."""
+        row = self._version(self.versions(group))
+        snapshot = None if row is None else snapshot_of(row)
+        if row is None or snapshot is None:
+            return None
+        return Admitted(version=version_of(row), snapshot=snapshot, mark=row.digest or "", group=group)
+
+    def put_in_force(self, offered: Offered) -> Admitted:
+        """Put a new version of a group in force.
+
+        Raises:
+            AdmissionConflict: another process did so first.
+        """
+        newest, group, snapshot = self.last(Kind.DATA), offered.group, offered.snapshot
+        groups = {} if newest is None else groups_of(newest)
+        if groups.get(group, 0) != offered.after:
+            raise AdmissionConflict(groups.get(group, 0))
+        version = 1 if newest is None else version_of(newest) + 1
+        groups = {**groups, group: version}
+        row = self.chain.append(
+            Kind.DATA,
+            to_body({"snapshot": snapshot, **({"groups": groups} if set(groups) != {""} else {})}),
+            account=self.account,
+            digest=self.mark(version, offered.contents, group),
+            version=version,
+        )
+        return Admitted(version=version, snapshot=snapshot, mark=row.digest or "", group=group)
+
+    def spent(self, analyst: str | None = None) -> Charge:
+        """What was spent, by everyone or by one analyst, as the last reservation states it."""
+        if analyst is None:
+            return from_columns(self.last(Kind.RESERVE), "spent_")
+        return from_columns(self.last(Kind.RESERVE, analyst=analyst), "share_")
+
+    def remaining(self, declaration: Declaration, analyst: str | None) -> Remaining:
+        """What a next question may cost: the lesser of what the budget and the analyst's share have left."""
+        total = filter_for(declaration.budget).remaining(self.spent())
+        share = None if analyst is None else _share(declaration, analyst)
+        if share is None:
+            return total
+        own = filter_for(share).remaining(self.spent(analyst))
+        return Remaining(
+            epsilon=min(total.epsilon, own.epsilon), rho=min(total.rho, own.rho), delta=min(total.delta, own.delta)
+        )
+
+    def reserve(self, declaration: Declaration, debit: Debit) -> Row:
+        """Decide, and append the debit; raises what `Account.reserve` does."""
+        if not self.may_ask(debit.version):
+            raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
+        cost, analyst, last = debit.cost, debit.analyst, self.last(Kind.RESERVE)
+        total, own = self.admit(declaration, cost, analyst)
+        amounts = to_columns(cost) | to_columns(total, "spent_")
+        if own is not None:
+            amounts |= to_columns(own, "share_")
+        return self.chain.append(
+            Kind.RESERVE,
+            debit.body,
+            account=self.account,
+            number=1 if last is None else number_of(last) + 1,
+            analyst=analyst,
+            digest=debit.digest,
+            version=debit.version,
+            **amounts,
+        )
+
+    def admit(self, declaration: Declaration, cost: Charge, analyst: str | None) -> tuple[Charge, Charge | None]:
+        """What will have been spent, in all and by the analyst, if the budgets admit a cost; raises as reserving does.
+
+        An analyst's sum is kept without a share too, so that one declared later counts what came before it.
+        """
+        share, last = _share(declaration, analyst), self.last(Kind.RESERVE)
+        total = _admitted(declaration.budget, from_columns(last, "spent_"), cost, "the budget")
+        if analyst is None:
+            return total, None
+        own = self.spent(analyst)
+        return total, own + cost if share is None else _admitted(share, own, cost, f"the share of analyst {analyst!r}")
+
+    def settle(self, kind: Kind, number: int, receipt: str, body: str, topics: Iterable[Topic] = ()) -> Row:
+        """Append the one outcome of a reservation, to be found again by what it is about.
+
+        Raises:
+            InvalidArgument: there is no such reservation, or it has its outcome.
+        """
+        reserved = self.last(Kind.RESERVE, number=number)
+        if reserved is None or reserved.hash != receipt:
+            raise InvalidArgument(f"account {self.account!r} has no such reservation")
+        if self.last(Kind.COMMIT, number=number) or self.last(Kind.FAIL, number=number):
+            raise InvalidArgument(f"question {number} of account {self.account!r} has its outcome already")
+        row = self.chain.append(
+            kind, body, account=self.account, number=number, digest=reserved.digest, version=reserved.version
+        )
+        self.chain.note(row, topics, cost=float(from_columns(reserved).rho or 0))
+        return row
+
+    def versions(self, group: str = "") -> int:
+        """The number of the newest version of a group; 0 if there is none."""
+        newest = self.last(Kind.DATA)
+        return 0 if newest is None else groups_of(newest).get(group, 0)
+
+    def of_groups(self, version: int, groups: frozenset[str]) -> int:
+        """The number under which these groups were in force together when a version came; 0 if one wasn't."""
+        row = self._version(version)
+        numbers = {} if row is None else groups_of(row)
+        return max(numbers[group] for group in groups) if groups <= numbers.keys() else 0
+
+    def may_ask(self, version: int) -> bool:
+        """Whether questions of a version may be paid for: of any that was admitted, and of no number of before."""
+        row = self._version(version)
+        return row is not None and snapshot_of(row) is not None
+
+    def mark(self, version: int, contents: str, group: str) -> str:
+        """What stands in the ledger for the contents of a version."""
+        return self.chain.head.mark(self.account, version, contents, group)
+
+    def _version(self, version: int) -> Row | None:
+        """The entry of a version, which mostly is the newest one; None if there is none."""
+        newest = self.last(Kind.DATA)
+        if newest is None or not 1 <= version <= version_of(newest):
+            return None
+        return newest if version == version_of(newest) else self.last(Kind.DATA, version=version)
+
+
+def number_of(row: Row) -> int:
+    """The number of a question."""
+    if row.number is None:
+        raise LedgerCorrupt(f"entry {row.seq} has no number")
+    return row.number
+
+
+def version_of(row: Row) -> int:
+    """The number of a data version."""
+    if row.version is None:
+        raise LedgerCorrupt(f"entry {row.seq} has no data version")
+    return row.version
+
+
+def snapshot_of(row: Row) -> str | None:
+    """The snapshot of a data version; None for a number of before tables were admitted."""
+    content = row.content()
+    if not content:
+        return None
+    snapshot = content.get("snapshot")
+    if not isinstance(snapshot, str):
+        raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
+    return snapshot
+
+
+def groups_of(row: Row) -> dict[str, int]:
+    """The newest version of each refresh group, as of an entry of a data version; "" is the group without a name."""
+    groups = row.content().get("groups", {"": version_of(row)})
+    if not isinstance(groups, dict) or not all(isinstance(number, int) for number in groups.values()):
+        raise LedgerCorrupt(f"the groups in entry {row.seq} can't be read")
+    return groups
+
+
+def group_of(row: Row) -> str:
+    """The refresh group that an entry of a data version admitted."""
+    for group, number in groups_of(row).items():
+        if number == row.version:
+            return group
+    raise LedgerCorrupt(f"entry {row.seq} is of no group")
+
+
+def _share(declaration: Declaration, analyst: str | None) -> Budget | None:
+    """An analyst's own budget; None where analysts have none."""
+    if not declaration.analysts:
+        return None
+    if analyst is None or analyst not in declaration.analysts:
+        who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
+        raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
+    return declaration.analysts[analyst]
+
+
+def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str) -> Charge:
+    """The new total, if the budget admits it."""
+    decision = filter_for(budget)
+    asked = in_words(cost, budget)
+    if not decision.accepts(cost):
+        raise LossNotAccepted(
+            f"{whose} ({budget}) can't hold a loss of this kind: {asked}",
+            hint="a budget in ε alone holds Laplace noise and public keys; one with a δ holds Gaussian noise and "
+            "the selection of groups too",
+        )
+    total = spent + cost
+    if not decision.admits(total):
+        raise BudgetExhausted(
+            f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
+            f"remaining {decision.remaining(spent)}"
+        )
+    return total

@@ -1,0 +1,315 @@
+"""Verification: whether a ledger says what was written, and whether every decision in it was right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from discreet.accounting import Charge, charge_of, filter_for
+from discreet.errors import DiscreetError, LedgerCorrupt
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns
+from discreet.ledger.transaction import group_of, groups_of, snapshot_of
+from discreet.privacy import Budget, Event
+from discreet.privacy.events import from_dict
+
+if TYPE_CHECKING:
+    from discreet.ledger.chain import Chain, Head
+    from discreet.ledger.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that doesn't hold.
+
+    Args:
+        entry: the entry's place in the ledger.
+        message: what is wrong with it.
+    """
+
+    entry: int
+    message: str
+
+    def __str__(self) -> str:
+        """Both on one line."""
+        return f"entry {self.entry}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What a verification found.
+
+    If there are no problems: no entry was changed, left out, added or moved since it was written; every debit is at
+    least what its event costs, and every running total at least their sum; no question was admitted over the budget
+    then in force, or over its analyst's share; and every outcome belongs to one debit, and none has two.
+
+    What no chain can show by itself is that its end was cut off, by someone who also set back the head, or that all
+    of it was written anew. Against that, keep `head` elsewhere, and hand it to the next verification.
+
+    Args:
+        entries: how many there are.
+        head: the hash of the last one.
+        problems: what doesn't hold, in the order of entries.
+    """
+
+    entries: int
+    head: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are no problems."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        """The result in one line."""
+        found = "all of them hold" if self.holds else f"{len(self.problems)} problems"
+        return f"{self.entries} entries, and {found}"
+
+
+def verify(store: Store, kept: str | None) -> Verification:
+    """Check a ledger; see `Ledger.verify`."""
+    seen = None if store.seen is None else store.seen.hash
+    walk = _Walk({head for head in (kept, seen) if head is not None})
+    while True:
+        head, page = store.read(lambda chain: (chain.head, _page(chain, walk)), anew=True)
+        if not page:
+            return walk.result(head)
+        for row in page:
+            walk.step(row)
+
+
+def _page(chain: Chain, walk: _Walk) -> list[Row]:
+    """The next entries, however far the last page came."""
+    return chain.page() if walk.last is None else chain.page(walk.last.seq)
+
+
+class _Walk:
+    """One pass over the entries."""
+
+    def __init__(self, heads: set[str]) -> None:
+        """Stand before the first entry, with heads that must be met again."""
+        self.last: Row | None = None
+        self._entries = 0
+        self._heads = heads
+        self._commitment: object = None
+        self._replay = Replay()
+        self._problems: list[Problem] = []
+
+    def step(self, row: Row) -> None:
+        """Check the next entry."""
+        if not row.is_sealed:
+            self._note(row.seq, "it isn't what was written: its hash doesn't fit")
+        if row.seq != self._entries + 1:
+            self._note(row.seq, f"it stands where entry {self._entries + 1} should")
+        if row.previous != (GENESIS if self.last is None else self.last.hash):
+            self._note(row.seq, "it doesn't follow the entry before it: that isn't the one it was chained to")
+        try:
+            self._read(row)
+        except LedgerCorrupt as error:
+            self._note(row.seq, error.message)
+        self._heads.discard(row.hash)
+        self.last = row
+        self._entries = row.seq
+
+    def result(self, head: Head) -> Verification:
+        """Check the head, and sum up."""
+        end = self._entries
+        if self.last is None or (head.seq, head.hash) != (end, self.last.hash):
+            self._note(end, f"the head names entry {head.seq} as the last: entries were cut off, changed or added")
+        if head.commitment != self._commitment:
+            self._note(1, "the ledger's secret isn't the one it was made with")
+        if self._heads:
+            self._note(end, "a head of before is nowhere in the chain: entries were cut off, or all written anew")
+        return Verification(entries=end, head=head.hash, problems=tuple(self._problems))
+
+    def _read(self, row: Row) -> None:
+        """Check what an entry means."""
+        if (row.kind == Kind.OPEN) != (self._entries == 0):
+            self._note(row.seq, "a ledger begins with one entry that opens it")
+        if row.kind != Kind.OPEN:
+            for message in self._replay.check(row):
+                self._note(row.seq, message)
+            return
+        content = row.content()
+        if self._entries == 0:
+            self._commitment = content.get("secret")
+        if content.get("format") != FORMAT:
+            self._note(row.seq, f"it opens a ledger of format {content.get('format')}, not {FORMAT}")
+
+    def _note(self, entry: int, message: str) -> None:
+        """Note a problem."""
+        self._problems.append(Problem(entry=entry, message=message))
+
+
+_AMOUNTS = {"epsilon", "rho", "delta", "spent_epsilon", "spent_rho", "spent_delta"}
+_SHARE = {"share_epsilon", "share_rho", "share_delta"}
+_ALWAYS = {"seq", "at", "kind", "account", "body", "previous", "hash"}
+
+_FILLED = {
+    Kind.BUDGET: _ALWAYS,
+    Kind.DATA: _ALWAYS | {"digest", "version"},
+    Kind.RESERVE: _ALWAYS | {"number", "digest", "version"} | _AMOUNTS,
+    Kind.COMMIT: _ALWAYS | {"number", "digest", "version"},
+    Kind.FAIL: _ALWAYS | {"number", "digest", "version"},
+}
+"""Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too."""
+
+
+@dataclass(slots=True)
+class _Account:
+    """An account as the entries so far have made it.
+
+    Its first `unadmitted` data versions are numbers of before tables were admitted.
+    """
+
+    declaration: Declaration | None = None
+    versions: int = 0
+    unadmitted: int = 0
+    groups: dict[str, int] = field(default_factory=dict)
+    marks: set[str | None] = field(default_factory=set)
+    spent: Charge = field(default_factory=Charge.zero)
+    shares: dict[str, Charge] = field(default_factory=dict)
+    questions: int = 0
+    open: dict[int | None, Row] = field(default_factory=dict)
+
+
+class Replay:
+    """The accounts of a ledger, rebuilt from their entries one by one."""
+
+    def __init__(self) -> None:
+        """Begin with no accounts."""
+        self._accounts: dict[str | None, _Account] = {}
+
+    def check(self, row: Row) -> Iterator[str]:
+        """Go on by one entry, and say what is wrong with it.
+
+        Args:
+            row: any entry but the one that opens the ledger.
+
+        Raises:
+            LedgerCorrupt: it can't be read.
+        """
+        if row.kind not in _FILLED:
+            raise LedgerCorrupt(f"no entry is of kind {row.kind!r}")
+        kind = Kind(row.kind)
+        expected = _FILLED[kind] | ({"analyst"} | _SHARE if kind is Kind.RESERVE and row.analyst is not None else set())
+        if {name for name, value in row.columns().items() if value is not None} != expected:
+            yield f"a {kind} entry has other columns filled"
+        account = self._accounts.setdefault(row.account, _Account())
+        if kind is Kind.BUDGET:
+            yield from _check_budget(account, row)
+        elif account.declaration is None:
+            yield "its account has no budget yet"
+        elif kind is Kind.DATA:
+            yield from _check_data(account, row)
+        elif kind is Kind.RESERVE:
+            yield from _check_debit(account, account.declaration, row)
+        else:
+            yield from _check_outcome(account, row)
+
+
+def _check_budget(account: _Account, row: Row) -> Iterator[str]:
+    """A declaration can be read, and keeps the adjacency once there are losses."""
+    declaration = Declaration.from_content(row.content())
+    before = account.declaration
+    if before is not None and account.questions and before.adjacency != declaration.adjacency:
+        yield "it changes the adjacency under which losses were charged"
+    account.declaration = declaration
+
+
+def _check_data(account: _Account, row: Row) -> Iterator[str]:
+    """Data versions count up, each of one group, with a mark of its own and, once tables are admitted, a snapshot."""
+    account.versions += 1
+    if row.version != account.versions:
+        yield f"it is data version {row.version}, and should be {account.versions}"
+    if row.digest in account.marks:
+        yield "it has the mark of another data version"
+    account.marks.add(row.digest)
+    expected = {**account.groups, group_of(row): row.version}
+    account.groups = groups_of(row)
+    if account.groups != expected:
+        yield "it says of other groups what wasn't so"
+    if snapshot_of(row) is not None:
+        return
+    if account.unadmitted < account.versions - 1:
+        yield "it has no snapshot, though tables were admitted before it"
+    else:
+        account.unadmitted = account.versions
+
+
+def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Iterator[str]:
+    """A debit costs what its event costs, adds up, and was within the budget and the share."""
+    account.questions += 1
+    account.open[row.number] = row
+    if row.number != account.questions:
+        yield f"it is question {row.number}, and should be {account.questions}"
+    if row.version not in range(1, account.versions + 1):
+        yield f"it was asked of data version {row.version}, which wasn't there"
+    elif row.version in range(1, account.unadmitted + 1) and account.unadmitted < account.versions:
+        yield f"it was asked of data version {row.version}, of before tables were admitted"
+    cost = from_columns(row)
+    if not _least_cost(row).within(cost) or cost == Charge.zero():
+        yield "it costs less than its event does"
+    total = from_columns(row, "spent_")
+    account.spent, low = _at_least(total, exact_sum(account.spent, cost))
+    if low:
+        yield "the account's total is less than the sum of its debits"
+    if not _admits(declaration.budget, cost, total):
+        yield "it overspends the budget"
+    yield from _check_share(account, declaration, cost, row)
+
+
+def _check_share(account: _Account, declaration: Declaration, cost: Charge, row: Row) -> Iterator[str]:
+    """The same for the analyst's share."""
+    if declaration.analysts and row.analyst not in declaration.analysts:
+        yield "whoever asked had no share of the budget"
+    if row.analyst is None:
+        return
+    own = from_columns(row, "share_")
+    account.shares[row.analyst], low = _at_least(own, exact_sum(account.shares.get(row.analyst, Charge.zero()), cost))
+    if low:
+        yield "the analyst's total is less than the sum of their debits"
+    if row.analyst in declaration.analysts and not _admits(declaration.analysts[row.analyst], cost, own):
+        yield "it overspends the analyst's share"
+
+
+def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
+    """An outcome belongs to one debit, which has no other."""
+    debit = account.open.pop(row.number, None)
+    if debit is None:
+        yield f"question {row.number} wasn't reserved, or has its outcome already"
+    elif (debit.digest, debit.version) != (row.digest, row.version):
+        yield f"it isn't the outcome of question {row.number}, but of another question or other data"
+    content = row.content()
+    if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
+        yield "it has no certificate, or no answer"
+
+
+def _least_cost(row: Row) -> Charge:
+    """What the event of a debit costs.
+
+    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
+    """
+    return charge_of(_event(row))
+
+
+def _event(row: Row) -> Event:
+    """The event of a debit."""
+    content = row.content()
+    try:
+        return from_dict(content.get("event"))
+    except DiscreetError:
+        raise LedgerCorrupt("its event can't be read") from None
+
+
+def _at_least(recorded: Charge, least: Charge) -> tuple[Charge, bool]:
+    """The total to go on with, and whether the recorded one is too low."""
+    return (recorded, False) if least.within(recorded) else (least, True)
+
+
+def _admits(budget: Budget, cost: Charge, total: Charge) -> bool:
+    """Whether a budget can hold a loss of this kind and size."""
+    decision = filter_for(budget)
+    return decision.accepts(cost) and decision.admits(total)

@@ -1,0 +1,325 @@
+"""Data profiles: kinds, ends and values of a table's columns, for the custodian who is about to protect it.
+
+What is found in the cells is private. `discreet init` may read it off a table, and must mark it as a leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from discreet.errors import SourceUnsupported
+from discreet.privacy import BoundValue, KeyValue
+from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseconds
+from discreet.tables.kinds import kind_of
+from discreet.tables.proposals.public_knowledge import codebook
+from discreet.tables.proposals.well_known_columns import knowledge
+from discreet.tables.schema.source import Source
+from discreet.tables.schema.table import ZONE_NAME, Column, Kind
+from discreet.tables.sources import Field, open_source
+from discreet.tables.type_inference import narrowest, values_of, without_nulls
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnProfile:
+    """What was seen in one column. All of it is private: its least value belongs to somebody.
+
+    Args:
+        lo: least value of a column of numbers or times; None if there is none, or nobody looked.
+        hi: greatest value, likewise.
+        values: the different values of a column of texts, integers, booleans or dates, with None among them if
+            there are NULLs; None for the whole if there are more than the engine was asked to list.
+    """
+
+    lo: BoundValue | None = None
+    hi: BoundValue | None = None
+    values: tuple[KeyValue, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataProfile:
+    """What was seen in a table, by the name of the column. Only the custodian's own `init` makes one.
+
+    Examples:
+        >>> DataProfile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
+        90
+        >>> DataProfile().of("age").hi is None
+        True
+    """
+
+    columns: Mapping[str, ColumnProfile] = field(default_factory=dict)
+
+    def of(self, column: str) -> ColumnProfile:
+        """What was seen in that column; nothing if nobody looked."""
+        return self.columns.get(column, ColumnProfile())
+
+
+MOST_VALUES = 1_000
+"""Different values that are listed; a column with more, or more ways to write them, has no list."""
+
+_LISTED = {Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE}
+_BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.BOOLEAN)
+"""The kinds in the order in which they are tried where a name is all that is looked at."""
+
+
+def profile_table(
+    source: Source, *, peek: bool, data: Mapping[str, object] = MappingProxyType({})
+) -> tuple[tuple[Column, ...], DataProfile | None]:
+    """The columns of a table that can be admitted, and what is in them.
+
+    The table is read once, part by part: memory grows with the number of columns, not of rows.
+
+    Args:
+        source: where the table lies.
+        peek: whether to read its cells. If not, only its schema is looked at; in JSON lines, the names of all records.
+        data: tables in memory, by the location of their source.
+
+    Returns:
+        The columns in the source's order, without those that hold what discreet doesn't compute with; and what was
+        seen, None if nobody looked. Where a source has no types, kinds are guessed from the cells, so they are as
+        private as these; without a peek they are what is publicly known of the names, and text where nothing is.
+
+    Raises:
+        SourceError: it can't be opened or read; a malformed record is named by its line.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> people = pa.table({"age": [34, 71], "sex": ["Female", "Male"]})
+        >>> columns, seen = profile_table(Source(kind="memory", location="people"), peek=True, data={"people": people})
+        >>> print(*columns, seen.of("age").hi, seen.of("sex").values)
+        age integer sex text 71 ('Female', 'Male')
+    """
+    with open_source(source, data) as opened:
+        fields = [each for each in opened.fields if kind_of(each.type) is not None]
+        if not peek or not fields:
+            return _by_schema(fields), DataProfile() if peek else None
+        looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
+        for batch in opened.batches([each.name for each in fields]):
+            for each, cells in zip(looks, batch.columns, strict=True):
+                each.add(cells)
+        if not opened.is_unchanged():
+            raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
+    return tuple(each.column() for each in looks), DataProfile(columns={each.field.name: each.seen() for each in looks})
+
+
+def _by_schema(fields: list[Field]) -> tuple[Column, ...]:
+    """The columns by what anybody may know who never saw a row."""
+    book = codebook([each.name for each in fields])
+
+    def kind(field: Field) -> Kind:
+        if not field.untyped:
+            return kind_of(field.type) or Kind.TEXT
+        in_book = (kind for kind in _BY_NAME if book is not None and book.about(field.name, kind) is not None)
+        anywhere = (kind for kind in _BY_NAME if knowledge(field.name, kind) is not None)
+        return next(chain(in_book, anywhere), Kind.TEXT)
+
+    return tuple(_column(each, kind(each), _zone(each.type)) for each in fields)
+
+
+def _column(field: Field, kind: Kind, zone: str | None) -> Column:
+    """The column of a field."""
+    return Column(name=field.name, kind=kind, nullable=not field.required, time_zone=zone)
+
+
+def _zone(stored: pa.DataType) -> str | None:
+    """The zone in which points in time are to be told: the one that the type names."""
+    named: str | None = getattr(stored, "tz", None)
+    return named if named is None or ZONE_NAME.fullmatch(named) else "UTC"
+
+
+class _Different:
+    """The different values of a column, as long as they are few."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.values: pa.Array | None = None
+        self.too_many = False
+        self.null = False
+
+    def add(self, cells: pa.Array) -> None:
+        """Add those of a part."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = cells.drop_null()
+        self.null = self.null or len(found) < len(cells)
+        if self.too_many:
+            return
+        known = found if self.values is None else pc.unique(pa.chunked_array([self.values, found]))
+        self.too_many = len(known) > MOST_VALUES
+        self.values = None if self.too_many else known
+
+    def listed(self) -> list[Any] | None:
+        """The values; None if there are too many."""
+        if self.too_many:
+            return None
+        return [] if self.values is None else self.values.to_pylist()
+
+
+class _Range:
+    """The least and the greatest of values."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.lo: Any = None
+        self.hi: Any = None
+
+    def add(self, values: pa.Array) -> None:
+        """Widen it by those of a part."""
+        import pyarrow.compute as pc
+
+        lo, hi = pc.min_max(values).as_py().values()
+        if lo is not None:
+            self.lo = lo if self.lo is None else min(self.lo, lo)
+            self.hi = hi if self.hi is None else max(self.hi, hi)
+
+
+class _Untyped:
+    """A column of texts that may mean anything.
+
+    Args:
+        field: of the source.
+        source: how it is written.
+    """
+
+    def __init__(self, field: Field, source: Source) -> None:
+        """Start with no cells."""
+        self.field = field
+        self._source = source
+        self._kind: Kind | None = None
+        self._zoned = False
+        self._texts = _Different()
+        self._range = _Range()
+
+    def add(self, cells: pa.Array) -> None:
+        """Look at a part of the column."""
+        import pyarrow.compute as pc
+
+        if self._kind is Kind.TEXT and self._texts.too_many and self._texts.null:
+            return
+        # Where there are many, finding out which are different costs more than it saves.
+        different = cells if self._texts.too_many else pc.unique(cells)
+        if self._kind is not Kind.TEXT:
+            self._guess(different.drop_null())
+        self._texts.add(_cut(different) if self._kind is Kind.TEXT else different)
+
+    def _guess(self, texts: pa.Array) -> None:
+        """Guess the kind that these texts, and those before, are of."""
+        import pyarrow as pa
+
+        self._kind, values = narrowest(texts, self._source, self._kind)
+        if self._kind in (None, Kind.BOOLEAN, Kind.TEXT):
+            return
+        if pa.types.is_timestamp(values.type):
+            self._zoned = self._zoned or values.type.tz is not None
+            values = values.cast(pa.timestamp("us"))
+        self._range.add(values)
+
+    def column(self) -> Column:
+        """The column, of the kind that was guessed."""
+        return _column(self.field, self._kind or Kind.TEXT, "UTC" if self._zoned else None)
+
+    def seen(self) -> ColumnProfile:
+        """What is in it."""
+        kind = self._kind or Kind.TEXT
+        if kind is Kind.TEXT:
+            if self._texts.values is not None:
+                self._texts.values = _cut(self._texts.values)  # some may have been taken for long numbers
+            return _seen(kind, _Range(), self._texts.listed(), null=self._texts.null)
+        texts, null, values = self._texts.values, self._texts.null, None
+        if texts is not None:
+            said = without_nulls(texts)
+            null = null or len(said) < len(texts)
+            found = values_of(said, kind, self._source)
+            values = None if found is None else found.unique().to_pylist()
+        return _seen(kind, self._range, values, null=null)
+
+
+class _Typed:
+    """A column whose type says what it holds."""
+
+    def __init__(self, field: Field) -> None:
+        """Start with no cells."""
+        self.field = field
+        self._kind = kind_of(field.type) or Kind.TEXT
+        self._values = _Different()
+        self._range = _Range()
+
+    def add(self, cells: pa.Array) -> None:
+        """Look at a part of the column."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_dictionary(cells.type):
+            cells = pc.unique(cells).cast(cells.type.value_type)
+        cells = _readable(cells)
+        if self._kind.is_number or self._kind.is_time:
+            self._range.add(cells)
+        if self._kind in _LISTED and not (self._values.too_many and self._values.null):
+            self._values.add(pc.unique(cells))
+
+    def column(self) -> Column:
+        """The column, as its type says."""
+        return _column(self.field, self._kind, _zone(self.field.type))
+
+    def seen(self) -> ColumnProfile:
+        """What is in it."""
+        values = self._values.listed()
+        if self._kind is Kind.INTEGER and values is not None:
+            values = list(map(int, values))
+        if (zone := _zone(self.field.type)) is not None:
+            self._range.lo, self._range.hi = _told(self._range.lo, zone), _told(self._range.hi, zone)
+        return _seen(self._kind, self._range, values, null=self._values.null)
+
+
+def _seen(kind: Kind, ends: _Range, values: list[KeyValue] | None, *, null: bool) -> ColumnProfile:
+    """What was seen, with the values in order and NULL as the last of them."""
+    if kind not in _LISTED or values is None or len(values) + null > MOST_VALUES:
+        return ColumnProfile(lo=ends.lo, hi=ends.hi)
+    ordered: list[Any] = sorted(cast("list[Any]", values))  # of one kind
+    return ColumnProfile(lo=ends.lo, hi=ends.hi, values=(*ordered, *([None] if null else [])))
+
+
+def _cut(texts: pa.Array) -> pa.Array:
+    """Texts as they are admitted: of no more characters than are kept."""
+    import pyarrow.compute as pc
+
+    if texts.nbytes <= LONGEST_TEXT or (pc.max(pc.binary_length(texts)).as_py() or 0) <= LONGEST_TEXT:
+        return texts
+    return pc.unique(pc.utf8_slice_codeunits(texts, 0, LONGEST_TEXT))
+
+
+def _readable(cells: pa.Array) -> pa.Array:
+    """Cells of a type as they are admitted: what can't be told there is NULL."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    stored = cells.type
+    if pa.types.is_string(stored):
+        return _cut(cells)
+    if pa.types.is_floating(stored):
+        whole = cells.cast(pa.float64())
+        return pc.if_else(pc.is_finite(whole), whole, pa.scalar(None, pa.float64()))
+    if pa.types.is_timestamp(stored):
+        return microseconds(cells, exactly=False).cast(pa.timestamp("us"))
+    if pa.types.is_date(stored):
+        return days(cells.cast(pa.date64()), exactly=False)
+    return cells
+
+
+def _told(moment: BoundValue | None, zone: str) -> datetime | None:
+    """A time of UTC as the clocks of a zone tell it; UTC where the zone isn't known here."""
+    if not isinstance(moment, datetime):
+        return None
+    try:
+        return moment.replace(tzinfo=UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    except (ZoneInfoNotFoundError, ValueError, OverflowError):
+        return moment

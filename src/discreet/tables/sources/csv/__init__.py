@@ -1,1 +1,0 @@
-"""CSV files: strict quoting, nothing guessed from rows."""

@@ -1,0 +1,332 @@
+"""Tables of database files: of DuckDB, and of SQLite, in which each cell has a type of its own."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import duckdb
+import pyarrow as pa
+
+from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.schema.source import Source
+from discreet.tables.session import SHUT_OFF
+from discreet.tables.sources.arrays import MOST_ROWS, decoded, deliver, delivered, slices
+from discreet.tables.sources.cells import Mended, TextColumns
+from discreet.tables.sources.files import identity_of
+from discreet.tables.sources.reader import Field, OpenSource, column_names, only
+from discreet.tables.sql_text import name as quoted
+
+_NUMBERS = frozenset({"HUGEINT", "UHUGEINT", "BIGNUM"})
+"""Whole numbers beyond 64 bits come as texts: Arrow's decimals have 38 digits, and these have 39 and more."""
+_TEXTS = frozenset({"UUID"})
+_ATTACHED = "private"
+_PATIENCE = 5.0
+"""Seconds to wait for somebody who writes."""
+_HIDDEN = 1
+"""What SQLite says of a column that no query sees unless it is named."""
+
+
+class OpenDatabase(OpenSource):
+    """A table of a database file, which a library opens for itself.
+
+    Args:
+        location: of the file.
+        logs: of files beside it in which the newest changes may lie.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened.
+    """
+
+    def __init__(self, location: str, *logs: str) -> None:
+        """Note what the file and its logs are now."""
+        super().__init__(location)
+        self._places = location, *logs
+        self._identity = identity_of(*self._places)
+
+    @property
+    def identity(self) -> str:
+        """A digest of the file, and of its logs."""
+        return self._identity
+
+    def is_unchanged(self) -> bool:
+        """Whether the file and its logs are what they were."""
+        try:
+            return identity_of(*self._places) == self._identity
+        except (SourceMissing, SourceUnsupported):
+            return False
+
+
+class OpenDuckDB(OpenDatabase):
+    """A table of a DuckDB file.
+
+    Guarantee: nothing but the file is opened. Texts come without their collation, times with a zone as UTC. As long as
+    it is open, DuckDB lets no process write to it.
+
+    Raises:
+        SourceMissing: there is no such file, no such table in it, or several and none is named.
+        SourceUnsupported: it isn't a DuckDB file that can be opened for reading.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Attach the file, and find the table's columns."""
+        super().__init__(*_duckdb_files(source.location))
+        self._connection = _attached(source.location)
+        try:
+            self._schema, self._table = _find_duckdb(self._connection, source)
+            self._fields = self._found()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The table's columns."""
+        return self._fields
+
+    def close(self) -> None:
+        """Detach the file."""
+        self._connection.close()
+
+    def _found(self) -> tuple[Field, ...]:
+        """The columns: their names and nullability from the catalogue, their types as Arrow has them."""
+        with _duckdb_damage_reported(self.location):
+            rows = self._connection.execute(
+                "SELECT column_name, data_type, is_nullable FROM duckdb_columns() WHERE database_name = ? "
+                "AND schema_name = ? AND table_name = ? ORDER BY column_index",
+                [_ATTACHED, self._schema, self._table],
+            ).fetchall()
+        names = column_names([name for name, _, _ in rows], self.location)
+        self._written = dict(zip(names, ((name, kind) for name, kind, _ in rows), strict=True))
+        return tuple(
+            Field(name=name, type=self._type(name), untyped=kind in _NUMBERS, required=not nullable)
+            for name, (_, kind, nullable) in zip(names, rows, strict=True)
+        )
+
+    def _type(self, name: str) -> pa.DataType:
+        """The type in which a column is handed out."""
+        written, kind = self._written[name]
+        if kind in _NUMBERS | _TEXTS:
+            return pa.string()
+        try:
+            schema = _reader(self._connection.sql(f"SELECT {quoted(written)} FROM {self._from} LIMIT 0")).schema
+        except (duckdb.Error, pa.ArrowException):
+            return pa.opaque(pa.null(), kind.partition("(")[0], "duckdb")  # what stands within may be a category
+        made = delivered(schema.field(0).type)
+        return pa.timestamp(made.unit, "UTC") if pa.types.is_timestamp(made) and made.tz is not None else made
+
+    @property
+    def _from(self) -> str:
+        """The table in SQL."""
+        return f"{_ATTACHED}.{quoted(self._schema)}.{quoted(self._table)}"
+
+    def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows, as DuckDB streams them."""
+        columns = []
+        for number, each in enumerate(chosen):
+            written, kind = self._written[each.name]
+            as_text = kind in _NUMBERS | _TEXTS
+            columns.append(f"{f'CAST({quoted(written)} AS VARCHAR)' if as_text else quoted(written)} AS c{number}")
+        with _duckdb_damage_reported(self.location):
+            reader = _reader(self._connection.sql(f"SELECT {', '.join(columns)} FROM {self._from}"))
+            for batch in reader:
+                for piece in slices(batch):
+                    yield self._batch(piece, chosen)
+
+    def _batch(self, batch: pa.RecordBatch, chosen: list[Field]) -> pa.RecordBatch:
+        """The columns as they are handed out."""
+        made = []
+        for each, column in zip(chosen, batch.columns, strict=True):
+            array, wrong = deliver(column, each.type)
+            if wrong:
+                self.unreadable[each.name] += wrong
+            made.append(array if array.type == each.type else array.cast(each.type))  # the zone, by another name
+        return pa.RecordBatch.from_arrays(made, [each.name for each in chosen])
+
+
+def duckdb_tables(path: str) -> list[str]:
+    """The names of the tables in a DuckDB file; those outside its main schema with their schema's name.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it isn't a DuckDB file that can be opened for reading.
+    """
+    identity_of(*_duckdb_files(path))
+    connection = _attached(path)
+    try:
+        return [_shown(*each) for each in _duckdb_names(connection)]
+    finally:
+        connection.close()
+
+
+def _duckdb_files(location: str) -> tuple[str, str]:
+    """Where a file lies, and its log."""
+    return location, f"{location}.wal"
+
+
+def _attached(location: str) -> Any:  # noqa: ANN401 — DuckDB hands out no types of its own
+    """A connection that can read the file, and nothing else."""
+    connection = duckdb.connect(":memory:", config=SHUT_OFF)
+    path = str(Path(location).resolve()).replace("'", "''")
+    try:
+        connection.execute(f"ATTACH '{path}' AS {_ATTACHED} (READ_ONLY)")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+    except (duckdb.Error, OSError):
+        connection.close()
+        connection = None
+    if connection is None:  # raised here, outside the handler, so that DuckDB's own words aren't chained to it
+        raise SourceUnsupported(
+            f"{location!r} can't be opened as a DuckDB database",
+            hint="it is of another format or version, damaged, or open elsewhere for writing",
+        )
+    return connection
+
+
+@contextmanager
+def _duckdb_damage_reported(location: str) -> Iterator[None]:
+    """Say of a damaged file that it is, without DuckDB's words: they may quote a cell."""
+    is_damaged = False
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError):
+        is_damaged = True
+    if is_damaged:
+        raise SourceUnsupported(f"the file {location!r} is damaged", hint="export it anew from its own source")
+
+
+def _reader(relation: Any) -> pa.RecordBatchReader:  # noqa: ANN401 — DuckDB hands out no types of its own
+    """A stream of what a query finds; the method's name changed with DuckDB's version."""
+    method = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    return method(MOST_ROWS)
+
+
+def _duckdb_names(connection: Any) -> list[tuple[str, str]]:  # noqa: ANN401 — as above
+    """The schemas and names of the file's tables."""
+    query = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY ALL"
+    return [(schema, table) for schema, table in connection.execute(query, [_ATTACHED]).fetchall()]
+
+
+def _find_duckdb(connection: Any, source: Source) -> tuple[str, str]:  # noqa: ANN401 — as above
+    """The schema and name of the table that is meant; the only one, if none is named."""
+    tables = _duckdb_names(connection)
+    wanted = source.table
+    schema, _, table_name = (wanted or "").rpartition(".")
+    meant = {(schema or "main", table_name), ("main", wanted)}
+    matching = [table for table in tables if wanted is None or table in meant]
+    return only(matching, source, "database", "table", [_shown(*each) for each in tables])
+
+
+def _shown(schema: str, table: str) -> str:
+    """A table's name; outside of the main schema with that one's."""
+    return table if schema == "main" else f"{schema}.{table}"
+
+
+class OpenSqlite(OpenDatabase):
+    """A table or view of a SQLite file.
+
+    Guarantee: the file is opened for reading; what stands in a log beside it counts. One pass sees one state of it.
+
+    Raises:
+        SourceMissing: there is no such file, no such table in it, or several and none is named.
+        SourceUnsupported: it isn't a SQLite file that can be opened for reading.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Open the file, and find the table's columns."""
+        super().__init__(*_sqlite_files(source.location))
+        self._source = source
+        with _sqlite_damage_reported(source.location), closing(_connected(source.location)) as connection:
+            self._table = _find_sqlite(_sqlite_names(connection), source)
+            rows = connection.execute(f"PRAGMA table_xinfo({quoted(self._table)})").fetchall()
+        rows = [row for row in rows if row[6] != _HIDDEN]
+        names = column_names([row[1] for row in rows], source.location)
+        self._written = dict(zip(names, (row[1] for row in rows), strict=True))
+        self._fields = tuple(
+            Field(name=name, type=pa.string(), untyped=True, required=bool(row[3]))
+            for name, row in zip(names, rows, strict=True)
+        )
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The table's columns."""
+        return self._fields
+
+    def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows, one by one."""
+        columns = ", ".join(quoted(self._written[each.name]) for each in chosen)
+        cells = TextColumns(chosen, self._source.missing, self.unreadable)
+        with _sqlite_damage_reported(self.location), closing(_connected(self.location)) as connection:
+            for row in connection.execute(f"SELECT {columns} FROM {quoted(self._table)}"):
+                cells.add(row)
+                if cells.is_full:
+                    yield cells.take()
+        if not cells.is_empty:
+            yield cells.take()
+
+
+def sqlite_tables(path: str) -> list[str]:
+    """The names of the tables and views of a SQLite file.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened for reading.
+    """
+    identity_of(*_sqlite_files(path))
+    with _sqlite_damage_reported(path), closing(_connected(path)) as connection:
+        return _sqlite_names(connection)
+
+
+def _sqlite_files(location: str) -> tuple[str, str, str]:
+    """Where a file lies, and its logs."""
+    return location, f"{location}-wal", f"{location}-journal"
+
+
+def _connected(location: str) -> sqlite3.Connection:
+    """A connection that only reads. Bytes come as bytes, so that they are told from texts."""
+    place = quote(str(Path(location).resolve()))
+    connection = sqlite3.connect(f"file:{place}?mode=ro", uri=True, timeout=_PATIENCE)
+    connection.text_factory = _sqlite_text
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def _sqlite_text(raw: bytes) -> str:
+    """A text as SQLite holds it, which needn't be UTF-8."""
+    text, is_wrong = decoded(raw)
+    return Mended(text) if is_wrong else text
+
+
+@contextmanager
+def _sqlite_damage_reported(location: str) -> Iterator[None]:
+    """Say of a damaged file that it is, without SQLite's words: they may quote a cell."""
+    is_damaged = False
+    try:
+        yield
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, SourceMissing):
+            raise
+        is_damaged = True
+    if is_damaged:
+        raise SourceUnsupported(
+            f"{location!r} can't be read as a SQLite database",
+            hint="it is damaged, encrypted, or locked by somebody who writes; or a view in it fails",
+        )
+
+
+def _sqlite_names(connection: sqlite3.Connection) -> list[str]:
+    """The names of tables and views, but for SQLite's own."""
+    query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    return sorted(str(name) for (name,) in connection.execute(query))
+
+
+def _find_sqlite(tables: Sequence[str], source: Source) -> str:
+    """The table that is meant; the only one, if none is named."""
+    wanted = source.table
+    matching = [each for each in tables if wanted is None or each.casefold() == wanted.casefold()]
+    return only(matching, source, "database", "table", tables)

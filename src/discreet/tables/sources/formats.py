@@ -1,0 +1,205 @@
+"""Formats of sources: which one a path or a table in memory is of, what tables it holds, and opening it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from discreet.errors import SourceMissing, SourceUnsupported
+from discreet.tables.schema.source import Source
+from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.reader import OpenSource
+
+
+def open_source(  # noqa: PLR0911 — one per kind
+    source: Source, data: Mapping[str, object] = MappingProxyType({})
+) -> OpenSource:
+    """Open a source for reading; a context manager.
+
+    Args:
+        source: where it lies, and how it is to be read.
+        data: tables in memory, by the location of their source; anything else in it is overlooked.
+
+    Raises:
+        SourceMissing: there is no such file or table, or a source in memory came without its table.
+        SourceUnsupported: it is there, but can't be read: damaged, of another format, or too large for it.
+        ExtraMissing: what reads it isn't installed.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> people = pa.table({"age": [34, 71], "sex": ["Female", "Male"]})
+        >>> with open_source(Source(kind="memory", location="people"), {"people": people}) as opened:
+        ...     [batch.to_pydict() for batch in opened.batches(["age"])]
+        [{'age': [34, 71]}]
+    """
+    match source.kind:
+        case "memory":
+            from discreet.tables.sources.in_memory import OpenFrame
+
+            return OpenFrame(source.location, data.get(source.location))
+        case "parquet":
+            from discreet.tables.sources.parquet import OpenParquet
+
+            return OpenParquet(source.location)
+        case "csv":
+            from discreet.tables.sources.csv_file import OpenCsv
+
+            return OpenCsv(source)
+        case "arrow":
+            from discreet.tables.sources.ipc import OpenIpc
+
+            return OpenIpc(source.location)
+        case "jsonl":
+            from discreet.tables.sources.jsonl import OpenJsonLines
+
+            return OpenJsonLines(source)
+        case "xlsx":
+            from discreet.tables.sources.xlsx import OpenXlsx
+
+            return OpenXlsx(source)
+        case "duckdb" if not is_sqlite(source.location):
+            from discreet.tables.sources.databases import OpenDuckDB
+
+            return OpenDuckDB(source)
+        case "duckdb" | "sqlite":  # a .db may be either, and its first bytes say which
+            from discreet.tables.sources.databases import OpenSqlite
+
+            return OpenSqlite(source)
+
+
+_PATTERN = frozenset("*?[")
+
+
+def source_of(data: object, name: str) -> Source:
+    """The source that `data` is.
+
+    Args:
+        data: the path of a file, a folder of Parquet files or a pattern of their names; or a pandas, Polars or Arrow
+            table; or an Ibis table on DuckDB.
+        name: what questions call the table. In a database or spreadsheet with several tables, that one is meant.
+
+    Raises:
+        SourceMissing: there is no such file, or no such table in it.
+        SourceUnsupported: it is something else.
+
+    Examples:
+        >>> source_of({"age": [39]}, "census")
+        Traceback (most recent call last):
+            ...
+        discreet.errors.SourceUnsupported: a dict can't be read as a table (give a path, ...)
+    """
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return _of_path(Path(data), name)
+    from discreet.tables.sources.dataframes import LIBRARIES
+
+    if type(data).__module__.partition(".")[0] in LIBRARIES:
+        return Source(kind="memory", location=name)
+    raise SourceUnsupported(
+        f"a {type(data).__name__} can't be read as a table",
+        hint="give a path, a pandas, Polars or Arrow table, or an Ibis table on DuckDB",
+    )
+
+
+def source_at(path: str | Path, table: str | None = None) -> Source:
+    """The source at a path, by the ending of its name; what isn't a file is a folder or pattern of Parquet files.
+
+    Args:
+        path: which needn't exist, unless its name has no ending that is known.
+        table: inside of a database or spreadsheet.
+
+    Raises:
+        SourceUnsupported: the ending isn't known.
+        InvalidArgument: a table is named inside of what has only one.
+    """
+    place = Path(path)
+    try:
+        source = Source.of(path, table=table)
+    except SourceUnsupported:
+        if not _is_of_many(place):
+            raise
+        return Source(kind="parquet", location=str(path), table=table)
+    return (
+        replace(source, kind="sqlite") if source.kind == "duckdb" and place.is_file() and is_sqlite(place) else source
+    )
+
+
+def _is_of_many(path: Path) -> bool:
+    """Whether a path is a folder, or a pattern of files' names."""
+    try:
+        return path.is_dir() or (not path.exists() and bool(_PATTERN & set(str(path))))
+    except OSError:  # a name that is too long
+        return False
+
+
+def _of_path(path: Path, name: str) -> Source:
+    """The source at a path, which must be there; in a file of several tables, the one of that name."""
+    if _is_of_many(path):
+        return Source(kind="parquet", location=str(path))
+    if not path.exists():
+        raise SourceMissing(f"there is no file {str(path)!r}", hint="check the path; it is relative to where you are")
+    if not path.is_file():
+        raise SourceUnsupported(f"{str(path)!r} isn't a regular file", hint="give the path of one file")
+    source = source_at(path)
+    has_tables = source.kind in ("duckdb", "sqlite", "xlsx")
+    return replace(source, table=_table_meant(path, name)) if has_tables else source
+
+
+def _table_meant(path: Path, name: str) -> str:
+    """The table meant in a file of several: the one of that name, else the only one."""
+    tables = tables_in(path)
+    for table in tables:
+        if table.casefold() == name.casefold():
+            return table
+    if len(tables) == 1:
+        return tables[0]
+    raise SourceMissing(
+        f"{str(path)!r} has no table {name!r}",
+        hint=f"it has {', '.join(tables)}" if tables else "it has no tables at all",
+    )
+
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def is_sqlite(path: str | Path) -> bool:
+    """Whether a file is a SQLite database, by its first bytes.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened.
+    """
+    with OpenFile(str(path)) as file:
+        return file.head(len(_SQLITE)) == _SQLITE
+
+
+def tables_in(path: str | Path) -> list[str]:
+    """The names of the tables in a DuckDB or SQLite file, or of a spreadsheet's sheets.
+
+    Those outside of a DuckDB file's main schema come with their schema's name; views of SQLite are tables, too.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it isn't such a file, or can't be opened for reading.
+
+    Examples:
+        >>> tables_in("/dev/null")
+        Traceback (most recent call last):
+            ...
+        discreet.errors.SourceUnsupported: '/dev/null' isn't a regular file (...)
+    """
+    if is_sqlite(path):
+        from discreet.tables.sources.databases import sqlite_tables
+
+        return sqlite_tables(str(path))
+    if str(path).casefold().endswith(".xlsx"):
+        from discreet.tables.sources.xlsx import sheets
+
+        return sheets(str(path))
+    from discreet.tables.sources.databases import duckdb_tables
+
+    return duckdb_tables(str(path))

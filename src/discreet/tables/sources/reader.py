@@ -1,0 +1,258 @@
+"""An open source: its columns by name, and its rows in record batches. One set of rules for every format."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from discreet.errors import InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
+from discreet.tables.schema.source import Source
+from discreet.tables.sources.files import OpenFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_COLUMNS = 100_000
+MOST_LINES = 100
+"""So many lines of malformed records are remembered."""
+MOST_COUNTED = 1_000
+"""So many malformed records are counted before a file is refused for them."""
+_SHOWN = 10
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A column of a source.
+
+    Args:
+        name: as the source spells it; a blank one is called `column N`.
+        type: an Arrow type, of this column's arrays in every batch. Of a column that can't be read, what it is.
+        untyped: its cells are texts that may mean numbers, dates or anything, in the words that were declared; or all
+            of them are NULL, by the schema.
+        required: the schema itself says that it is never NULL.
+    """
+
+    name: str
+    type: pa.DataType
+    untyped: bool = False
+    required: bool = False
+
+
+@dataclass(slots=True)
+class Malformed:
+    """The malformed records of a text file, as far as it has been read.
+
+    Args:
+        count: lines that were left out because no whole record starts there.
+        lines: the numbers of the first 100 of them; the header is line 1.
+    """
+
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, line: int) -> None:
+        """Count one more."""
+        self.count += 1
+        if len(self.lines) < MOST_LINES:
+            self.lines.append(line)
+
+    def refusal(self, location: str) -> SourceMalformed:
+        """The error for a file that has them, all of which are counted unless there are a thousand."""
+        others = ""
+        if self.count > 1:
+            least = "at least " if self.count >= MOST_COUNTED else ""
+            listed = ", ".join(f"{line:,}" for line in self.lines[1 : _SHOWN + 1])
+            more = ", …" if len(self.lines) > _SHOWN + 1 else ""
+            others = f", and on {least}{self.count - 1:,} other line{'s' if self.count > 2 else ''}: {listed}{more}"  # noqa: PLR2004 — plural
+        return SourceMalformed(
+            f"no whole record starts on line {self.lines[0]:,} of {location!r}{others}",
+            hint="mend the file; or leave such lines out with skip_malformed = true",
+        )
+
+
+class OpenSource(ABC):
+    """A source that is open for reading; a context manager.
+
+    Guarantee: no value makes `batches` raise. What can't be represented is NULL, and counted in `unreadable`. Only a
+    damaged file does, and a malformed record unless these are skipped; no error quotes a cell.
+
+    Attributes:
+        location: what it is called in errors.
+        malformed: the malformed records of the last pass, as far as it went.
+        unreadable: by column, values of the last pass that became NULL, or in which wrong bytes are now U+FFFD.
+        has_schema: whether the source says what columns it has. JSON lines don't: finding `fields` reads every row, and
+            a column that no record has is NULL throughout.
+    """
+
+    has_schema = True
+
+    def __init__(self, location: str) -> None:
+        """Start with nothing counted."""
+        self.location = location
+        self.malformed = Malformed()
+        self.unreadable: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        """The open source itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    @property
+    @abstractmethod
+    def fields(self) -> tuple[Field, ...]:
+        """The columns, in the source's order; no two names are equal, nor differ in case alone."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """A digest of what was opened: of a file its place, size, time and ends; of a table in memory its contents."""
+
+    @abstractmethod
+    def is_unchanged(self) -> bool:
+        """Whether what was opened is what it was. An open file whose name another has taken since may be."""
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, in record batches of these columns in this order, in bounded memory.
+
+        One pass; a later call starts another, and counts anew.
+
+        Args:
+            names: of columns, as `fields` has them.
+
+        Raises:
+            SchemaMismatch: there is no such column, or it holds what no kind of column is: lists, bytes, times of day.
+            SourceMalformed: there are malformed records, and they aren't to be skipped.
+            SourceUnsupported: the file is damaged, or was changed since it was opened.
+        """
+        if not names:
+            raise InvalidArgument("a batch needs at least one column")
+        chosen = self._choose(names)
+        self.malformed, self.unreadable = Malformed(), Counter()
+        return self._batches(chosen)
+
+    def close(self) -> None:  # noqa: B027 — most of them hold nothing open
+        """Let go of it."""
+
+    @abstractmethod
+    def _batches(self, chosen: list[Field]) -> Iterator[pa.RecordBatch]:
+        """The rows in these columns, which exist and can be read."""
+
+    def _choose(self, names: Sequence[str]) -> list[Field]:
+        """The columns of these names."""
+        from discreet.tables.sources.arrays import is_delivered
+
+        known = {each.name: each for each in self.fields}
+        for name in names:
+            if (
+                name not in known
+            ):  # the others aren't listed: where a text file lacks its header, they are somebody's row
+                raise SchemaMismatch(
+                    f"{self.location!r} has no column {name!r}", hint=f"it has {len(known)}; is the name spelt alike?"
+                )
+            if not is_delivered(known[name].type):
+                raise SchemaMismatch(
+                    f"the column {name!r} of {self.location!r} holds {known[name].type}, which can't be read",
+                    hint="make texts or numbers of it, or leave it out",
+                )
+        return [known[name] for name in names]
+
+
+class OpenFileSource(OpenSource):
+    """A source that is one open file.
+
+    Args:
+        location: of the file.
+
+    Raises:
+        SourceMissing: there is no such file.
+        SourceUnsupported: it can't be opened.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Open the file."""
+        super().__init__(location)
+        self._file = OpenFile(location)
+
+    @property
+    def identity(self) -> str:
+        """The open file's fingerprint."""
+        return self._file.fingerprint
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is what it was when it was opened."""
+        return self._file.is_unchanged()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def column_names(written: Sequence[str], location: str) -> tuple[str, ...]:
+    """The names as they are written, without spaces around them; a blank one is called `column N`.
+
+    Args:
+        written: in the source's order.
+        location: what to call the source in an error.
+
+    Raises:
+        SourceUnsupported: there are no columns or too many, or two names are equal or differ in case alone. Their
+            numbers are named, and not they: a text file that lacks its header has somebody's row there.
+
+    Examples:
+        >>> column_names(["age", "", " sex "], "census.csv")
+        ('age', 'column 2', 'sex')
+        >>> column_names(["age", "Age"], "census.csv")
+        Traceback (most recent call last):
+            ...
+        discreet.errors.SourceUnsupported: 'census.csv' has the name of column 1 again for column 2 (...)
+    """
+    if not 0 < len(written) <= MOST_COLUMNS:
+        raise SourceUnsupported(f"{location!r} has {len(written):,} columns", hint=f"a table has 1 to {MOST_COLUMNS:,}")
+    names = tuple(name.strip() or f"column {number}" for number, name in enumerate(written, start=1))
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        earlier = first.setdefault(name.casefold(), number)
+        if earlier != number:
+            raise SourceUnsupported(
+                f"{location!r} has the name of column {earlier} again for column {number}",
+                hint="give each column a name of its own; case makes no difference",
+            )
+    return names
+
+
+def only(matching: Sequence[T], source: Source, whole: str, part: str, there: Sequence[str]) -> T:
+    """The one of several parts that a source means; the only one, if none is named.
+
+    Args:
+        matching: those that it may mean.
+        source: with the name that is wanted, if one is.
+        whole: what has the parts, in an error.
+        part: what they are.
+        there: the names of all.
+
+    Raises:
+        SourceMissing: none, or several, may be meant.
+
+    Examples:
+        >>> only(["people"], Source.of("clinic.duckdb"), "database", "table", ["people"])
+        'people'
+    """
+    if len(matching) != 1:
+        problem = (
+            f"no {part} {source.table!r}" if source.table is not None else f"{len(there)} {part}s, and none is named"
+        )
+        raise SourceMissing(
+            f"the {whole} {source.location!r} has {problem}", hint=f"it has {', '.join(there)}" if there else ""
+        )
+    return matching[0]
