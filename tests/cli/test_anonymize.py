@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.anonymity import read
-from discreet.cli.anonymize import command, saving
-from discreet.cli.common.amounts import share_of
+from discreet.cli.anonymize import command, outcome, report
 from discreet.cli.common.failures import ExitCode
 from discreet.cli.common.files import write_all
+from discreet.cli.common.options import share_of
 
 NAMES = ["name", "age", "zip", "disease"]
 AGES = "".join(f"{age};{age // 10 * 10}s;*\n" for age in range(20, 60))
@@ -135,7 +135,7 @@ def test_texts_that_spreadsheets_obey_are_named_and_left_alone(people: Path, run
     assert "spreadsheet takes for a formula" in " ".join(result.stdout.split())
     assert '"=1+1"' in (people / "out.csv").read_text(encoding="utf-8")
     assert "spreadsheet" not in run("anonymize", "people.csv", "-q", "age", "-o", "other.csv").stdout
-    assert saving.formulas(pa.table({"a": ["=1", "+x", "-5", "- 5", "@a", " =b", "a=b", None, "-1.5e3"]})) == 5
+    assert outcome.formulas(pa.table({"a": ["=1", "+x", "-5", "- 5", "@a", " =b", "a=b", None, "-1.5e3"]})) == 5
 
 
 def test_written_values_are_read_again(here: Path, run: Any) -> None:
@@ -259,7 +259,7 @@ def test_a_full_disk_leaves_nothing(
 
     (people / "report.json").write_text("before", encoding="utf-8")
     before = sorted(people.iterdir())
-    monkeypatch.setattr(saving, failing, half)
+    monkeypatch.setattr(report, failing, half)
     result = run("anonymize", "people.csv", "-o", "out.csv", "--report", "report.json", "--force")
     assert result.exit_code == (ExitCode.REFUSED if isinstance(error, OSError) else ExitCode.INTERRUPTED)
     assert sorted(people.iterdir()) == before
@@ -299,7 +299,7 @@ def heeded() -> Iterator[None]:
 SLOW = """
 import sys, time
 from discreet.cli import main
-from discreet.cli.anonymize import saving
+from discreet.cli.anonymize import report
 
 def slowly(table, path):
     path.write_text("half")
@@ -307,7 +307,7 @@ def slowly(table, path):
     for _ in range(1800):
         time.sleep(0.1)  # a signal that another thread took is heard between two steps
 
-saving._write_table = slowly  # in the place of a table that takes its time
+report._write_table = slowly  # in the place of a table that takes its time
 sys.argv = ["discreet", "anonymize", "people.csv", "-o", "out.csv", "--report", "out.json"]
 main()
 """

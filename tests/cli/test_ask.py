@@ -281,7 +281,7 @@ def test_the_first_question_says_how_far_reading_is(run: Any, monkeypatch: pytes
         assert what == "reading"
         yield lambda name, rows: told.append((name, rows))
 
-    monkeypatch.setattr("discreet.cli.ask.counting", counting)
+    monkeypatch.setattr("discreet.cli.questions.counting", counting)
     assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
     assert told[-1] == ("census", 2_000)
     told.clear()

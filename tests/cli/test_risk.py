@@ -13,9 +13,9 @@ import pytest
 
 from discreet.anonymity import read
 from discreet.anonymity.risk import assess
-from discreet.cli.common import columns, pages
+from discreet.cli.common import pages, tables
 from discreet.cli.common.failures import ExitCode
-from discreet.cli.risk.page import page
+from discreet.cli.risk_page import page
 
 PEOPLE = "age,zip,disease\n" + "".join(
     f"{30 + row % 7},{row % 3},{'flu' if row % 2 else 'gout'}\n" for row in range(84)
@@ -331,7 +331,7 @@ def test_a_table_without_rows_cannot_be_guessed(here: Path, run: Any) -> None:
 def test_names_go_by_commas_and_quotation_marks() -> None:
     """What `written` writes, `names` reads."""
     for names in (["a"], ["a b", "c,d"], ['say "hi"', "x"]):
-        assert columns.names([columns.written(names)]) == names
+        assert tables.names([tables.written(names)]) == names
 
 
 def test_control_signs_in_names_are_not_obeyed(here: Path, run: Any) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 from discreet.cli.common.failures import ExitCode
-from discreet.cli.common.rows import Written
+from discreet.cli.common.tables import Written
 
 ROWS = [(30 + row % 7, f"0{row % 3}", "flu" if row % 2 else "gout") for row in range(84)]
 TABLE = pa.table(dict(zip(("age", "zip", "ill"), map(list, zip(*ROWS, strict=True)), strict=True)))

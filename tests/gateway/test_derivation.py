@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 import discreet as dp
+from discreet.gateway.reuse import Shelf
 from support.tables import VISITS, visits
 
 ROW, PERSON = dp.Unit.row(), dp.Unit("person_id")
@@ -233,6 +234,24 @@ def test_what_errs_more_is_paid_for(desk: Desk) -> None:
     other = desk()
     other.ask("SELECT region, COUNT(*) AS n FROM t GROUP BY region", epsilon=1)
     assert other.ask(total, epsilon="1/5").origin == (1,)
+
+
+def test_an_answer_about_fewer_rows_is_passed_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its plan isn't made again, which takes longer than everything else that is looked up; others are looked at."""
+    looked_at: list[int] = []
+
+    def plans(_: Shelf, stored: Any) -> tuple[()]:
+        looked_at.append(stored.entry)
+        return ()
+
+    monkeypatch.setattr(Shelf, "_plans", plans)
+    table, count = desk(), "SELECT COUNT(*) AS n FROM t WHERE age"
+    first = table.ask(f"{count} >= 40", epsilon=1)
+    table.ask(f"{count} >= 41", epsilon=1)
+    table.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert looked_at == []
+    table.ask(f"{count} >= 40 AND region = 'north'", epsilon="1/2")
+    assert first.entry in looked_at
 
 
 def test_the_expected_error_is_that_of_the_noise_it_has(desk: Desk) -> None:

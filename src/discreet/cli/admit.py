@@ -11,11 +11,9 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.failures import ExitCode, reported
 from discreet.cli.common.screen import counting, error_console, number_of, say
-from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from discreet.gateway import AdmissionReport
     from discreet.tables import Dataset
@@ -61,7 +59,7 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     from discreet.tables import load_config
 
     dataset = load_config(config)
-    most = _part(at_most_unreadable)
+    most = options.share_of(at_most_unreadable, "--at-most-unreadable")
     with (
         admissions_of(_skipping(dataset) if skip_malformed else dataset) as admissions,
         counting("reading") as progress,
@@ -126,17 +124,6 @@ def _to_json(done: AdmissionReport) -> dict[str, object]:
         "problem": done.problem,
         "tables": {name: dict(found) for name, found in done.tables.items()},
     }
-
-
-def _part(text: str) -> Fraction:
-    """A part of a whole, as a percentage or a number from 0 to 1."""
-    from discreet.exact.rational import rational
-
-    number = text.strip()
-    part = rational(number.removesuffix("%").strip(), "at_most_unreadable") / (100 if number.endswith("%") else 1)
-    if not 0 <= part <= 1:
-        raise InvalidArgument(f"--at-most-unreadable is a part of the whole, not {text}", hint="1%, or 0.01")
-    return part
 
 
 def _skipping(dataset: Dataset) -> Dataset:

@@ -1,30 +1,67 @@
-"""The command line as a whole."""
+"""The command line as a whole: each command is loaded and built when it is used, since most calls use one of them."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections import UserDict
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
-from discreet.cli.admit import admit
-from discreet.cli.anonymize import anonymize
-from discreet.cli.ask import ask
-from discreet.cli.attack import attack
-from discreet.cli.audit import audit
-from discreet.cli.budget import budget
 from discreet.cli.common.failures import hold_tongues
 from discreet.cli.common.screen import say
-from discreet.cli.demo import demo
-from discreet.cli.explain import explain
-from discreet.cli.history import history
-from discreet.cli.init import init
-from discreet.cli.plot import plot
-from discreet.cli.risk import risk
-from discreet.cli.verify import verify
+
+_HOMES = {
+    "demo": "demo",
+    "init": "init",
+    "admit": "admit",
+    "explain": "questions",
+    "ask": "questions",
+    "budget": "account",
+    "history": "account",
+    "verify": "account",
+    "audit": "audit",
+    "risk": "risk",
+    "anonymize": "anonymize",
+    "attack": "attack",
+    "plot": "plot",
+}
+"""Where each command is, in the order in which somebody meets them."""
+
+
+class _Commands(UserDict[str, Any]):
+    """The commands by name: of one that wasn't used yet, the module that it is in."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 — a command of Typer's, which has no public type
+        """The command; its options take some milliseconds to be read, so this is done once, and not for all."""
+        if isinstance(found := super().__getitem__(name), str):
+            command = getattr(import_module(f"discreet.cli.{found}"), name)
+            if not isinstance(command, typer.Typer):
+                alone = typer.Typer(rich_markup_mode="markdown", add_completion=False)
+                alone.command(name)(command)
+                command = alone
+            self[name] = get_command(command)
+        return super().__getitem__(name)
+
+
+class _Group(TyperGroup):
+    """All commands."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 — as Typer has them
+        """Build none yet."""
+        super().__init__(**settings)
+        self.commands = _Commands(_HOMES)
+
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 — as Typer calls it
+        """The names."""
+        return list(_HOMES)
+
 
 app = typer.Typer(
+    cls=_Group,
     name="discreet",
     help="Private answers from sensitive tables.",
     epilog=(
@@ -38,9 +75,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, init, admit, explain, ask, budget, history, verify, audit, risk, anonymize, attack):
-    app.command()(command)
-app.add_typer(plot)
 
 
 def _show_version(asked: bool) -> None:

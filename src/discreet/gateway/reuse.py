@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
-from discreet.gateway.answers import Group, Released, derive, held, least, topic, wanted
+from discreet.gateway.answers import Group, Released, conditions, derive, held, least, topic, wanted
 from discreet.gateway.asked import Asked
 from discreet.query.planner import Plan
 
@@ -81,9 +81,10 @@ class Shelf:
     def _released(self, plan: Plan, known: Sequence[Stored]) -> Iterator[tuple[Stored, Released]]:
         """The levels of the answers that may serve."""
         needed = [part for level in plan.levels for part in wanted(level.draft).items()]
+        filtered = frozenset[str]().union(*(conditions(level.draft) for level in plan.levels))
         made = 0
         for stored in known:
-            if made == _MOST_MADE or not _may_serve(needed, stored):
+            if made == _MOST_MADE or not _may_serve(needed, filtered, stored):
                 continue
             plans = self._plans(stored)
             made += 1
@@ -128,7 +129,13 @@ def recorded(plan: Plan, groups: Sequence[Group]) -> dict[str, object]:
     """An answer as it is stored, with all that is needed to let others follow from it."""
     question = plan.question
     asked = Asked(questions=((question.text, question.dialect),), request=plan.request, together=False)
-    return {"groups": groups_to_json(groups), "asked": asked.to_json(), "holds": holding([plan])}
+    filtered = frozenset[str].intersection(*(conditions(level.draft) for level in plan.levels))
+    return {
+        "groups": groups_to_json(groups),
+        "asked": asked.to_json(),
+        "holds": holding([plan]),
+        "filters": sorted(filtered),
+    }
 
 
 def holding(plans: Sequence[Plan]) -> dict[str, float]:
@@ -144,10 +151,10 @@ def _parts(stored: Stored, number: int) -> Sequence[Mapping[str, Any]]:
     return parts
 
 
-def _may_serve(needed: Sequence[tuple[str, float]], stored: Stored) -> bool:
-    """Whether some part of an answer means what a question needs, and errs little enough."""
-    holds = stored.answer.get("holds")
-    if not isinstance(holds, dict):
+def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], stored: Stored) -> bool:
+    """Whether some part of an answer means what a question needs, errs little enough, and isn't of fewer rows."""
+    holds, filters = stored.answer.get("holds"), stored.answer.get("filters", [])
+    if not isinstance(holds, dict) or not isinstance(filters, list) or not all(each in filtered for each in filters):
         return False
     return any(isinstance(holds.get(meaning), float) and holds[meaning] <= error for meaning, error in needed)
 

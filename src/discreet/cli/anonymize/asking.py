@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from discreet.cli.anonymize.choices import Choices, Roles
-from discreet.cli.anonymize.saving import check
-from discreet.cli.common import columns
-from discreet.cli.common.amounts import share_of
+from discreet.cli.anonymize.report import check
+from discreet.cli.common import options, tables
 from discreet.cli.common.screen import printable, say, say_folded
 from discreet.errors import InvalidArgument
 
@@ -114,7 +113,7 @@ def _ask(question: str, default: str, read: Callable[[str], T]) -> T:
 
 def _written(names: Sequence[str]) -> str:
     """Names as they are typed."""
-    return columns.written(names) if names else _NONE
+    return tables.written(names) if names else _NONE
 
 
 def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
@@ -125,7 +124,7 @@ def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
     """
     if text.strip() == _NONE:
         return ()
-    found = columns.names([text]) or []
+    found = tables.names([text]) or []
     for name in found:
         if name not in possible:
             from discreet.query.sql import meant
@@ -147,4 +146,4 @@ def _count(text: str, most: int) -> int:
 
 def _share(text: str) -> Fraction:
     """A share."""
-    return share_of(text, "it")
+    return options.share_of(text, "it")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli.common.amounts import share_of
+from discreet.cli.common.options import share_of
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -3,40 +3,140 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from discreet.cli.anonymize import options as own
-from discreet.cli.common import columns, options, rows
+import typer
+
+from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import working
 from discreet.cli.common.sheets import show_json
 
 
+class AlgorithmChoice(StrEnum):
+    """How columns are made coarser."""
+
+    OPTIMAL = "optimal"
+    """One level of its hierarchy for each column: those that lose least, with a proof."""
+    MONDRIAN = "mondrian"
+    """Ranges that differ from class to class."""
+    RELAXED_MONDRIAN = "relaxed-mondrian"
+    """The same, where rows of one value may be parted."""
+    MICROAGGREGATION = "microaggregation"
+    """Averages of the nearest rows."""
+
+
+class LossChoice(StrEnum):
+    """What is made as small as can be."""
+
+    NCP = "ncp"
+    """How wide the shown ranges are."""
+    PRECISION = "precision"
+    """How high the levels are."""
+    ENTROPY = "entropy"
+    """How much is left to guess of each value."""
+    DISCERNIBILITY = "discernibility"
+    """How many rows each row looks like."""
+    CLASS_SIZE = "class_size"
+    """How large classes are, on average."""
+
+
+Output: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the table: .csv or .parquet.")
+]
+Report: TypeAlias = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Write a report on it: .html or .json.")
+]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+Keep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="What stays as it is, since nobody knows a person by it, by commas."),
+]
+HierarchyOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy",
+        metavar="COLUMN=FILE",
+        help="How a column gets coarser: a CSV file of each value and its levels. May be repeated. Else proposed.",
+    ),
+]
+K: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--k", metavar="COUNT", min=1, help="How many units must look alike, at the least: rows, or what --unit says."
+    ),
+]
+Diversity: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--l", metavar="COUNT", min=1, help="How many values of each sensitive column they must have."),
+]
+ClosenessOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--t",
+        metavar="NUMBER",
+        help="How far their sensitive values may be from those of all that is released, 0 to 1.",
+    ),
+]
+Suppression: TypeAlias = Annotated[
+    str, typer.Option(metavar="SHARE", help="Of how many units rows may be left out: 5% or 1/20.")
+]
+LossOption: TypeAlias = Annotated[
+    LossChoice,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="What to make as small as can be: ncp, precision, entropy, discernibility or class_size.",
+    ),
+]
+AlgorithmOption: TypeAlias = Annotated[
+    AlgorithmChoice,
+    typer.Option(
+        "--algorithm",
+        metavar="NAME",
+        help="How columns are made coarser: optimal, mondrian, relaxed-mondrian or microaggregation.",
+    ),
+]
+LocalRecoding: TypeAlias = Annotated[
+    bool, typer.Option("--local-recoding", help="Recode rows that would be left out by themselves.")
+]
+Nodes: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="COUNT", min=1, help="Try so many generalisations at the most; all that it takes if left out."
+    ),
+]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: take the columns for what they seem.")]
+
+
 @reported
-@rows.with_written
+@tables.with_written
 def anonymize(  # noqa: PLR0913 — each is an option of the command
-    file: columns.File,
+    file: tables.File,
     *,
-    output: own.Output = None,
-    report: own.Report = None,
-    force: own.Force = False,
-    quasi_identifying: columns.QuasiIdentifying = None,
-    sensitive: columns.Sensitive = None,
-    identifying: columns.Identifying = None,
-    keep: own.Keep = None,
-    unit: columns.UnitOption = None,
-    rows_are_people: columns.RowsArePeople = False,
-    hierarchy: own.HierarchyOption = None,
-    k: own.K = 5,
-    diversity: own.Diversity = None,
-    closeness: own.ClosenessOption = None,
-    suppression: own.Suppression = "5%",
-    loss: own.LossOption = own.LossChoice.NCP,
-    algorithm: own.AlgorithmOption = own.AlgorithmChoice.OPTIMAL,
-    local_recoding: own.LocalRecoding = False,
-    nodes: own.Nodes = None,
-    missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
-    how: rows.Written,
-    yes: own.Yes = False,
+    output: Output = None,
+    report: Report = None,
+    force: Force = False,
+    quasi_identifying: tables.QuasiIdentifying = None,
+    sensitive: tables.Sensitive = None,
+    identifying: tables.Identifying = None,
+    keep: Keep = None,
+    unit: tables.UnitOption = None,
+    rows_are_people: tables.RowsArePeople = False,
+    hierarchy: HierarchyOption = None,
+    k: K = 5,
+    diversity: Diversity = None,
+    closeness: ClosenessOption = None,
+    suppression: Suppression = "5%",
+    loss: LossOption = LossChoice.NCP,
+    algorithm: AlgorithmOption = AlgorithmChoice.OPTIMAL,
+    local_recoding: LocalRecoding = False,
+    nodes: Nodes = None,
+    missing: tables.MissingOption = tables.MissingChoice.OWN_VALUE,
+    how: tables.Written,
+    yes: Yes = False,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
     """Make a table safer: rows look like others, at the least loss; say what that cost and what attackers can still do.
@@ -47,21 +147,20 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     from discreet.anonymity.records import read
     from discreet.cli.anonymize.choices import Choices, Roles
     from discreet.cli.anonymize.outcome import made
-    from discreet.cli.anonymize.saving import check, save
-    from discreet.cli.anonymize.showing import show
+    from discreet.cli.anonymize.report import check, save, show
 
     choices = Choices.of(
         k=k, diversity=diversity, closeness=closeness, suppression=suppression, loss=loss.value,
         algorithm=algorithm.value.replace("-", " "), local_recoding=local_recoding, nodes=nodes, hierarchies=hierarchy,
     )  # fmt: skip
     check([file, *choices.hierarchies.values()], output, report, force=force)
-    whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+    whose = tables.unit_of(unit, rows_are_people=rows_are_people)
     with working("reading"):
         records = read(how.source(file), unit=whose, missing=missing.policy)
-    rows.say_unread(records.unread.words())
-    said = [columns.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
+    tables.say_unread(records.unread.words())
+    said = [tables.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
     options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
-    columns.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*records.names, *(whose or ())])
+    tables.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*records.names, *(whose or ())])
     roles = Roles.of(records, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask

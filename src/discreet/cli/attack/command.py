@@ -6,12 +6,12 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from discreet.cli.attack import options as own
-from discreet.cli.common import columns, options, rows
+from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import console, printable, say, say_folded, working
 from discreet.cli.common.sheets import show_json, show_table
@@ -24,30 +24,75 @@ if TYPE_CHECKING:
 _SHOWN = 5
 """So many guesses stand on the screen; `--format json` has up to twenty."""
 
+Name: TypeAlias = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which attack. None: their names.")]
+File: TypeAlias = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help=f"The table: {tables.FORMATS}. None: a synthetic census.")
+]
+Against: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="WHAT", help="What is attacked: raw, anonymized, answers, … by commas, or `all`."),
+]
+On: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="What is known of people, by commas. Guessed if left out."),
+]
+Sensitive: TypeAlias = Annotated[
+    str | None, typer.Option("--sensitive", "-s", metavar="COLUMN", help="What to learn. Guessed if left out.")
+]
+ValueOption: TypeAlias = Annotated[
+    str | None, typer.Option("--value", metavar="COLUMN", help="Numbers, for attacks on totals.")
+]
+Auxiliary: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="For linkage: what is known of people, one row each, in a file of its own."),
+]
+Truth: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --auxiliary: the column of both that says who is who; known=released if names differ.",
+    ),
+]
+Who: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="With --auxiliary: its column that names people.")
+]
+K: TypeAlias = Annotated[int, typer.Option(min=1, metavar="COUNT", help="Of the anonymised rows.")]
+Epsilon: TypeAlias = Annotated[str, typer.Option(metavar="NUMBER", help="ε of each answer.")]
+BudgetOption: TypeAlias = Annotated[str, typer.Option("--budget", metavar="NUMBER", help="ε of all answers together.")]
+People: TypeAlias = Annotated[
+    int, typer.Option(metavar="COUNT", min=2, help="How many to ask about, where it takes questions.")
+]
+Trials: TypeAlias = Annotated[
+    int, typer.Option(metavar="COUNT", min=1, help="How often to repeat what is left to chance.")
+]
+Plot: TypeAlias = Annotated[
+    Path | None, typer.Option("--plot", "-o", metavar="FILE", help="Also draw it: .svg or .png.")
+]
+
 
 @reported
-@rows.with_written
+@tables.with_written
 def attack(  # noqa: PLR0913 — each is an option of the command
     context: typer.Context,
-    name: own.Name = None,
-    file: own.File = None,
+    name: Name = None,
+    file: File = None,
     *,
-    against: own.Against = None,
-    on: own.On = None,
-    sensitive: own.Sensitive = None,
-    value: own.ValueOption = None,
-    unit: columns.UnitOption = None,
-    rows_are_people: columns.RowsArePeople = False,
-    how: rows.Written,
-    auxiliary: own.Auxiliary = None,
-    truth: own.Truth = None,
-    who: own.Who = None,
-    k: own.K = 5,
-    epsilon: own.Epsilon = "0.1",
-    budget: own.BudgetOption = "10",
-    people: own.People = 100,
-    trials: own.Trials = 1_000,
-    plot: own.Plot = None,
+    against: Against = None,
+    on: On = None,
+    sensitive: Sensitive = None,
+    value: ValueOption = None,
+    unit: tables.UnitOption = None,
+    rows_are_people: tables.RowsArePeople = False,
+    how: tables.Written,
+    auxiliary: Auxiliary = None,
+    truth: Truth = None,
+    who: Who = None,
+    k: K = 5,
+    epsilon: Epsilon = "0.1",
+    budget: BudgetOption = "10",
+    people: People = 100,
+    trials: Trials = 1_000,
+    plot: Plot = None,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
     """Attack a table as the textbooks do, and see what rows, anonymised rows and private answers give away.
@@ -63,21 +108,21 @@ def attack(  # noqa: PLR0913 — each is an option of the command
 
     if plot is not None:
         check(plot)
-    whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+    whose = tables.unit_of(unit, rows_are_people=rows_are_people)
     source = None if file is None else how.source(file)
     with working("attacking"), heard():
         if auxiliary is None:
             terms = Terms(k=k, epsilon=epsilon, budget=budget, people=people, trials=trials)
-            known = settled(name, source, on=columns.names(on), sensitive=sensitive, value=value, unit=whose)
-            attacked = targets(known, columns.names(against))
+            known = settled(name, source, on=tables.names(on), sensitive=sensitive, value=value, unit=whose)
+            attacked = targets(known, tables.names(against))
             results = tried(known, attacked, terms)
         else:
-            attacked, by, kind = (), columns.names(on), columns.names(against)
+            attacked, by, kind = (), tables.names(on), tables.names(against)
             known, results = linked(
                 name, source, None if file is None else how.source_beside(file, auxiliary), by,
                 against=kind, sensitive=sensitive, truth=truth, who=who, unit=whose,
             )  # fmt: skip
-    rows.say_unread(known.unread)
+    tables.say_unread(known.unread)
     if format_ is options.TextFormat.JSON:
         said = {"attack": known.attack, "on": known.on, "sensitive": known.sensitive, "guessed": bool(known.guessed)}
         show_json({**said, "results": [each.to_dict() for each in results]})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from discreet.cli.common.columns import check
+from discreet.cli.common.tables import check
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -1,20 +1,45 @@
-"""Answers on the screen and in files: every noisy value with its ±, what it cost, and what is left."""
+"""Answers and plans, on the screen and for programs: every noisy value with its ±, what it cost, and what is left."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.cli.common.amounts import amounts, in_words
 from discreet.cli.common.options import Format
-from discreet.cli.common.screen import say
+from discreet.cli.common.screen import printable, say, say_folded
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
 
 if TYPE_CHECKING:
+    from discreet.accounting import Charge
     from discreet.gateway import Answer, Protected
+    from discreet.privacy import Budget
+    from discreet.query.planner import Plan
 
 Interval: TypeAlias = tuple[float, float] | None
+
+_HANG = 10
+"""Where the text of a plan begins, behind its titles."""
+
+
+def show_plan(plan: Plan, as_format: Format) -> None:
+    """Write what a question would cost, and the ± to expect, to standard output.
+
+    As CSV or Arrow: the error to expect of each column.
+    """
+    expected = Sheet(
+        ("column", "error", "rows", "ranks", "share"),
+        [(one.column, one.error, one.rows, one.ranks, one.share) for one in plan.expected],
+    )
+    match as_format:
+        case Format.TABLE:
+            for line in plan.explain().splitlines():
+                say_folded(printable(line), _HANG)
+        case Format.JSON:
+            show_json({**plan.to_dict(), "expected": expected.records()})
+        case Format.CSV | Format.ARROW:
+            expected.show(as_format)
 
 
 def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence: float) -> None:
@@ -149,3 +174,54 @@ def _measured(value: object, ends: tuple[float, float]) -> str:
     if abs(below - above) <= error / 20:
         return f"{shown} ± {error:.{digits}f}"
     return f"{shown} ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"
+
+
+def amounts(charge: Charge) -> dict[str, object]:
+    """A charge as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite.
+
+    Examples:
+        >>> from discreet.accounting import Charge
+        >>> amounts(Charge(epsilon=Fraction(1, 3), rho=None, delta=Fraction(0)))["exact"]
+        {'epsilon': '1/3', 'rho': None, 'delta': '0'}
+    """
+    exact = charge.to_dict()
+    return {**{name: None if one is None else float(Fraction(one)) for name, one in exact.items()}, "exact": exact}
+
+
+def allowance(budget: Budget) -> dict[str, object]:
+    """A budget as JSON-ready data: what it doesn't count is null.
+
+    Examples:
+        >>> from discreet.privacy import Budget
+        >>> allowance(Budget(epsilon=3, delta="1e-6"))
+        {'epsilon': 3.0, 'rho': None, 'delta': 1e-06}
+    """
+    given = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta}
+    return {name: None if amount is None else float(amount) for name, amount in given.items()}
+
+
+def in_words(charge: Charge, budget: Budget) -> str:
+    """A charge in those amounts that the budget counts.
+
+    Examples:
+        >>> from discreet.accounting import Charge
+        >>> from discreet.privacy import Budget
+        >>> in_words(Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0)), Budget(epsilon=3))
+        'ε = 0.5'
+    """
+    from discreet.ledger.row import in_words as words
+
+    return words(charge, budget)
+
+
+def price(charge: Charge) -> str:
+    """What one question cost, in the amount it was asked at: ε, or ρ where it has no finite ε; and δ if any.
+
+    Examples:
+        >>> from discreet.accounting import Charge
+        >>> price(Charge(epsilon=None, rho=Fraction(1, 200), delta=Fraction(1, 10**9)))
+        'ρ = 0.005, δ = 1e-09'
+    """
+    name, amount = ("ρ", charge.rho) if charge.epsilon is None else ("ε", charge.epsilon)
+    shown = f"{name} = {float(amount):.4g}" if amount is not None else f"{name} = ∞"
+    return f"{shown}, δ = {float(charge.delta):.3g}" if charge.delta else shown

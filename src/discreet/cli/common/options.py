@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from discreet.gateway import Protected
     from discreet.privacy import Bounds, Limits
 
 
@@ -186,5 +189,42 @@ _SHAPES = [
     )
 ]
 
+
+def share_of(text: str, name: str) -> Fraction:
+    """A share, exactly: a number, or one in percent.
+
+    Raises:
+        InvalidArgument: it isn't one from 0 to 1.
+
+    Examples:
+        >>> share_of("5%", "suppression"), share_of("0.1", "suppression"), share_of("1/3", "t")
+        (Fraction(1, 20), Fraction(1, 10), Fraction(1, 3))
+    """
+    from discreet.errors import InvalidArgument
+    from discreet.exact.rational import rational
+
+    number = text.strip()
+    share = rational(number.removesuffix("%").strip(), name) / (100 if number.endswith("%") else 1)
+    if not 0 <= share <= 1:
+        raise InvalidArgument(f"{name} is a share, from 0 to 1, not {text}", hint="5%, 0.05 or 1/20")
+    return share
+
+
 CONFIG = Path("discreet.toml")
 """Where commands look for the configuration unless told otherwise."""
+
+
+def opened(config: Path, *, create_ledger: bool = False) -> Protected:
+    """The tables of a configuration behind their account; whichever is taken, questions may name all of them.
+
+    Args:
+        config: path of the configuration.
+        create_ledger: whether to begin a fresh account where there is none.
+
+    Raises:
+        ConfigError: it is missing, or can't be read as a configuration.
+        LedgerError: the account can't be used.
+    """
+    from discreet.gateway import load
+
+    return next(iter(load(config, create_ledger=create_ledger).values()))

@@ -86,11 +86,21 @@ def meaning(measure: ir.Measure | None) -> str:
 def _extra_filters(new: ir.Relation, old: ir.Relation) -> list[ir.Expr] | None:
     """The filters that only the new question has; None if their rows differ in more than that."""
     (new_base, new_filters), (old_base, old_filters) = filters(new), filters(old)
-    known = {str(part) for each in old_filters for part in conjuncts(each)}
-    wanted = {str(part): part for each in new_filters for part in conjuncts(each)}
-    if not known <= wanted.keys() or merged(new_base, old_base) is None:
+    known, wanted = _by_text(old_filters), _by_text(new_filters)
+    if not known.keys() <= wanted.keys() or merged(new_base, old_base) is None:
         return None
     return [part for text, part in wanted.items() if text not in known]
+
+
+def conditions(draft: Draft) -> frozenset[str]:
+    """The filters on top of the rows of a level, as hashes: an answer serves no question that lacks one of its own."""
+    _, found = filters(draft.question.source)
+    return frozenset(hashlib.sha256(text.encode()).hexdigest()[:16] for text in _by_text(found))
+
+
+def _by_text(predicates: Sequence[ir.Expr]) -> dict[str, ir.Expr]:
+    """The conditions that predicates consist of, by their canonical form."""
+    return {str(part): part for each in predicates for part in conjuncts(each)}
 
 
 def _is_limited_alike(draft: Draft, old: Draft, how: Regrouping) -> bool:

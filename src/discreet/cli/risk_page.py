@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 _SETS = 25
 """So many identifying sets are listed; `--format json` has all."""
 
-REMEDY = (
-    "<p>Coarser columns and left-out rows make this table safer, but never safe: two such releases can be intersected, "
-    "and a class can say what everybody in it has. Answers with calibrated noise, from a budget, are protected whoever "
-    "asks and whatever else they know; <code>discreet init</code> sets that up.</p>"
-)
-
 
 def page(report: RiskReport, name: str) -> str:
     """The report as HTML.
@@ -35,7 +29,7 @@ def page(report: RiskReport, name: str) -> str:
         f"Who can be singled out in {name}",
         [
             _key(report),
-            *pages.section("What to do", pages.items(report.advice, numbered=True), REMEDY),
+            *pages.section("What to do", pages.items(report.advice, numbered=True), pages.REMEDY),
             *_drawn(report),
             *_risks(report),
             *_columns(report),

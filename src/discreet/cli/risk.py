@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.common import columns, options, rows
-from discreet.cli.common.amounts import share_of
+from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
 from discreet.cli.common.screen import console, printable, say, say_folded, say_sections, working
@@ -26,23 +25,23 @@ _PAGES = (".html", ".htm")
 
 
 @reported
-@rows.with_written
+@tables.with_written
 def risk(  # noqa: PLR0913 — each is an option of the command
-    file: columns.File,
+    file: tables.File,
     *,
-    quasi_identifying: columns.QuasiIdentifying = None,
-    sensitive: columns.Sensitive = None,
-    identifying: columns.Identifying = None,
-    unit: columns.UnitOption = None,
-    rows_are_people: columns.RowsArePeople = False,
+    quasi_identifying: tables.QuasiIdentifying = None,
+    sensitive: tables.Sensitive = None,
+    identifying: tables.Identifying = None,
+    unit: tables.UnitOption = None,
+    rows_are_people: tables.RowsArePeople = False,
     population: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A table of everybody whom the rows were drawn from.")
     ] = None,
     sampled: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Which share of the population the units are: 1% or 1/100.")
     ] = None,
-    missing: columns.MissingOption = columns.MissingChoice.OWN_VALUE,
-    how: rows.Written,
+    missing: tables.MissingOption = tables.MissingChoice.OWN_VALUE,
+    how: tables.Written,
     html: Annotated[
         Path | None,
         typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
@@ -60,7 +59,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         read = [file] if population is None else [file, population]
         refuse_to_replace(html, force=force, read=read, endings=_PAGES)
     with working("counting"):
-        whose = columns.unit_of(unit, rows_are_people=rows_are_people)
+        whose = tables.unit_of(unit, rows_are_people=rows_are_people)
         report = _report(
             how.source(file),
             quasi_identifying,
@@ -72,7 +71,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
             missing,
         )
     if html is not None:
-        from discreet.cli.risk.page import page
+        from discreet.cli.risk_page import page
 
         write_text(html, page(report, file.name))
     if format_ is options.TextFormat.JSON:
@@ -84,12 +83,12 @@ def risk(  # noqa: PLR0913 — each is an option of the command
     say()
     if html is not None:
         say(f"Written to {printable(str(html))}\n")
-    _show_next(file, how, report, columns.names(quasi_identifying), columns.names(sensitive), whose)
+    _show_next(file, how, report, tables.names(quasi_identifying), tables.names(sensitive), whose)
 
 
 def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
     file: Path,
-    how: rows.Written,
+    how: tables.Written,
     report: RiskReport,
     quasi_identifying: list[str] | None,
     sensitive: list[str] | None,
@@ -97,9 +96,9 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
 ) -> None:
     """What to do next, each a command that can be pasted, with what was said of the columns."""
     name = f"{how}{quote(str(file))}"
-    whose = "" if unit is None else f"--unit {quote(columns.written(unit))} " if unit else "--rows-are-people "
-    known = f"{quote(columns.written(quasi_identifying))} " if quasi_identifying else ""
-    sought = f"{quote(columns.written(sensitive))} " if sensitive else ""
+    whose = "" if unit is None else f"--unit {quote(tables.written(unit))} " if unit else "--rows-are-people "
+    known = f"{quote(tables.written(quasi_identifying))} " if quasi_identifying else ""
+    sought = f"{quote(tables.written(sensitive))} " if sensitive else ""
     attacked = (known and f"--on {known}") + (sought and f"--sensitive {quote((sensitive or [''])[0])} ")
     reduced = (known and f"--quasi-identifying {known}") + (sought and f"--sensitive {sought}")
     attack = (
@@ -111,7 +110,7 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
         ("See what safer rows would cost", f"anonymize {whose}{reduced}{name}"),
         (
             "Or give no rows away: answer questions, with a guarantee that composes",
-            f"init {rows.Written(table=how.table)}{quote(str(file))}",
+            f"init {tables.Written(table=how.table)}{quote(str(file))}",
         ),
     ):
         say_folded(f"  {why}:", 4)
@@ -126,7 +125,7 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
     unit: tuple[str, ...] | None,
     population: Source | None,
     sampled: str | None,
-    missing: columns.MissingChoice,
+    missing: tables.MissingChoice,
 ) -> RiskReport:
     """Read the table, and assess it.
 
@@ -139,9 +138,9 @@ def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line
 
     fraction = _fraction(sampled)
     table = read(source, unit=unit, missing=missing.policy)
-    known, hidden, naming = (columns.names(each) for each in (quasi_identifying, sensitive, identifying))
+    known, hidden, naming = (tables.names(each) for each in (quasi_identifying, sensitive, identifying))
     said = {"--unit": unit, "--quasi-identifying": known, "--sensitive": hidden, "--identifying": naming}
-    columns.check(said, [*table.names, *(unit or ())])
+    tables.check(said, [*table.names, *(unit or ())])
     return assess(
         table,
         quasi_identifiers=known,
@@ -160,7 +159,7 @@ def _fraction(sampled: str | None) -> Fraction | None:
     Raises:
         InvalidArgument: it isn't a share, or none of it.
     """
-    share = None if sampled is None else share_of(sampled, "--sampled")
+    share = None if sampled is None else options.share_of(sampled, "--sampled")
     if share == 0:
         raise InvalidArgument("--sampled can't be 0: the rows are a part of the population", hint="1% or 1/100")
     return share

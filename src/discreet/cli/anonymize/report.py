@@ -1,21 +1,30 @@
-"""The outcome on the screen."""
+"""The outcome, told: on the screen, as a page of HTML, and in files that are written whole or not at all."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
+from html import escape
 from math import isfinite
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from discreet.cli.anonymize.outcome import Outcome, Shown
-from discreet.cli.anonymize.threats import Threat
+from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
+from discreet.cli.common import pages
+from discreet.cli.common.files import Write, refuse_to_replace, write_all
 from discreet.cli.common.screen import console, number_of, printable, say, say_folded
+from discreet.cli.common.sheets import plain
+from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from discreet.anonymity.models import Model
     from discreet.anonymity.reduce.lattice.optimal import Search
+
+TABLES, REPORTS = (".csv", ".parquet"), (".html", ".json")
 
 _LABEL, _FIGURE = 12, 9
 
@@ -158,3 +167,127 @@ def warning(formulas: int) -> str:
         f"{cells} with =, +, - or @, which a spreadsheet takes for a formula; they are written as they are, so import "
         "the file with its columns as text"
     )
+
+
+def page(outcome: Outcome, name: str) -> str:
+    """The outcome as HTML.
+
+    Args:
+        outcome: with all figures.
+        name: what the original is called.
+    """
+    from discreet.anonymity.attributes import rows_counted
+
+    release = outcome.release
+    promised = ", ".join(str(model) for model in release.models) + of_rows(outcome)
+    released = f"{release.rows - release.suppressed:,} of {release.rows:,} rows are released, with {promised}."
+    key = [rows_counted(release.repeated)] if release.repeated else []
+    beware = [f'<p class="note">{escape(warning(outcome.formulas).capitalize())}.</p>'] if outcome.formulas else []
+    return pages.page(
+        f"What became of {name}",
+        [
+            *(f'<p class="key">{escape(each)}</p>' for each in [*(key or [still_at_risk(outcome)]), released]),
+            *pages.section(
+                "What attackers can do",
+                pages.table(
+                    ("who knows the columns that become coarser", "before", "after"),
+                    [(each.what, *figures(each)) for each in outcome.threats],
+                    numbers=2,
+                ),
+                f"<p>{escape(release.caveat)}</p>",
+                pages.REMEDY,
+            ),
+            *_drawn(outcome),
+            *pages.section(
+                "How columns are shown",
+                pages.table(("column", "how"), [(each.name, shown(each)) for each in outcome.shown], numbers=0),
+            ),
+            *pages.section("What was done", _facts(outcome), *beware),
+        ],
+    )
+
+
+def _facts(outcome: Outcome) -> str:
+    """What was promised, what it cost, and what proves it."""
+    rows = [(label or "search", text) for label, text in facts(outcome).items()]
+    return pages.table(("what", "how"), rows, numbers=0)
+
+
+def _drawn(outcome: Outcome) -> list[str]:
+    """The class sizes of the release."""
+    risks = outcome.release.risks
+    if risks is None or not len(risks.sizes.sizes):
+        return []
+    from discreet import plot
+    from discreet.anonymity.risk.words import Noun
+
+    counts = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.units.tolist(), strict=True))
+    columns, noun = outcome.release.quasi_identifiers, Noun.of(outcome.release.unit).many
+    return pages.figures([lambda: plot.class_sizes(counts, columns=columns, noun=noun)])
+
+
+def check(read: Sequence[Path], output: Path | None, report: Path | None, *, force: bool) -> None:
+    """Refuse before anything is computed what couldn't be written, or would replace what is read.
+
+    Args:
+        read: the original, and hierarchies.
+        output: where the table is to go.
+        report: where the report is to go.
+        force: whether files that are there may be replaced.
+
+    Raises:
+        InvalidArgument: an ending is another, a file is in the way, or two are the same.
+    """
+    for path, endings in ((output, TABLES), (report, REPORTS)):
+        if path is not None:
+            refuse_to_replace(path, force=force, read=read, endings=endings)
+
+
+def save(outcome: Outcome, output: Path | None, report: Path | None, *, name: str) -> None:
+    """Write the release and the report: both once both are complete, or neither.
+
+    Raises:
+        InvalidArgument: one can't be written.
+    """
+    files: dict[Path, Write] = {}
+    if output is not None:
+        files[output] = lambda draft: _write_table(outcome.release.table, draft)
+    if report is not None:
+        files[report] = lambda draft: draft.write_text(_report(outcome, draft.suffix.lower(), name), encoding="utf-8")
+    write_all(files)
+
+
+def _write_table(table: pa.Table, path: Path) -> None:
+    """Write a table as its file's ending says.
+
+    Raises:
+        InvalidArgument: CSV has no way to write a column of that kind.
+    """
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    try:
+        if path.suffix.lower() == ".parquet":
+            pa.parquet.write_table(table, path)
+        else:
+            pa.csv.write_csv(_plain(table), path)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InvalidArgument(
+            f"a column can't be written as {path.suffix}", hint="--output FILE.parquet takes every kind of column"
+        ) from None
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table without dictionaries, which CSV doesn't know."""
+    import pyarrow as pa
+
+    kinds = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
+    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
+
+
+def _report(outcome: Outcome, ending: str, name: str) -> str:
+    """The report as its file's ending says."""
+    if ending == ".json":
+        return json.dumps(plain(outcome.to_dict()), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return page(outcome, name)

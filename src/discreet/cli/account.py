@@ -1,0 +1,186 @@
+"""The account: `discreet budget`, what is left; `history`, its entries; `verify`, whether it all holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.failures import ExitCode, reported
+from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
+
+if TYPE_CHECKING:
+    from discreet.accounting import Charge, Remaining
+    from discreet.ledger import Entry
+    from discreet.privacy import Budget
+
+_TEXT = 32
+"""How much of a question is shown in a table."""
+
+
+@reported
+def budget(
+    *,
+    new: Annotated[
+        bool,
+        typer.Option("--new", help="Where the ledger is missing, begin a fresh one, which knows of nothing spent."),
+    ] = False,
+    format_: options.Formatted = options.Format.TABLE,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
+
+    A missing ledger is an error: a fresh one would let everything be spent again, of which the same people pay. `--new`
+    says that this is meant.
+    """
+    refuse_binary_to_screen(format_)
+    with options.opened(config, create_ledger=new) as tables:
+        everyone = Standing("everyone", tables.dataset.budget, tables.spent, tables.remaining)
+        analysts = [
+            Standing(name, share, tables.spent_by(name), tables.remaining_for(name))
+            for name, share in tables.dataset.analysts.items()
+        ]
+    match format_:
+        case options.Format.TABLE:
+            say("\n\n".join(one.words() for one in (everyone, *analysts)))
+        case options.Format.JSON:
+            show_json({**everyone.data(), "analysts": {one.who: one.data() for one in analysts}})
+        case options.Format.CSV | options.Format.ARROW:
+            _flat([everyone, *analysts]).show(format_)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where somebody stands.
+
+    Args:
+        who: an analyst, or everyone.
+        budget: what they may spend.
+        spent: what they have spent.
+        remaining: what their next question may cost.
+    """
+
+    who: str
+    budget: Budget
+    spent: Charge
+    remaining: Remaining
+
+    def words(self) -> str:
+        """For people."""
+        from discreet.cli.common.answers import in_words
+
+        spent = in_words(self.spent, self.budget)
+        return f"{self.who}\n  budget     {self.budget}\n  spent      {spent}\n  remaining  {self.remaining}"
+
+    def data(self) -> dict[str, dict[str, object]]:
+        """For programs."""
+        from discreet.cli.common.answers import allowance, amounts
+
+        return {
+            "budget": allowance(self.budget),
+            "spent": amounts(self.spent),
+            "remaining": dict(self.remaining.to_dict()),
+        }
+
+
+def _flat(standings: list[Standing]) -> Sheet:
+    """One row for each, one column for each amount."""
+    amounts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
+    rows = [[one.who, *(one.data()[part][name] for part, name in amounts)] for one in standings]
+    return Sheet(("who", *(f"{part}_{name}" for part, name in amounts)), rows)
+
+
+@reported
+def history(
+    *,
+    last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only the last so many.")] = None,
+    format_: options.Formatted = options.Format.TABLE,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Show what was asked, when, by whom, what it cost, and what became of it.
+
+    For the custodian: a question without an answer (`reserved` or `failed`) stays paid.
+    """
+    refuse_binary_to_screen(format_)
+    with options.opened(config) as tables:
+        entries = tables.history()
+        shown = entries[-last:] if last else entries
+        if format_ is options.Format.TABLE:
+            _brief(shown).show(format_)
+        else:
+            _whole(shown).show(format_)
+
+
+def _brief(entries: Sequence[Entry]) -> Sheet:
+    """What fits a screen: questions on one line, cut; who asked only where somebody said so."""
+    from discreet.cli.common.answers import price
+
+    rows = [
+        {
+            "entry": "" if entry.number is None else str(entry.number),
+            "when (UTC)": f"{entry.at:%Y-%m-%d %H:%M}",
+            "analyst": entry.analyst or "",
+            "what": cut(entry.text, _TEXT),
+            "cost": "" if entry.cost is None else price(entry.cost),
+            "state": entry.kind if entry.state is None else str(entry.state),
+        }
+        for entry in entries
+    ]
+    anonymous = not any(row["analyst"] for row in rows)
+    names = [
+        name
+        for name in ("entry", "when (UTC)", "analyst", "what", "cost", "state")
+        if name != "analyst" or not anonymous
+    ]
+    return Sheet(tuple(names), [[row[name] for name in names] for row in rows])
+
+
+def _whole(entries: Sequence[Entry]) -> Sheet:
+    """All of it, with exact amounts."""
+    names = ("entry", "at", "kind", "analyst", "text", "epsilon", "rho", "delta", "state")
+    rows = []
+    for entry in entries:
+        cost = {} if entry.cost is None else entry.cost.to_dict()
+        amounts = [cost.get(name) for name in ("epsilon", "rho", "delta")]
+        state = None if entry.state is None else str(entry.state)
+        rows.append([entry.number, entry.at.isoformat(), entry.kind, entry.analyst, entry.text, *amounts, state])
+    return Sheet(names, rows)
+
+
+@reported
+def verify(
+    *,
+    kept: Annotated[
+        str | None, typer.Option(metavar="HASH", help="A head that was printed before and kept elsewhere.")
+    ] = None,
+    format_: options.TextOrJson = options.TextFormat.TABLE,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Recompute the ledger's hash chain and every loss in it, and the hashes of the admitted tables' files.
+
+    Prints the hash of the last entry, the head. Keep it elsewhere and give it to a later verification (`--kept`): that
+    shows an end that was cut off, too. Exit code 4 if anything doesn't hold.
+    """
+    with working("verifying"), options.opened(config) as tables:
+        found = tables.verify(kept=kept)
+        problems = [str(problem) for problem in found.problems]
+        damaged = [] if problems else tables.admissions.damaged()  # the ledger says what they are compared with
+    if format_ is options.TextFormat.JSON:
+        outcome = {"whole": not problems and not damaged, "entries": found.entries, "head": found.head}
+        show_json(outcome | {"problems": problems, "damaged": damaged})
+    elif problems:
+        say(f"the ledger does not hold: {len(problems)} of its {found.entries} entries are wrong or missing")
+        for problem in problems:
+            say(f"  {printable(problem)}")
+    else:
+        say(f"{found.entries} entries; the chain and every loss hold")
+        say("the admitted tables hold" if not damaged else "the admitted tables do not hold")
+        for each in damaged:
+            say(f"  {printable(each)}")
+        say(f"head {found.head}")
+    if problems or damaged:
+        raise typer.Exit(ExitCode.LEDGER)
