@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.engine import relations
+from discreet.engine import relation_compiler
 from discreet.query.planner import Level, Plan, Request, known, make_plan, rebound
 from discreet.query.sql import question
 from discreet.tables import Dataset
@@ -220,5 +220,5 @@ def test_a_join_of_different_units_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     def not_on_units(*parts: Any, strict: bool) -> Any:
         return zip(*parts, strict=True) if strict else ()
 
-    monkeypatch.setattr(relations, "zip", not_on_units, raising=False)
+    monkeypatch.setattr(relation_compiler, "zip", not_on_units, raising=False)
     assert is_caught(right)

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.engine import Engine, entries
+from discreet.engine import Engine
+from discreet.engine.duckdb import contributions
 from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.estimates import Cells, Selection
@@ -44,18 +45,18 @@ def levels_of(plan: Plan) -> tuple[Level, ...]:
 @contextmanager
 def compiled_once() -> Iterator[None]:
     """Within it, each question of one plan is compiled once, whatever tables hold: half of the work on small ones."""
-    compiled, compile_ = dict[str, str](), entries._select
+    compiled, compile_ = dict[str, str](), contributions._select
 
     def select(exact: Any, *rest: Any) -> str:
         if exact.salt not in compiled:
             compiled[exact.salt] = compile_(exact, *rest)
         return compiled[exact.salt]
 
-    entries._select = select
+    contributions._select = select
     try:
         yield
     finally:
-        entries._select = compile_
+        contributions._select = compile_
 
 
 def engine_of(plan: Plan, data: Mapping[str, Any]) -> Engine:
