@@ -20,8 +20,9 @@ from discreet.engine import relation_compiler
 from discreet.query.planner import Level, Plan, Request, known, make_plan, rebound
 from discreet.query.sql import question
 from discreet.tables import Dataset
+from support.engines import compiled_once
 from support.linked import UNITS, Data, data, dataset, entities, limits, neighbours, others_are_as_before, tables
-from support.neighbours import check, compiled_once, engine_of, exact, levels_of
+from support.neighbours import check, engine_of, exact, levels_of
 from support.statements import CONSTRUCTS, Statement, Writer
 
 MOST_LEVELS = 6

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -48,7 +50,7 @@ def asked_of_duckdb(
         threads: how many.
     """
     columns = [*_typed("u", unit_types(shape)), *_typed("k", key_types(shape)), *_typed("v", types), ("one", "BOOLEAN")]
-    with duckdb.connect(config={"threads": threads}) as connection:
+    with connected(threads) as connection:
         connection.execute(f"CREATE TABLE contributions ({', '.join(map(' '.join, columns))})")
         if entries:
             rows = [[*each.unit, *each.key, *each.values, True] for each in entries]
@@ -64,6 +66,26 @@ def asked_of_duckdb(
             )
         statements = limit_contributions(shape)
         return run_program(connection, collide(statements) if colliding else statements, shape.keys)
+
+
+@contextmanager
+def connected(threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection, without what others made in it: to start DuckDB takes longer than to ask it."""
+    connection = _connection(threads)
+    connection.execute("BEGIN TRANSACTION")
+    try:
+        yield connection
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@cache
+def _connection(threads: int) -> duckdb.DuckDBPyConnection:
+    """The one with so many threads."""
+    return duckdb.connect(config={"threads": threads})
+
+
+atexit.register(_connection.cache_clear)  # DuckDB complains of what is left
 
 
 def run_program(connection: duckdb.DuckDBPyConnection, program: Statements, keys: int) -> Answer:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.engine.duckdb.limit_statements import MOST_ROWS, Adds, Shape, Statements, salted
 from discreet.privacy import Limits
+from support.limited import connected
 
 BIG = 2**63 - 1
 
@@ -28,15 +29,14 @@ def shape(limits: Limits, *, keys: int = 1, greatest: int = BIG, rows: int = MOS
 
 def execute(program: Statements, entries: list[tuple[int, int, int | None]]) -> dict[int, tuple[int, ...]]:
     """The program's answer on entries of a unit, a key and a value."""
-    connection = duckdb.connect()
-    connection.execute("CREATE TABLE contributions (u0 BIGINT, k0 BIGINT, v0 BIGINT, v2 BIGINT)")
-    connection.executemany("INSERT INTO contributions VALUES (?, ?, ?, ?)", [(*entry, entry[2]) for entry in entries])
-    connection.execute("CREATE VIEW source_rows AS SELECT u0 FROM contributions")
-    for statement in program.setup:
-        connection.execute(statement)
-    rows = connection.execute(program.query).fetchall()
-    connection.close()
-    return {row[0]: row[1:] for row in rows}
+    with connected() as connection:
+        connection.execute("CREATE TABLE contributions (u0 BIGINT, k0 BIGINT, v0 BIGINT, v2 BIGINT)")
+        columns = [list(each) for each in zip(*((*entry, entry[2]) for entry in entries), strict=True)]
+        connection.execute("INSERT INTO contributions SELECT unnest(?), unnest(?), unnest(?), unnest(?)", columns)
+        connection.execute("CREATE VIEW source_rows AS SELECT u0 FROM contributions")
+        for statement in program.setup:
+            connection.execute(statement)
+        return {row[0]: row[1:] for row in connection.execute(program.query).fetchall()}
 
 
 def towards_zero(total: int, limit: int, rows: int) -> int:
