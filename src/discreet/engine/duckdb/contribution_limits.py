@@ -171,10 +171,10 @@ def _beyond(pairs: str, shape: Shape, groups: int, *, names: list[str]) -> list[
         names: the columns of `pairs` beside unit and group.
     """
     unit, keys = numbered("u", shape.units), numbered("k", shape.keys)
-    crowded = f"SELECT {listed(unit)} FROM {pairs} {group_by(unit)} HAVING count(*) > {groups}"
-    dropped = f"SELECT {listed(unit, keys, names)} FROM {pairs} SEMI JOIN crowded USING ({listed(unit)})"
+    over_groups = f"SELECT {listed(unit)} FROM {pairs} {group_by(unit)} HAVING count(*) > {groups}"
+    dropped = f"SELECT {listed(unit, keys, names)} FROM {pairs} SEMI JOIN over_groups USING ({listed(unit)})"
     return [
-        f"CREATE TEMP TABLE crowded AS {crowded}",
+        f"CREATE TEMP TABLE over_groups AS {over_groups}",
         f"CREATE TEMP TABLE dropped AS {dropped} QUALIFY {hash_rank(unit, unit, keys, shape.salt)} > {groups}",
     ]
 
