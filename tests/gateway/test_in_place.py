@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.engine import duckdb as engine
+from discreet.engine.duckdb import engine
 from discreet.errors import NotAdmitted, QuestionFailed, SnapshotChanged, SnapshotMissing, SourceUnsupported
 from discreet.gateway import Protected
 from discreet.ledger import Account
@@ -188,7 +188,7 @@ def test_a_page_that_rots_has_the_one_outcome(visits: Path, monkeypatch: pytest.
 def test_the_file_that_is_read_is_the_one_that_was_opened(visits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another takes its name between the check and the reading: not a row of it is read."""
     account = clinic(visits.parent)
-    views, seen = engine.views_of, []
+    views, seen = engine.raw_views_of, []
 
     def swapping(session: Any, tables: Any, snapshot: Any) -> Any:
         """Another file takes the name just before DuckDB opens it."""

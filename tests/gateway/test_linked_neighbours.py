@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.engine import relations
+from discreet.engine import relation_compiler
 from discreet.query.planner import Level, Plan, Request, known, make_plan, rebound
 from discreet.query.sql import question
 from discreet.tables import Dataset
+from support.engines import compiled_once
 from support.linked import UNITS, Data, data, dataset, entities, limits, neighbours, others_are_as_before, tables
-from support.neighbours import check, compiled_once, engine_of, exact, levels_of
+from support.neighbours import check, engine_of, exact, levels_of
 from support.statements import CONSTRUCTS, Statement, Writer
 
 MOST_LEVELS = 6
@@ -220,5 +221,5 @@ def test_a_join_of_different_units_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     def not_on_units(*parts: Any, strict: bool) -> Any:
         return zip(*parts, strict=True) if strict else ()
 
-    monkeypatch.setattr(relations, "zip", not_on_units, raising=False)
+    monkeypatch.setattr(relation_compiler, "zip", not_on_units, raising=False)
     assert is_caught(right)

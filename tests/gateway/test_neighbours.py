@@ -23,7 +23,8 @@ from discreet.query import ir
 from discreet.query.planner import Level, Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
-from support.neighbours import Found, check, compiled_once, engine_of, exact, may_move
+from support.engines import compiled_once
+from support.neighbours import Found, check, engine_of, exact, may_move
 
 SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.int64()), ("y", pa.float64()), ("g", pa.string()), ("d", pa.date32())])
 DAYS = [date(2026, 1, 1), date(2026, 1, 2)]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import duckdb
 
-from discreet.engine.limiting import Program, Shape, limiting, salted
+from discreet.engine.duckdb.contribution_limits import limit_contributions
+from discreet.engine.duckdb.limit_statements import Shape, Statements, salted
 
 Values: TypeAlias = tuple[Any, ...]
 Counts: TypeAlias = dict[Values, int]
@@ -19,7 +22,7 @@ Hash: TypeAlias = Callable[[Values], int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the view `entries`: whose it is, its group, and what it brings to each measure."""
+    """One row of the view `contributions`: whose it is, its group, and what it brings to each measure."""
 
     unit: Values
     key: Values
@@ -47,23 +50,45 @@ def asked_of_duckdb(
         threads: how many.
     """
     columns = [*_typed("u", unit_types(shape)), *_typed("k", key_types(shape)), *_typed("v", types), ("one", "BOOLEAN")]
-    with duckdb.connect(config={"threads": threads}) as connection:
-        connection.execute(f"CREATE TABLE entries ({', '.join(map(' '.join, columns))})")
+    with connected(threads) as connection:
+        connection.execute(f"CREATE TABLE contributions ({', '.join(map(' '.join, columns))})")
         if entries:
             rows = [[*each.unit, *each.key, *each.values, True] for each in entries]
             unnested = ", ".join("unnest(?)" for _ in columns)
             connection.execute(
-                f"INSERT INTO entries SELECT {unnested}", [list(each) for each in zip(*rows, strict=True)]
+                f"INSERT INTO contributions SELECT {unnested}", [list(each) for each in zip(*rows, strict=True)]
             )
-        connection.execute("CREATE VIEW asked AS FROM entries UNION ALL FROM entries")  # others had no public key
+        # Half of them had no public key.
+        connection.execute("CREATE VIEW source_rows AS FROM contributions UNION ALL FROM contributions")
         for number in shape.late:
             connection.execute(
-                f"CREATE TABLE list{number} AS SELECT DISTINCT k{number} AS i, k{number} AS v FROM entries"
+                f"CREATE TABLE keys{number} AS SELECT DISTINCT k{number} AS i, k{number} AS v FROM contributions"
             )
-        return run_program(connection, collide(limiting(shape)) if colliding else limiting(shape), shape.keys)
+        statements = limit_contributions(shape)
+        return run_program(connection, collide(statements) if colliding else statements, shape.keys)
 
 
-def run_program(connection: duckdb.DuckDBPyConnection, program: Program, keys: int) -> Answer:
+@contextmanager
+def connected(threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection, without what others made in it: to start DuckDB takes longer than to ask it."""
+    connection = _connection(threads)
+    connection.execute("BEGIN TRANSACTION")
+    try:
+        yield connection
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@cache
+def _connection(threads: int) -> duckdb.DuckDBPyConnection:
+    """The one with so many threads."""
+    return duckdb.connect(config={"threads": threads})
+
+
+atexit.register(_connection.cache_clear)  # DuckDB complains of what is left
+
+
+def run_program(connection: duckdb.DuckDBPyConnection, program: Statements, keys: int) -> Answer:
     """Run all statements on a connection that has the views."""
     for statement in program.setup:
         connection.execute(statement)
@@ -76,9 +101,9 @@ def run_program(connection: duckdb.DuckDBPyConnection, program: Program, keys: i
     return Answer(measures, counts)
 
 
-def collide(program: Program) -> Program:
+def collide(program: Statements) -> Statements:
     """The program of an analyst who has made all hashes equal."""
-    return Program(
+    return Statements(
         tuple(each.replace("hash(", "0 * hash(") for each in program.setup), program.query, program.histograms
     )
 

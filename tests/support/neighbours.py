@@ -9,11 +9,10 @@ as few and as small as the threshold takes them to be.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.engine import Engine, entries
+from discreet.engine import Engine
 from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
 from discreet.query.estimates import Cells, Selection
@@ -39,23 +38,6 @@ class Found:
 def levels_of(plan: Plan) -> tuple[Level, ...]:
     """All that the engine is asked for a plan: what its profiles ask as well."""
     return (*(level for profile in plan.profiles for level in profile.levels), *plan.levels)
-
-
-@contextmanager
-def compiled_once() -> Iterator[None]:
-    """Within it, each question of one plan is compiled once, whatever tables hold: half of the work on small ones."""
-    compiled, compile_ = dict[str, str](), entries._select
-
-    def select(exact: Any, *rest: Any) -> str:
-        if exact.salt not in compiled:
-            compiled[exact.salt] = compile_(exact, *rest)
-        return compiled[exact.salt]
-
-    entries._select = select
-    try:
-        yield
-    finally:
-        entries._select = compile_
 
 
 def engine_of(plan: Plan, data: Mapping[str, Any]) -> Engine:

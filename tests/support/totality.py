@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime
 from fractions import Fraction
 from math import isnan
@@ -38,6 +39,16 @@ PATTERNS = tuple(map(literal, ("", "%", "a", "A%", "_", "%a_%", "\\%", "é%")))
 
 NOT_THEMSELVES = {date.min, date.max, datetime.min, datetime.max}
 """What DuckDB hands to Python for dates that Python can't hold."""
+
+KINDS = {
+    bool: Kind.BOOLEAN,
+    int: Kind.INTEGER,
+    float: Kind.REAL,
+    str: Kind.TEXT,
+    date: Kind.DATE,
+    datetime: Kind.TIMESTAMP,
+}
+"""Of values as DuckDB hands them to Python."""
 
 UNARY = ((ANY,),)
 BINARY = ((ANY, ANY), (ANY, CONSTANTS), (CONSTANTS, ANY))
@@ -142,8 +153,7 @@ def lies_in(value: Any, type_: ir.Type) -> bool:
         return type_.nullable
     if isinstance(value, str) and type_.kind.is_time:  # a date that Python can't hold comes as text
         return not type_.is_bounded
-    kinds = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL, str: Kind.TEXT, date: Kind.DATE}
-    kind = Kind.TIMESTAMP if isinstance(value, datetime) else kinds[type(value)]
+    kind = KINDS[type(value)]
     if kind is not type_.kind or (isinstance(value, float) and isnan(value)):
         return False
     if type_.values is not None and value not in type_.values:
@@ -159,29 +169,40 @@ def same(value: Any, expected: Any) -> bool:
     return value == expected and type(value) is type(expected)
 
 
-def disagreement(expr: ir.Call, names: tuple[str, ...], row: tuple[Any, ...], value: Any) -> str:
-    """What Python computes instead of the engine's value, if it claims to know it."""
-    for name, given in zip(names, row, strict=True):
-        pool = next(pool for pool in POOLS if pool.column.name == name)
-        if pool.expr.type.kind.is_time and (isinstance(given, str) or given in NOT_THEMSELVES):
-            return ""  # it stands for a date that Python can't hold
-        assert lies_in(given, pool.expr.type), "the poison isn't what the door lets in"
-    try:
-        columns = {pool.column.name: pool.expr for pool in POOLS}
-        expected = _program(expr, {columns[name]: at for at, name in enumerate(names)})(row)
-    except _UndeterminedError:
-        return ""
-    return "" if same(value, expected) else f"Python computes {expected!r}"
-
-
 def check(engine: Poisoned, exprs: list[ir.Call], names: tuple[str, ...]) -> list[str]:
     """Everything that is wrong with the results of these expressions over the product of the columns' pools."""
+    columns = [next(pool.expr for pool in POOLS if pool.column.name == name) for name in names]
+    programs = [_in_python(expr, {column: at for at, column in enumerate(columns)}) for expr in exprs]
     wrong = []
     for row in engine.run(names, list(exprs)):
         given, results = row[: len(names)], row[len(names) :]
-        for expr, value in zip(exprs, results, strict=True):
+        strange = [
+            column.type.kind.is_time and (isinstance(value, str) or value in NOT_THEMSELVES)
+            for column, value in zip(columns, given, strict=True)
+        ]  # these stand for dates that Python can't hold
+        assert all(
+            it_is or lies_in(value, column.type) for it_is, value, column in zip(strange, given, columns, strict=True)
+        ), "the poison isn't what admission lets in"
+        for expr, program, value in zip(exprs, programs, results, strict=True):
             if not lies_in(value, expr.type):
                 wrong.append(f"{expr} of {given} is {value!r}, outside of {expr.type}")
-            elif problem := disagreement(expr, names, given, value):
+            elif not any(strange) and (problem := disagreement(program, given, value)):
                 wrong.append(f"{expr} of {given} is {value!r}; {problem}")
     return wrong
+
+
+def _in_python(expr: ir.Call, places: dict[ir.Expr, int]) -> Callable[[tuple[Any, ...]], Any] | None:
+    """What computes an expression of a row, if Python claims to know it."""
+    try:
+        return _program(expr, places)
+    except _UndeterminedError:
+        return None
+
+
+def disagreement(program: Callable[[tuple[Any, ...]], Any] | None, row: tuple[Any, ...], value: Any) -> str:
+    """What Python computes instead of the engine's value, if it claims to know it."""
+    try:
+        expected = value if program is None else program(row)
+    except _UndeterminedError:
+        return ""
+    return "" if same(value, expected) else f"Python computes {expected!r}"

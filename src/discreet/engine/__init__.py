@@ -1,11 +1,12 @@
 """Engines: they run the exact part of a plan, and know nothing of privacy's price.
 
+What all engines do is here: they check that they can carry a plan out, rewrite it so that it costs less, and compile
+its relations with Ibis. What one engine does by itself is in the package of its name, such as `duckdb`.
+
 An engine is opened on a snapshot of the tables and answers an `ir.Exact` with integers. What it returns is private: an
 `ExactResult` shows nothing of itself, and only a mechanism may read it.
 """
 
-from discreet.engine.base import Engine
-from discreet.engine.open import open_engine
-from discreet.engine.result import ExactResult
+from discreet.engine.interface import Engine, ExactResult, open_engine
 
 __all__ = ["Engine", "ExactResult", "open_engine"]

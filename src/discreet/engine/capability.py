@@ -6,7 +6,6 @@ more of a unit than its limits allow.
 
 from __future__ import annotations
 
-from discreet.engine.steps import check_steps
 from discreet.errors import InvalidArgument
 from discreet.query.ir import (
     DistinctValues,
@@ -25,6 +24,9 @@ from discreet.query.ir import (
 )
 from discreet.tables import Kind
 
+_GREATEST = 2**63 - 1
+_WHOLE_GRIDS = range(-62, 63)
+_REAL_GRIDS = range(-1022, 1023)
 _FINEST = 62
 """A step of a histogram is 2^-62 at the finest: what a row counts must fit in 64 bits."""
 
@@ -39,7 +41,7 @@ def check_capability(exact: Exact) -> None:
     unit = exact.owner.unit
     for measure in exact.measures:
         if isinstance(measure, Sum):
-            check_steps(measure)
+            _check_sum(measure)
         elif isinstance(measure, Histogram):
             _check_histogram(measure)
         elif isinstance(measure, DistinctValues) and measure.value.type.kind is Kind.REAL:
@@ -53,6 +55,17 @@ def check_capability(exact: Exact) -> None:
     if unit.is_row:
         _check_rows_stay_apart(exact, relations)
     _check_units_compare(relations)
+
+
+def _check_sum(measure: Sum) -> None:
+    """Refuse a sum of which 64 bits a row can't hold what it adds, or whose step is out of reach."""
+    grids = _REAL_GRIDS if measure.value.type.kind is Kind.REAL else _WHOLE_GRIDS
+    if not -_GREATEST <= measure.lo <= measure.hi <= _GREATEST or measure.grid not in grids:
+        raise InvalidArgument(
+            f"the engine adds up integers of 64 bits, and {measure.lo} to {measure.hi} steps of 2^{measure.grid} "
+            "don't fit",
+            hint="tighter bounds, or a coarser grid",
+        )
 
 
 def _check_histogram(measure: Histogram) -> None:

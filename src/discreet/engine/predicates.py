@@ -1,14 +1,11 @@
-"""Predicates: taken apart by which relations they are about, so that each part can be asked where it belongs. Pure.
-
-And which columns they say are equal.
-"""
+"""Predicates: split at AND by what their conditions are about, and which columns they say are equal. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from discreet.engine.expressions import Name, name_of
 from discreet.query.ir import (
     Call,
     Column,
@@ -24,6 +21,14 @@ from discreet.query.ir import (
     Window,
     columns_in,
 )
+
+Name: TypeAlias = tuple[str, str]
+"""A column of a question: the alias of its relation, and its name in lower case."""
+
+
+def name_of(column: Column) -> Name:
+    """The name under which a column is found."""
+    return column.table, column.name.casefold()
 
 
 def about(aliases: frozenset[str]) -> Callable[[Expr], bool]:

@@ -8,6 +8,7 @@ instead of 95 %, or of 99.5 % instead of 97 %, is found out with probability abo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
@@ -17,6 +18,7 @@ import pytest
 
 from discreet.gateway.answers import evaluate, interval
 from discreet.privacy import ADD_REMOVE, Budget
+from discreet.query.estimates import Interval
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.stats import lower_bound, upper_bound
@@ -96,14 +98,24 @@ def hits(plan: Level, rows: int, runs: int, *, stated: Level | None = None) -> i
         runs: how often.
         stated: whose noise the intervals reckon with, if it is another's.
     """
+    found = intervals(plan, rows, runs, stated=stated)
+    assert all(one is not None for one, _, _ in found)
+    return sum(times for one, truth, times in found if one is not None and one.lo <= truth <= one.hi)
+
+
+def intervals(
+    plan: Level, rows: int, runs: int, *, stated: Level | None = None
+) -> list[tuple[Interval | None, float, int]]:
+    """The intervals of so many runs, each with the truth, and in how many runs the noise was the same."""
     exact = exact_of(plan, rows)
     truth = truth_of(plan, exact)
-    drawn = {name: noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()}
+    drawn = [noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()]
     draft = (stated or plan).draft
     expr = draft.question.outputs[0].expr
-    found = [interval(draft, expr, {name: values[run] for name, values in drawn.items()}, 0.95) for run in range(runs)]
-    assert None not in found
-    return sum(one is not None and one.lo <= truth <= one.hi for one in found)
+    return [
+        (interval(draft, expr, dict(zip(plan.noises, values, strict=True)), 0.95), truth, times)
+        for values, times in Counter(zip(*drawn, strict=True)).items()
+    ]
 
 
 OFFERS = pytest.mark.parametrize("offer", [{"epsilon": "0.2"}, {"rho": "0.005"}], ids=["laplace", "gaussian"])
@@ -131,15 +143,8 @@ def test_intervals_put_together_from_parts_are_covered_at_least_as_often(sql: st
 @pytest.mark.parametrize("sql", ["AVG(age)", "VAR_POP(age)", "SUM(age) / (COUNT(*) + 1)"])
 def test_small_groups_are_covered_too(sql: str, rows: int, offer: dict[str, Any]) -> None:
     """Where a count may well be noise alone, whatever is said is said cautiously."""
-    plan = level(sql, **offer)
-    exact = exact_of(plan, rows)
-    truth = truth_of(plan, exact)
-    drawn = {name: noise.mechanism.release([exact[name]] * RUNS) for name, noise in plan.noises.items()}
-    expr = plan.draft.question.outputs[0].expr
-    found = [
-        interval(plan.draft, expr, {name: values[run] for name, values in drawn.items()}, 0.95) for run in range(RUNS)
-    ]
-    kept = sum(one is None or one.lo <= truth <= one.hi for one in found)
+    found = intervals(level(sql, **offer), rows, RUNS)
+    kept = sum(times for one, truth, times in found if one is None or one.lo <= truth <= one.hi)
     assert upper_bound(kept, RUNS, SURE) >= 0.95
 
 
@@ -151,10 +156,16 @@ def test_intervals_for_less_noise_than_there_is_are_found_out(sql: str, runs: in
     """The wrong twin: intervals that reckon with four fifths of the noise cover too seldom.
 
     They cover in 91.8 % (that of COUNT exactly) of the runs at the most, those of VAR_POP in 92.8 % (40,000 runs say
-    92.25): so many runs are let through once in 1e10.
+    92.25): so many runs are let through once in 1e10. Mostly a few thousand are enough. Looking after each of these
+    lets right intervals be taken for wrong ones more often, but no more than seven times as often.
     """
     claimed, real = level(sql, epsilon="0.25"), level(sql, epsilon="0.2")
-    assert upper_bound(hits(real, 2_000, runs, stated=claimed), runs, SURE) < 0.95
+    found = done = 0
+    while done < runs:
+        found, done = found + hits(real, 2_000, RUNS, stated=claimed), done + RUNS
+        if upper_bound(found, done, SURE) < 0.95:
+            break
+    assert upper_bound(found, done, SURE) < 0.95
 
 
 @pytest.mark.soak
