@@ -6,9 +6,7 @@ What identifies, and what is publicly known of a column, is in `discreet.tables`
 from __future__ import annotations
 
 from discreet.tables import Column, Kind
-from discreet.tables.proposals.public_knowledge import joined, plain, without_owner
-from discreet.tables.proposals.units import rank_of_id
-from discreet.tables.proposals.well_known_columns import knowledge
+from discreet.tables.proposals import joined, knowledge, plain, rank_of_id, without_owner
 
 _SENSITIVE = (
     "diagnosis diagnoses disease diseases disorder illness ailment condition comorbidity comorbidities complication "

@@ -13,7 +13,7 @@ from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
 from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
-from discreet.tables.proposals.data_profile import profile_table
+from discreet.tables.proposals import profile_table
 from discreet.tables.schema.table import ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 

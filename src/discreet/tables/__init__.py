@@ -1,9 +1,16 @@
 """Tables: what is declared of them, and what is proposed to be declared."""
 
-from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
-from discreet.tables.proposals.proposal import Proposal, propose, propose_together
-from discreet.tables.proposals.suggestion import Origin, Suggestion
-from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal
+from discreet.tables.proposals import (
+    ColumnProfile,
+    DataProfile,
+    Origin,
+    Proposal,
+    ProposalInput,
+    Suggestion,
+    TableProposal,
+    propose,
+    propose_together,
+)
 from discreet.tables.schema.config import dumps, load_config, loads, save_config
 from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of
 from discreet.tables.schema.source import Source, SourceKind

@@ -17,8 +17,7 @@ from discreet.anonymity.hierarchies.texts import dotted_days, is_number, is_text
 from discreet.anonymity.records.column import Coded, Reals
 from discreet.errors import InvalidArgument
 from discreet.tables import Kind
-from discreet.tables.proposals.public_knowledge import joined, without_owner
-from discreet.tables.proposals.well_known_columns import knowledge
+from discreet.tables.proposals import joined, knowledge, without_owner
 
 if TYPE_CHECKING:
     import pyarrow as pa

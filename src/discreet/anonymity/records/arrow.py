@@ -15,7 +15,7 @@ import numpy as np
 from discreet.errors import SchemaMismatch, SourceUnsupported
 from discreet.tables import Kind, Source
 from discreet.tables.kinds import called, kind_of
-from discreet.tables.proposals.public_knowledge import codebook
+from discreet.tables.proposals import codebook
 from discreet.tables.sources import Field, open_source, source_at
 from discreet.tables.type_inference import narrowest
 
