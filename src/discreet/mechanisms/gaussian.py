@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.parameters import AddsNoise, checked_scale, checked_sensitivity
+from discreet.mechanisms.parameters import AddsUnboundedNoise, checked_scale, checked_sensitivity
 from discreet.privacy import ZCDP, GaussianEvent, Sensitivity
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian(AddsNoise):
+class Gaussian(AddsUnboundedNoise):
     """Adds discrete Gaussian noise, Pr[n] ∝ exp(−n²/2σ²), to each integer of a vector.
 
     Guarantee: (ℓ2²/2σ²)-zCDP, exactly, in any number of dimensions; and (ε, δ)-DP for any ε with δ = `delta_at(ε)`.
@@ -172,14 +172,6 @@ class Gaussian(AddsNoise):
         from discreet.mechanisms.tails import gaussian_pmf
 
         return as_float(lambda: gaussian_pmf(self.sigma, n), bits=working_bits(self.sigma))
-
-    def radius(self, confidence: Rationalizable) -> int:
-        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate.
-
-        Args:
-            confidence: in (0, 1).
-        """
-        return self.cutoff((1 - probability(confidence, "confidence")) / 2) - 1
 
     def cutoff(self, chance: Fraction) -> int:
         """The least k with Pr[noise ≥ k] ≤ chance, for one coordinate; above it where that can't be told.

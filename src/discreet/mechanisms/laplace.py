@@ -8,8 +8,8 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.parameters import AddsNoise, checked_scale, checked_sensitivity
+from discreet.exact.rational import Rationalizable, positive
+from discreet.mechanisms.parameters import AddsUnboundedNoise, checked_scale, checked_sensitivity
 from discreet.privacy import LaplaceEvent, PureDP, Sensitivity
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace(AddsNoise):
+class Laplace(AddsUnboundedNoise):
     """Adds discrete Laplace noise, Pr[n] ∝ exp(−|n|/scale), to each integer of a vector.
 
     Also called the geometric mechanism: its noise is the difference of two geometric numbers, Pr[n] = (1−p)/(1+p)·p^|n|
@@ -91,14 +91,6 @@ class Laplace(AddsNoise):
         from discreet.mechanisms.tails import laplace_pmf
 
         return as_float(lambda: laplace_pmf(self.scale, n))
-
-    def radius(self, confidence: Rationalizable) -> int:
-        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate.
-
-        Args:
-            confidence: in (0, 1).
-        """
-        return self.cutoff((1 - probability(confidence, "confidence")) / 2) - 1
 
     def cutoff(self, chance: Fraction) -> int:
         """The least k with Pr[noise ≥ k] ≤ chance, for one coordinate.

@@ -1,4 +1,4 @@
-"""Parameters that mechanisms share: scales that noise can have, parts of a δ, and probabilities as floats."""
+"""What mechanisms share: how noise is added, scales that it can have, parts of a δ, and probabilities as floats."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument
+from discreet.exact.rational import Rationalizable, probability
 from discreet.privacy import Sensitivity
 
 if TYPE_CHECKING:
@@ -36,6 +37,24 @@ class AddsNoise(ABC):
         """The values with fresh noise, as Python integers, so nothing overflows."""
         noise = self._noise(len(values)).tolist()
         return [int(value) + int(error) for value, error in zip(values, noise, strict=True)]
+
+
+class AddsUnboundedNoise(AddsNoise):
+    """A base for those whose noise is symmetric about 0 and has no bound."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def cutoff(self, chance: Fraction) -> int:
+        """The least k with Pr[noise ≥ k] ≤ chance, for one coordinate."""
+
+    def radius(self, confidence: Rationalizable) -> int:
+        """The least r with Pr[|noise| ≤ r] ≥ confidence, for one coordinate.
+
+        Args:
+            confidence: in (0, 1).
+        """
+        return self.cutoff((1 - probability(confidence, "confidence")) / 2) - 1
 
 
 def checked_scale(scale: Fraction, name: str) -> Fraction:

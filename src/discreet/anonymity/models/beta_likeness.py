@@ -17,8 +17,23 @@ _MARGIN = 1e-12
 """Of a relative gain and of the logarithm beside it; each errs by a few units of 2^-52."""
 
 
+class _SharesWithin(AgainstTable):
+    """A model that keeps each value's share in a class within an interval that follows from the table."""
+
+    __slots__ = ()
+
+    @property
+    def merges(self) -> bool:
+        """True.
+
+        Proof. For each value the model is an interval for its share, an upper limit or both ends, that depends on the
+        table alone, and the share in a union lies between those in its parts.
+        """
+        return True
+
+
 @dataclass(frozen=True, slots=True)
-class BetaLikeness(AgainstTable):
+class BetaLikeness(_SharesWithin):
     """A sensitive value with the share p of the table has, in every class, a share q with (q − p)/p ≤ β.
 
     Gains are relative, so that rare values, whose holders have most to lose, are guarded as strictly as frequent ones.
@@ -60,15 +75,6 @@ class BetaLikeness(AgainstTable):
     def grows(self) -> bool:
         """False: rows with one value raise its share up to 1, which is too much if the value is rare in the table."""
         return False
-
-    @property
-    def merges(self) -> bool:
-        """True.
-
-        Proof. For each value the model is an upper limit on its share that depends on the table alone, and the share
-        in a union lies between those in its parts.
-        """
-        return True
 
     @property
     def _beta(self) -> Fraction:
@@ -135,7 +141,7 @@ _MARGIN_OF_LOGS = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure(AgainstTable):
+class DeltaDisclosure(_SharesWithin):
     """A sensitive value with the share p of the table has, in every class, a share q with |ln(q/p)| < δ.
 
     A value that a class lacks makes it infinite: that somebody surely does *not* have it is learnt as well. So every
@@ -173,15 +179,6 @@ class DeltaDisclosure(AgainstTable):
     def grows(self) -> bool:
         """False: rows with one value lower the shares of all others as far as one likes."""
         return False
-
-    @property
-    def merges(self) -> bool:
-        """True.
-
-        Proof. For each value the model is an open interval for its share that depends on the table alone, and the
-        share in a union lies between those in its parts.
-        """
-        return True
 
     @property
     def _delta(self) -> Fraction:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.counting import Counts, Exact, at_most, counts_of, population_of
-from discreet.anonymity.models.model import AtLeast, above_zero, attribute, highest, shown, whole
+from discreet.anonymity.models.model import AtLeast, WithinClass, above_zero, attribute, highest, shown, whole
 from discreet.anonymity.records.column import Mask, Reals, Value, Whole
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
@@ -106,7 +106,7 @@ class KMap(_HidesAmong):
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaK:
+class AlphaK(WithinClass):
     """Every row hides among at least k rows, of which at most the share α has the same sensitive value.
 
     Args:
@@ -158,11 +158,6 @@ class AlphaK:
         Proof. From n ≤ α·s and n′ ≤ α·s′ follows n + n′ ≤ α·(s + s′), for each value; sizes add up.
         """
         return True
-
-    @property
-    def relative(self) -> bool:
-        """False: it looks at nothing outside of a class."""
-        return False
 
     @property
     def _alpha(self) -> Fraction:

@@ -11,7 +11,17 @@ import numpy as np
 
 from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.counting import Counts, Exact, at_most, below, counts_of, settled
-from discreet.anonymity.models.model import AtLeast, above_zero, attribute, highest, lowest, real, shown, whole
+from discreet.anonymity.models.model import (
+    AtLeast,
+    WithinClass,
+    above_zero,
+    attribute,
+    highest,
+    lowest,
+    real,
+    shown,
+    whole,
+)
 from discreet.anonymity.records.column import Mask, Reals, Whole
 from discreet.exact.rational import Rationalizable
 
@@ -81,7 +91,7 @@ _UNIT = 2.0**-50
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyDiversity:
+class EntropyDiversity(WithinClass):
     """In every class exp(H) ≥ l, where H = −Σ p·ln p is the entropy of its sensitive values' shares p.
 
     exp(H) is a real number, the number of equally frequent values that would be as uncertain; it is never cut to a
@@ -132,11 +142,6 @@ class EntropyDiversity:
         units have several values: from n ≤ s/l and n′ ≤ s′/l follows n + n′ ≤ (s + s′)/l, for each value.
         """
         return True
-
-    @property
-    def relative(self) -> bool:
-        """False: it looks at nothing outside of a class."""
-        return False
 
     @property
     def _l(self) -> Fraction:
@@ -251,7 +256,7 @@ def _equal(counts: tuple[int, ...], bound: Fraction) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveDiversity:
+class RecursiveDiversity(WithinClass):
     """In every class r₁ < c·(r_l + … + r_m), where r₁ ≥ r₂ ≥ … are the counts of its sensitive values.
 
     An attacker who rules out any l − 2 values still sees no value fill more than c times what the others have. The sum
@@ -303,11 +308,6 @@ class RecursiveDiversity:
         the union is at least the sum of the two left sides, which are above 0.
         """
         return True
-
-    @property
-    def relative(self) -> bool:
-        """False: it looks at nothing outside of a class."""
-        return False
 
     @property
     def _c(self) -> Fraction:

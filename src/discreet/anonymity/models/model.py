@@ -233,6 +233,17 @@ class AtLeast(ABC):
         return lowest(self.measure(frequencies))
 
 
+class WithinClass:
+    """A model that looks at nothing outside of a class."""
+
+    __slots__ = ()
+
+    @property
+    def relative(self) -> bool:
+        """False: it looks at nothing outside of a class."""
+        return False
+
+
 class AgainstTable(ABC):
     """A model that compares each class with the shares of the whole table; the less a class differs, the better."""
 
