@@ -118,3 +118,15 @@ def test_help_loads_no_heavy_library() -> None:
     program = f"import sys, discreet.cli; print(*(name for name in {heavy!r} if name in sys.modules))"
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert run.stdout.split() == []
+
+
+def test_a_command_loads_no_other() -> None:
+    """Each is loaded when it is used, and its options are read then: that of twelve takes as long as all of Typer."""
+    program = (
+        "import sys; from discreet.cli import app; from typer.main import get_command\n"
+        "get_command(app).commands['budget']\n"
+        "print(*(name for name in sys.modules if name.startswith('discreet.cli.')))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    loaded = {name.split(".")[2] for name in run.stdout.split()}
+    assert loaded == {"app", "account", "common"}
