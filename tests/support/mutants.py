@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -39,6 +40,10 @@ SWAPPED = {"ceil": "floor", "floor": "ceil", "min": "max", "max": "min", "any": 
 OPPOSITE = {"ceil": "rounding", "floor": "rounding"}
 UNSEEN = ("__repr__", "__str__")
 """Functions whose text nothing depends on."""
+
+
+Place = ast.expr | ast.stmt | tuple[ast.expr, ast.expr]
+"""What is replaced: a node, or what stands between two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +78,19 @@ class Mutant:
         return (text[: self.site.start] + self.site.text.encode() + text[self.site.end :]).decode()
 
 
-def mutants(source: Path, number: int) -> list[Mutant]:
+def mutants(source: Path, number: int, match: str = "") -> list[Mutant]:
     """So many mutants, rooms and operators in turn.
 
     Args:
         source: the folder of the package.
         number: how many.
+        match: a regular expression that is found in their keys.
     """
-    return list(chain.from_iterable(zip_longest(*(_of_room(source, room) for room in ROOMS))))[:number]
+    rooms = ([mutant for mutant in _of_room(source, room) if re.search(match, mutant.key)] for room in ROOMS)
+    return [mutant for turn in zip_longest(*rooms) for mutant in turn if mutant is not None][:number]
 
 
-def _of_room(source: Path, room: str) -> list[Mutant | None]:
+def _of_room(source: Path, room: str) -> list[Mutant]:
     """The mutants of a room, the operators in turn, each by rank."""
     files = sorted((source / room).rglob("*.py"))
     by_operator: dict[str, list[Mutant]] = defaultdict(list)
@@ -122,29 +129,18 @@ class _Finder:
     def _of(self, node: ast.AST, name: str) -> Iterator[Site]:
         """The places in a statement or expression, inside what is called `name`."""
         match node:
-            case ast.FunctionDef(name=own) if own in UNSEEN:
-                return
-            case ast.FunctionDef(name=own, args=arguments, body=body):
-                inner = f"{name}.{own}".lstrip(".")
-                for part in (*arguments.defaults, *filter(None, arguments.kw_defaults), *body):
-                    yield from self._of(part, inner)
-            case ast.ClassDef(name=own, body=body):
-                for part in body:
-                    yield from self._of(part, f"{name}.{own}".lstrip("."))
-            case ast.AnnAssign(target=target, value=value):
-                if value is not None:
-                    yield from self._of(value, name or ast.unparse(target))
-            case ast.Assign(targets=[target], value=value):
-                yield from self._of(value, name or ast.unparse(target))
             case ast.Raise() | ast.JoinedStr() | ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
                 return
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 return
+            case ast.FunctionDef() | ast.ClassDef() | ast.Assign() | ast.AnnAssign():
+                inner, parts = _inside(node, name)
             case _:
+                inner, parts = name, list(ast.iter_child_nodes(node))
                 for operator, place, text in _changes(node):
                     yield self._site(place, name, operator, text)
-                for child in ast.iter_child_nodes(node):
-                    yield from self._of(child, name)
+        for part in parts:
+            yield from self._of(part, inner)
 
     def _site(
         self, place: ast.expr | ast.stmt | tuple[ast.expr, ast.expr], name: str, operator: str, text: str
@@ -157,7 +153,6 @@ class _Finder:
             number = place[0].end_lineno or place[0].lineno
         else:
             start, end, number = self._start(place), self._end(place), place.lineno
-            text = text or ""
         line = self.lines[number - 1].decode().strip()
         return Site(self.path, name or "module", operator, line, start, end, text)
 
@@ -170,6 +165,23 @@ class _Finder:
         return self.starts[node.end_lineno - 1] + node.end_col_offset
 
 
+def _inside(
+    node: ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign, name: str
+) -> tuple[str, Sequence[ast.AST]]:
+    """What is inside a definition is called, and its parts in which mutants are made: no decorators, no types."""
+    match node:
+        case ast.FunctionDef(name=own, args=arguments, body=body):
+            defaults = [*arguments.defaults, *filter(None, arguments.kw_defaults)]
+            return f"{name}.{own}".lstrip("."), () if own in UNSEEN else (*defaults, *body)
+        case ast.ClassDef(name=own, body=body):
+            return f"{name}.{own}".lstrip("."), body
+        case ast.Assign(targets=[target, *_], value=value):
+            return name or ast.unparse(target), [value]
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            return name or ast.unparse(target), [value]
+    return name, ()
+
+
 def _between(before: str, text: str) -> str:
     """An operator in place of the one between two operands, whose brackets and line breaks stay."""
     words = [word for word in ("not in", "is not", "<=", ">=", "==", "!=", "in", "is", "and", "or") if word in before]
@@ -177,7 +189,7 @@ def _between(before: str, text: str) -> str:
     return before.replace(words[0], text, 1)
 
 
-Change = tuple[str, ast.expr | ast.stmt | tuple[ast.expr, ast.expr], str]
+Change = tuple[str, "Place", str]
 """The operator, what it replaces, and by what."""
 
 

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+
 from support.mutants import Mutant, mutants
 from support.project import ROOT
 
@@ -50,8 +52,7 @@ STAGES = ("nearest", "room", "all")
 SECONDS = {"nearest": 120, "room": 600, "all": 3600}
 """Processor time that the tests of a stage may take."""
 
-HUNG = 0.5
-"""A test that took this share of its stage's time when that ran out is held to be kept from ending by the mutant."""
+OPTIONS = ("-x", "-v", "-p", "no:cacheprovider", "--tb=no", "--no-header", "--hypothesis-profile=mutants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def main() -> None:
             tried = {(row["key"], row["stage"]) for row in done} | {
                 (row["key"], s) for row in done if row["by"] for s in STAGES
             }
-            for mutant in mutants(copy / "src" / "discreet", arguments.number):
+            for mutant in mutants(copy / "src" / "discreet", arguments.number, arguments.match):
                 if (mutant.key, stage) in tried or mutant.key in equivalent:
                     continue
                 row = _try(mutant, stage, copy, killers.get(mutant.key), durations)
@@ -92,6 +93,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=180, help="how many mutants")
+    parser.add_argument("--match", default="", help="only those in whose keys this regular expression is found")
     parser.add_argument("--results", default="mutants.jsonl", help="what was found; continued if it is there")
     parser.add_argument("--known", action="append", default=[], help="earlier results")
     parser.add_argument("--stage", choices=STAGES, default="all", help="the farthest tests to run")
@@ -211,20 +213,19 @@ def _run(tests: Sequence[str], copy: Path, seconds: int) -> Ran:
     """Run tests until one fails or their processor time is over."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-v", "-p", "no:cacheprovider", "--tb=no", "--no-header"]
-        + ["--hypothesis-profile=mutants", "-p", "no:randomly", *tests],
+        [sys.executable, "-m", "pytest", *OPTIONS, *tests],
         cwd=copy,
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        env={**os.environ, "PYTHONPATH": f"{copy / 'src'}:{copy / 'tests'}", "PYTHONDONTWRITEBYTECODE": ""},
+        env={**os.environ, "PYTHONPATH": f"{copy / 'src'}:{copy / 'tests'}", "PYTHONUNBUFFERED": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5)),
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if run.returncode == 0 or run.returncode == 5:
+    if run.returncode in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         return Ran(None, None, took)
     found = re.findall(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", run.stdout, re.MULTILINE)
     if found:
