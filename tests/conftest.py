@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import sys
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
+
+from support.examples import EVERYDAY
 
 # No deadline: cores are shared and a slow example isn't a wrong one. `make test` takes the same examples on every
-# machine: whether a change may land must not depend on luck.
-settings.register_profile("discreet", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+# machine: whether a change may land must not depend on luck. It takes 30, or 30 % of those a test asks for.
+settings.register_profile(
+    "discreet", deadline=None, derandomize=True, max_examples=EVERYDAY, suppress_health_check=[HealthCheck.too_slow]
+)
 # `make soak` looks for new ones, round after round, each the first on a fresh machine. What it finds becomes a test.
-settings.register_profile("forgetful", settings.get_profile("discreet"), derandomize=False, database=None)
-# `make quick` takes a fifth of them, where a test doesn't say how many.
+settings.register_profile(
+    "forgetful", settings.get_profile("discreet"), derandomize=False, database=None, max_examples=100
+)
+# `make quick` takes fewer, where a test doesn't say how many.
 settings.register_profile("quick", settings.get_profile("discreet"), max_examples=20)
+# A mutant is found by any example that fails; the least one isn't looked for.
+settings.register_profile("mutants", settings.get_profile("discreet"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("discreet")
+
+# Compiled modules are kept, whatever the environment says: tests start hundreds of interpreters, which would otherwise
+# compile all of discreet again, each for itself.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # One thread for matrices, which are small here: others would only wait for their turn, and burn a core while they do.
 # Read by NumPy when it is imported, hence before any test is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+
+# Files of tests lie in memory where the system offers that: each account syncs its ledger several times a question, and
+# no test can tell whether a disk did, since none pulls the plug. What passed leaves none (see pyproject.toml).
+_MEMORY = Path("/dev/shm")  # noqa: S108 — pytest makes a folder of its own there, for its user alone
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 _START = time.monotonic()
 

@@ -19,6 +19,7 @@ from discreet.accounting import (
     pure_to_zcdp,
     rho_for,
     to_approx,
+    zcdp,
     zcdp_to_delta,
     zcdp_to_epsilon,
 )
@@ -80,6 +81,34 @@ def test_delta_bounds_that_of_the_gaussian(rho: float, epsilon: float) -> None:
     assert true <= bound
     if 1e-12 < true < 0.1:
         assert bound < 6 * true
+
+
+@given(rhos, deltas, st.fractions(Fraction(1, 100), 20), st.sampled_from([Fraction(1, 3), Fraction(1), Fraction(3)]))
+def test_each_number_is_rounded_in_its_direction(
+    rho: Fraction, delta: Fraction, epsilon: Fraction, h: Fraction
+) -> None:
+    """At an α = 1 + h that is given, to 60 digits: ε and δ are at least what the formula gives, and ρ is at most."""
+    with pytest.MonkeyPatch.context() as patch, localcontext() as context:
+        context.prec = 60
+        patch.setattr(zcdp, "minimise", lambda *_, **__: h)
+        excess, hair = decimal(h), Decimal(2) ** -30
+        r, d, e = map(decimal, (rho, delta, epsilon))
+        rest = ((1 + excess) * d).ln() / excess + (1 + 1 / excess).ln()
+        least = (1 + excess) * r - rest
+        found = decimal(zcdp._epsilon.__wrapped__(rho, delta))
+        assert found >= least
+        assert found <= max(least, Decimal(2) ** -64) + abs(least) * hair
+        log_delta = excess * ((1 + excess) * r - e - (1 + 1 / excess).ln()) - (1 + excess).ln()
+        found = decimal(zcdp._delta.__wrapped__(rho, epsilon))
+        assert min(log_delta.exp(), 1) <= found <= min(log_delta.exp() * (1 + hair), 1)
+        most = (e + rest) / (1 + excess)
+        if most > 0:
+            assert most * (1 - hair) - hair <= decimal(zcdp._rho.__wrapped__(epsilon, delta)) <= most
+
+
+def decimal(number: Fraction) -> Decimal:
+    """A number as a decimal one, of as many digits as the context has."""
+    return Decimal(number.numerator) / number.denominator
 
 
 @given(rhos, deltas)

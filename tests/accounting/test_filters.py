@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import exp, fsum
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.accounting import Charge, Filter, Remaining, charge_of, filter_for, rho_for, zcdp_to_epsilon
@@ -158,6 +158,16 @@ def test_remaining_amounts_can_be_asked_for_as_shown() -> None:
     assert decide.admits(spent + charge_of(laplace(Fraction(repr(shown["epsilon"])))))
     assert decide.admits(spent + gaussian(Fraction(repr(shown["rho"]))))
     assert shown["epsilon"] == pytest.approx(3 - 0.1234567890123456789)
+
+
+@given(st.floats(1e-9, 1e9))
+@example(0.3)  # in binary it is below 3/10, which is how it is written
+@example(1e23)
+def test_no_decimal_number_is_above_what_it_stands_for(amount: float) -> None:
+    """Nor more than a hair below it."""
+    left = Fraction(amount)
+    for shown in Remaining(epsilon=left, rho=left, delta=left).to_dict().values():
+        assert left * (1 - Fraction(1, 2**50)) <= Fraction(repr(shown)) <= left
 
 
 def test_a_spent_account_has_nothing_left() -> None:

@@ -10,7 +10,7 @@ from math import comb, exp, fsum, log
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accounting.pld import curve_of
@@ -29,6 +29,7 @@ from discreet.privacy import (
     SampledEvent,
     SelectionEvent,
 )
+from support.examples import examples
 from support.pairs import Pair, composed, noisy
 from support.pairs import response as randomised_response
 from support.pmf import gaussian_pmf, laplace_pmf
@@ -198,7 +199,7 @@ noise = (
 sampled = st.builds(SampledEvent, event=noise, rate=st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)]))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(events=st.lists(noise | sampled, min_size=1, max_size=3))
 def test_a_composition_of_any_events_encloses_the_product_of_their_laws(events: list[Event]) -> None:
     """Both orders of neighbours, at several ε: optimistic ≤ truth ≤ curve, and the curve is close.

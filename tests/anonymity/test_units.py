@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import anonymize, assess, minimal_identifiers, read, reidentification, uniqueness
@@ -34,6 +34,7 @@ from discreet.anonymity.models import (
 )
 from discreet.anonymity.risk import population_uniqueness, special_uniques
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.examples import examples
 
 Row: TypeAlias = tuple[int, tuple[int, ...], str]
 """Whose it is, its quasi-identifiers, and the sensitive value."""
@@ -103,7 +104,7 @@ def held(rows: Class) -> Counter[str]:
 # ── Risk ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(cases())
 def test_uniqueness_and_risk_are_of_units(case: Case) -> None:
     """A unit hides among the units of the smallest of its classes."""
@@ -124,7 +125,7 @@ def test_uniqueness_and_risk_are_of_units(case: Case) -> None:
     assert risk.at_risk == sum(size < 5 for size in smallest.values()) / len(smallest)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases(columns=3), st.sampled_from([0, Fraction(1, 3), Fraction(1, 2)]))
 def test_sets_of_columns_single_out_units(case: Case, share: Fraction) -> None:
     """Whoever is alone with one of their rows, whether a unit's rows differ or not; and how few columns that takes."""
@@ -235,7 +236,7 @@ def choices(rows: Class) -> list[Counter[str]]:
     return [Counter(chosen) for chosen in product(*values)]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(columns=1))
 def test_a_class_never_looks_more_diverse_than_it_may_be(case: Case) -> None:
     """Of each model, what is reached is no better than with the worst choice of one value for each unit; α is exact."""
@@ -258,7 +259,7 @@ def test_a_class_never_looks_more_diverse_than_it_may_be(case: Case) -> None:
             assert distinct[place] == len(ways[0])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(columns=1, apart=False))
 def test_no_share_differs_by_more_than_t(case: Case) -> None:
     """However units' values add up; and where each has one, the distances are the textbook's."""
@@ -290,7 +291,7 @@ def test_shares_of_near_values_may_differ_by_more_than_t() -> None:
     assert Closeness(1, "ill").measure(found)[0] >= differ
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases(columns=1, apart=False))
 def test_distances_in_a_hierarchy_end_at_one_in_all(case: Case) -> None:
     """Work in a tree: what all nodes below the root have too much or too little, and what comes from outside."""
@@ -358,7 +359,7 @@ def kept(case: Case, levels: Sequence[int], asked: Asked) -> dict[tuple[int, ...
         left = fewer
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.booleans().flatmap(lambda apart: cases(most=14, apart=apart)),
     st.sampled_from(sorted(MODELS)),
@@ -400,7 +401,7 @@ def test_the_search_counts_units(case: Case, name: str, share: Fraction) -> None
     assert got.touched == got.search.suppressed <= most
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.booleans().flatmap(lambda apart: cases(most=14, apart=apart)),
     st.sampled_from(["k", "distinct", "alpha"]),
@@ -436,7 +437,7 @@ def test_ranges_count_units(case: Case, name: str, relaxed: bool) -> None:
     )
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(cases(most=8), cases(most=14), st.integers(1, 4), st.booleans(), st.booleans())
 def test_populations_are_counted_by_unit(case: Case, town: Case, k: int, named: bool, own: bool) -> None:
     """By what names their units, whether the table's rows are somebody's or people; else each row is a unit."""

@@ -11,7 +11,7 @@ import pytest
 from discreet.attacks.named_attacks import AGAINST, NAMED
 from discreet.cli.common.failures import ExitCode
 
-SMALL = ("--people", "6", "--trials", "2", "--epsilon", "1")
+SMALL = ("--people", "5", "--trials", "1", "--epsilon", "1")
 
 VOTERS = "id,who,years,postcode\n1,Ann,25,12345\n2,Bob,31,12399\n3,Cas,34,20001\n"
 PATIENTS = "id,age,zip,ill\n1,20-29,123**,flu\n2,30-39,123**,gout\n3,30-39,200**,flu\n9,30-39,123**,gout\n"

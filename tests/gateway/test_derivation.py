@@ -12,10 +12,11 @@ from typing import Any
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import discreet as dp
 from discreet.gateway.reuse import Shelf
+from support.examples import examples
 from support.tables import VISITS, visits
 
 ROW, PERSON = dp.Unit.row(), dp.Unit("person_id")
@@ -415,7 +416,7 @@ def test_random_regroupings_equal_what_would_be_asked(desk: Desk) -> None:
     stored.ask(PAIR.replace("COUNT(*)", "AVG(age) AS a, COUNT(*)"), epsilon=90)
 
     @given(regroupings())
-    @settings(max_examples=25)
+    @examples(25)
     def check(question: str) -> None:
         derived = stored.ask(question, epsilon="0.01")
         assert derived.origin == (1,), question

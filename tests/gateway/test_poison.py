@@ -83,9 +83,12 @@ def _outcomes(rows: list[dict[str, Any]], folder: Path, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["memory", "csv"])
-def test_one_row_changes_nothing_but_numbers(kind: str, tmp_path: Path) -> None:
-    """The same outcomes, errors and charges with each poison row as without any."""
+@pytest.mark.parametrize(
+    "poisons", [[POISON], pytest.param([[poison] for poison in POISON], marks=pytest.mark.soak)], ids=["all", "each"]
+)
+def test_rows_change_nothing_but_numbers(poisons: list[list[dict[str, Any]]], kind: str, tmp_path: Path) -> None:
+    """The same outcomes, errors and charges with poison rows as without any: all of them together, or each alone."""
     calm = _outcomes([CALM] * 5, tmp_path / "calm", kind)
     assert sum(line.startswith("answered") for line in calm) == len(_questions()), calm
-    for number, poison in enumerate(POISON):
-        assert _outcomes([CALM] * 4 + [poison], tmp_path / f"poison{number}", kind) == calm
+    for number, poison in enumerate(poisons):
+        assert _outcomes([CALM] * 4 + poison, tmp_path / f"poison{number}", kind) == calm

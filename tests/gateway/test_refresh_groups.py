@@ -113,6 +113,10 @@ def test_answers_follow_from_those_of_the_same_tables(tmp_path: Path) -> None:
     assert account.spent == spent
     account.refresh(group="daily")
     assert not account.ask(VISITS, epsilon=1).reused
+    account.ask([PATIENTS, VISITS], epsilon=400)
+    account.refresh(group="daily")
+    assert account.ask(PATIENTS, epsilon=2).reused, "each part is kept at the number of its own tables"
+    assert not account.ask(VISITS, epsilon=2).reused
 
 
 def test_each_group_answers_from_its_own_snapshot(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -18,6 +17,7 @@ from discreet.accounting import Charge, charge_of, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LossNotAccepted
 from discreet.ledger import Ledger, Reservation, State
 from discreet.privacy import Budget, ComposedEvent, Event, GaussianEvent, LaplaceEvent, SelectionEvent
+from support.examples import examples
 
 CONTENTS = ("x", "y", "z")
 ANALYSTS = (None, "ada", "bob")
@@ -208,5 +208,5 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.ledger.verify().problems == ()
 
 
-LedgerMachine.TestCase.settings = settings(max_examples=25, stateful_step_count=25)
+LedgerMachine.TestCase.settings = examples(25, at_least=12, stateful_step_count=25)
 TestLedgerMachine = LedgerMachine.TestCase

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import BoundedLaplace
 from discreet.privacy import PureDP, PureEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
+from support.examples import examples
 
 
 def law(scale: float, low: int, high: int, at: int) -> list[float]:
@@ -37,7 +38,7 @@ def loss(scale: float, low: int, high: int, move: int) -> float:
 
 
 @given(st.integers(-20, 20), st.integers(1, 14), st.integers(1, 20), st.fractions(Fraction(1, 4), 6, max_denominator=9))
-@settings(max_examples=60)
+@examples(60)
 def test_the_loss_is_that_of_the_distribution(low: int, span: int, move: int, epsilon: Fraction) -> None:
     """Over all pairs of values and all outcomes: at most ε, and within a thousandth of it."""
     mechanism = BoundedLaplace.calibrate(low, low + span, Sensitivity.scalar(move), epsilon)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.accounting import charge_of
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Choice, Exponential, exponential
+from discreet.mechanisms.exponential import epsilon_for
 from discreet.privacy import ExponentialEvent, PureDP
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.choices import softmax
@@ -33,6 +34,17 @@ def test_calibration_is_exact(epsilon: Fraction, sensitivity: Fraction, monotone
     assert mechanism.rate == epsilon / (sensitivity if monotone else 2 * sensitivity)
     assert mechanism.loss == PureDP(epsilon)
     assert mechanism.event == ExponentialEvent(epsilon=epsilon)
+
+
+@given(st.fractions(Fraction(1, 10**6), 100), st.fractions(Fraction(1, 50), 1))
+@example(Fraction(1, 3), Fraction(1))
+@example(Fraction(25, 3), Fraction(1))  # where it costs ε itself
+def test_many_selections_cost_no_more_than_their_rho(rho: Fraction, share: Fraction) -> None:
+    """The ε of all of them, each at most a share of it, is the greatest to 39 binary digits, and never above."""
+    epsilon = epsilon_for(rho, share)
+    assert min(share * epsilon**2 / 8, epsilon) <= rho
+    more = epsilon * (1 + Fraction(1, 2**38))
+    assert min(share * more**2 / 8, more) > rho
 
 
 @given(st.fractions(Fraction(1, 10**6), 100))

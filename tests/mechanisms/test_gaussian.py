@@ -7,7 +7,7 @@ from math import exp, log, sqrt
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq  # type: ignore[import-untyped]  # SciPy ships no types
 from scipy.stats import norm  # type: ignore[import-untyped]  # SciPy ships no types
@@ -16,6 +16,7 @@ from discreet.errors import InvalidArgument
 from discreet.mechanisms import Gaussian
 from discreet.privacy import ZCDP, GaussianEvent, Sensitivity
 from support.distributions import gaussian_pmf as exact_pmf
+from support.examples import examples
 from support.pmf import gaussian_pmf, hockey_stick, shifted, tail
 
 ONE = Sensitivity.scalar(1)
@@ -218,7 +219,7 @@ def test_an_epsilon_and_delta_that_cannot_be_kept_are_refused(epsilon: Any, delt
 
 
 @given(st.fractions(Fraction(1, 1024), 64, max_denominator=1024), st.integers(-2000, 2000))
-@settings(max_examples=50)
+@examples(50)
 def test_the_mass_is_within_its_error(sigma: Fraction, n: int) -> None:
     """Relative error below 10⁻¹² against proved bounds of e^(−n²/2σ²) over its sum; 0 below the range of floats."""
     low, high = exact_pmf(sigma)(n)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
@@ -26,6 +26,7 @@ from discreet.mechanisms.textbook.range_consistency import (
 from discreet.mechanisms.textbook.range_tree import covering, sensitivity_of
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, ZCDP, Adjacency, PureDP
 from discreet.stats import lower_bound, upper_bound
+from support.examples import examples
 
 
 def matrix(depth: int) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -203,7 +204,7 @@ def test_the_weights_are_those_of_the_variance(chosen: tuple[int, int, int]) -> 
 
 
 @given(st.fractions(Fraction(1, 50), 5, max_denominator=50), st.integers(1, 999))
-@settings(max_examples=30)
+@examples(30)
 def test_radii_grow_with_the_confidence(epsilon: Fraction, thousandths: int) -> None:
     """More confidence is never a smaller radius, whichever bound applies."""
     for make in (RangeTree.calibrate, RangeTree.for_rho):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
@@ -17,6 +17,7 @@ from discreet.exact import exp as exp_bound
 from discreet.mechanisms import Laplace, Threshold, TruncatedGeometric
 from discreet.privacy import ApproxDP, ApproxEvent, Sensitivity
 from discreet.stats import clopper_pearson, lower_bound
+from support.examples import examples
 
 epsilons = st.fractions(Fraction(1, 50), 8, max_denominator=100)
 deltas = st.integers(2, 60).map(lambda exponent: Fraction(1, 2**exponent)) | st.fractions(
@@ -33,7 +34,7 @@ def probabilities(naming: TruncatedGeometric) -> list[Fraction]:
 
 
 @given(epsilons, deltas)
-@settings(max_examples=60)
+@examples(60)
 def test_neighbours_obey_the_inequality_exactly(epsilon: Fraction, delta: Fraction) -> None:
     """For all n, named or not, either way: in rationals, with a lower bound of e^ε that is 2⁻⁴⁰⁰ tight."""
     naming = TruncatedGeometric.calibrate(epsilon, delta)
@@ -46,7 +47,7 @@ def test_neighbours_obey_the_inequality_exactly(epsilon: Fraction, delta: Fracti
 
 
 @given(epsilons, deltas)
-@settings(max_examples=60)
+@examples(60)
 def test_no_greater_probability_would_do(epsilon: Fraction, delta: Fraction) -> None:
     """One of the two bounds, computed from the probability before, is met to 2⁻¹⁸⁰, or the probability is 1."""
     naming = TruncatedGeometric.calibrate(epsilon, delta)
@@ -58,7 +59,7 @@ def test_no_greater_probability_would_do(epsilon: Fraction, delta: Fraction) -> 
 
 
 @given(st.floats(0.1, 5), st.integers(2, 40))
-@settings(max_examples=60)
+@examples(60)
 def test_probabilities_have_the_closed_form_of_the_source(epsilon: float, exponent: int) -> None:
     """Two geometric pieces that meet in the middle, as the paper's theorem writes them."""
     delta = 2.0**-exponent

@@ -104,13 +104,13 @@ def test_laplace_is_exactly_symmetric(scale: Fraction) -> None:
 def test_split_draws_have_the_same_pmf(scale: Fraction, span: int) -> None:
     """The two-digit method of large scales, made to split small ones, has the pmf of the unsplit method."""
     one = floored_exponential(scale, no_shift, span=span)
-    decided, undecided = outcomes(one_geometric(one), width=3, depth=6)
+    decided, undecided = outcomes(one_geometric(one), width=3, depth=5)
     assert undecided < Fraction(1, 2**6)
     assert brackets(decided, undecided, geometric_pmf(scale))
     assert not brackets(decided, undecided, geometric_pmf(scale * Fraction(103, 100)))
     two = floored_exponential(scale, partial(laplace_sampler.centre, scale), span=span)
-    decided, undecided = outcomes(one_laplace(two), width=3, depth=6)
-    assert undecided < Fraction(1, 2**6)
+    decided, undecided = outcomes(one_laplace(two), width=3, depth=5)
+    assert undecided < Fraction(1, 2**5)
     assert brackets(decided, undecided, laplace_pmf(scale))
     assert not brackets(decided, undecided, laplace_pmf(scale * Fraction(103, 100)))
 
@@ -118,7 +118,7 @@ def test_split_draws_have_the_same_pmf(scale: Fraction, span: int) -> None:
 @pytest.mark.parametrize("sigma", [Fraction(1, 1024), Fraction(1, 3), Fraction(1), Fraction(5, 2)], ids=str)
 def test_gaussian_trials_have_their_pmf(sigma: Fraction) -> None:
     """One proposal of the discrete Gaussian gives n with probability e^(-1/2)·tanh(1/2sigma)·e^(-n²/2sigma²)."""
-    decided, undecided = outcomes(one_trial(sigma), width=4, depth=5)
+    decided, undecided = outcomes(one_trial(sigma), width=3, depth=6)
     assert undecided < Fraction(1, 2**8)
 
     def pmf_at(sigma: Fraction, n: int) -> tuple[Fraction, Fraction]:
@@ -135,9 +135,10 @@ def test_gaussian_trials_have_their_pmf(sigma: Fraction) -> None:
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 3), Fraction(1), Fraction(5, 2)], ids=str)
 def test_gaussian_has_its_pmf(sigma: Fraction) -> None:
-    """Discrete Gaussian with its repeated proposals: all tapes of 4 words of 4 bits; fewer undecided than with 3."""
-    decided, undecided = outcomes(one_gaussian(sigma), width=4, depth=4)
-    assert undecided < outcomes(one_gaussian(sigma), width=4, depth=3)[1] < 1
+    """Discrete Gaussian with its repeated proposals: all tapes of 4 words of 3 bits; fewer undecided than with 3."""
+    decided, undecided = outcomes(one_gaussian(sigma), width=3, depth=4)
+    assert undecided < outcomes(one_gaussian(sigma), width=3, depth=3)[1] < 1
+    assert undecided < Fraction(2, 5)
     assert brackets(decided, undecided, gaussian_pmf(sigma))
     assert all(decided[n] == decided[-n] for n in decided)
 
@@ -173,10 +174,10 @@ def test_the_doubtful_path_decides_the_same(scale: Fraction, monkeypatch: pytest
     """With infinite margins every draw is settled in balls, and each tape still decides exactly what it did."""
     split = floored_exponential(scale * 8, partial(laplace_sampler.centre, scale * 8), span=2)
     samplers: list[tuple[Callable[[Words], Any], int, int]] = [
-        (one_geometric(geometric_law(scale)), 5, 4),
-        (one_laplace(laplace_sampler.laplace_law(scale)), 5, 4),
+        (one_geometric(geometric_law(scale)), 4, 4),
+        (one_laplace(laplace_sampler.laplace_law(scale)), 4, 4),
         (one_laplace(split), 4, 3),
-        (one_trial(scale), 4, 4),
+        (one_trial(scale), 3, 4),
     ]
     floats = [outcomes(sampler, width=width, depth=depth) for sampler, width, depth in samplers]
     monkeypatch.setattr(exponential_sampler, "_TAIL", math.inf)

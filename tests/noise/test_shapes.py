@@ -78,14 +78,14 @@ def test_bounded_laplace_has_its_pmf(scale: Fraction, low: int, high: int) -> No
     ("scale", "reach"), [(Fraction(1), 2), (Fraction(5, 2), 3), (Fraction(3), 1), (Fraction(20), 2)]
 )
 def test_truncated_laplace_trials_have_their_pmf(scale: Fraction, reach: int) -> None:
-    """What one proposal gives, on all tapes of 4 words of 4 bits, is in the proportions of e^(-|n|/scale)."""
+    """What one proposal gives, on all tapes of 5 words of 3 bits, is in the proportions of e^(-|n|/scale)."""
     law = TruncatedLaplace(scale, reach)
 
     def trial(source: Any) -> int | None:
         kept = law.trials(np.int64, 1, source)
         return int(kept[0]) if len(kept) else None
 
-    decided, undecided = outcomes(trial, width=4, depth=4)
+    decided, undecided = outcomes(trial, width=3, depth=5)
     rejected = decided.pop(None)
     values: dict[int, Fraction] = {n: chance for n, chance in decided.items() if n is not None}
     assert undecided < Fraction(1, 8)
@@ -103,15 +103,15 @@ def test_truncated_laplace_trials_have_their_pmf(scale: Fraction, reach: int) ->
 @pytest.mark.parametrize(
     ("scale", "width", "first", "doubt"),
     [
-        (Fraction(1, 2), 3, 2, Fraction(3, 10)),
-        (Fraction(1), 2, 1, Fraction(1, 4)),
-        (Fraction(2), 1, 1, Fraction(2, 5)),
+        (Fraction(1, 2), 3, 2, Fraction(1, 5)),
+        (Fraction(1), 2, 1, Fraction(1, 7)),
+        (Fraction(2), 1, 1, Fraction(1, 10)),
     ],
 )
 def test_staircase_has_its_pmf(scale: Fraction, width: int, first: int, doubt: Fraction) -> None:
-    """What tapes of 5 words of 3 bits decide agrees with the steps' weights, and not with flatter ones."""
+    """What tapes of 7 words of 2 bits decide agrees with the steps' weights, and not with flatter ones."""
     law = Staircase(scale, width, first)
-    decided, undecided = outcomes(lambda source: int(law.draw(np.int64, 1, source)[0]), width=3, depth=5)
+    decided, undecided = outcomes(lambda source: int(law.draw(np.int64, 1, source)[0]), width=2, depth=7)
     assert sum(decided.values()) + undecided == 1
     assert undecided < doubt
     assert brackets(decided, undecided, stairs(scale, width, first), 200, Fraction(1))

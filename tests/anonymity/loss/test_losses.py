@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
@@ -23,6 +23,7 @@ from discreet.anonymity.records import Coded, Codes, Mask
 from discreet.anonymity.reduce.lattice.problem import Problem
 from discreet.anonymity.reduce.lattice.table import outcome_of, table_of
 from discreet.errors import InvalidArgument
+from support.examples import examples
 from support.slow_generalising import Case, Met, cases
 
 SIZES = st.integers(1, 4)
@@ -40,7 +41,7 @@ def at_least(k: int) -> Met:
     return lambda held, _: held.total() >= k
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases(), SIZES)
 def test_a_node_loses_what_the_definitions_say(case: Case, k: int) -> None:
     """With what it leaves out, at all nodes, for all losses."""
@@ -53,7 +54,7 @@ def test_a_node_loses_what_the_definitions_say(case: Case, k: int) -> None:
             assert shown == pytest.approx(slow, abs=1e-9) if name == "entropy" else shown == slow
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases(), SIZES)
 def test_losses_keep_the_laws_that_bounds_rest_on(case: Case, k: int) -> None:
     """Up: what is lost without leaving out never falls, what leaving out adds never rises; floors are below both."""
@@ -73,7 +74,7 @@ def test_losses_keep_the_laws_that_bounds_rest_on(case: Case, k: int) -> None:
             assert fact.loss + slack >= fact.whole
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases(), SIZES)
 def test_a_finished_release_loses_what_its_node_does(case: Case, k: int) -> None:
     """Read off the cells, as for algorithms that know no levels."""

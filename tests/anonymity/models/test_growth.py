@@ -29,6 +29,7 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.records import Coded, Mask, Reals, read
+from support.examples import examples
 
 VALUES = 3
 LADDER = Ladder(
@@ -139,7 +140,7 @@ def breaks_union(model: Model | Capped, table: tuple[Group, Group, Group]) -> bo
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data(), table=tables)
 def test_what_is_claimed_holds(name: str, data: st.DataObject, table: tuple[Group, Group, Group]) -> None:
     """More rows keep what grows, unions keep what merges, and what grows merges."""
@@ -175,7 +176,7 @@ def test_a_model_that_nothing_keeps_is_caught(
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
-@settings(max_examples=6)
+@examples(6)
 @given(data=st.data())
 def test_unions_by_brute_force(name: str, data: st.DataObject) -> None:
     """All pairs of classes with up to three rows of each of three values, absent people aside."""

@@ -10,7 +10,7 @@ from math import exp, inf
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -30,6 +30,7 @@ from discreet.anonymity.models import (
 )
 from discreet.anonymity.records import Coded, Missing, Records, read
 from support import slow_models as slow
+from support.examples import examples
 from support.slow_models import Held, Row
 
 QI = ["q0", "q1", "q2"]
@@ -86,7 +87,7 @@ def halves(size: int) -> tuple[Ladder, dict[int, tuple[Hashable, ...]]]:
 
 
 @pytest.mark.parametrize("missing", [Missing.OWN_VALUE, Missing.WILDCARD])
-@settings(max_examples=60)
+@examples(60)
 @given(rows=tables(), form=st.sampled_from(sorted(FORMS)), k=st.integers(1, 5), alpha=FRACTIONS)
 def test_sizes_and_shares(rows: list[Row], form: str, missing: Missing, k: int, alpha: Fraction) -> None:
     """k-anonymity, and (α, k)-anonymity of all values and of one, as defined."""
@@ -105,7 +106,7 @@ def test_sizes_and_shares(rows: list[Row], form: str, missing: Missing, k: int, 
 
 
 @pytest.mark.parametrize("missing", [Missing.OWN_VALUE, Missing.WILDCARD])
-@settings(max_examples=60)
+@examples(60)
 @given(
     rows=tables(),
     form=st.sampled_from(sorted(FORMS)),
@@ -131,7 +132,7 @@ def test_diversities(rows: list[Row], form: str, missing: Missing, l: int, bound
 
 
 @pytest.mark.parametrize("missing", [Missing.OWN_VALUE, Missing.WILDCARD])
-@settings(max_examples=60)
+@examples(60)
 @given(rows=tables(), form=st.sampled_from(sorted(FORMS)), t=FRACTIONS)
 def test_closeness(rows: list[Row], form: str, missing: Missing, t: Fraction) -> None:
     """t-closeness by each distance, as the paper's formulas have them."""
@@ -151,7 +152,7 @@ def test_closeness(rows: list[Row], form: str, missing: Missing, t: Fraction) ->
 
 
 @pytest.mark.parametrize("missing", [Missing.OWN_VALUE, Missing.WILDCARD])
-@settings(max_examples=60)
+@examples(60)
 @given(
     rows=tables(),
     form=st.sampled_from(sorted(FORMS)),

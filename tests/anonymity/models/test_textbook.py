@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
@@ -24,6 +24,7 @@ from discreet.anonymity.models import (
 )
 from discreet.anonymity.records import read
 from discreet.errors import InvalidArgument
+from support.examples import examples
 
 DISEASES = Taxonomy(
     tree={
@@ -134,7 +135,7 @@ def test_entropy_stays_a_real_number() -> None:
     assert not EntropyDiversity("1.76", "condition").met(found).any()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.tuples(*[st.sampled_from("ab")] * 2, st.sampled_from("xyz"), st.integers(0, 3)), min_size=3))
 def test_agreement_with_pycanon(rows: list[tuple[str, str, str, int]]) -> None:
     """Without missing values and with rows labelled 0, 1, 2, … it is right, save for what the tests above name."""

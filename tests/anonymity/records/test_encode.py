@@ -15,7 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
@@ -24,6 +24,7 @@ from discreet.anonymity.records import column as storing
 from discreet.anonymity.records import encode as encoding
 from discreet.anonymity.records.encode import encode
 from discreet.errors import SourceUnsupported
+from support.examples import examples
 
 KINDS: list[tuple[pa.DataType, list[Value]]] = [
     (pa.string(), ["b", "a", "", "ä", "c"]),
@@ -84,7 +85,7 @@ def check(column: Coded, cells: Sequence[Value]) -> None:
     assert column.stored is column.codes
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(columns(), st.sampled_from([1, 3, 1 << 16]))
 def test_codes_are_those_of_the_cells(column: tuple[pa.DataType, pa.DataType, list[Chunk]], part: int) -> None:
     """As they are stored, and as plain values."""

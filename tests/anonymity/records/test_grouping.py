@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
 from discreet.anonymity.records import Codes, Whole
 from discreet.anonymity.records import grouping as module
 from discreet.anonymity.records.grouping import Grouping, group, grouped, pack
+from support.examples import examples
 
 Row = tuple[int, ...]
 
@@ -53,7 +54,7 @@ def asked(found: Grouping, first: str) -> tuple[list[Row], list[int], list[int]]
     return classes, counts, (found.of_row() if of_row is None else of_row).tolist()
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(tables, limits, st.sampled_from(["counts", "rows"]))
 @example(([1 << 20] * 3, [[0, 0, 0], [7, 7, 7], [0, 0, 0]]), {"_BITS": 63, "_CHUNK": 1}, "rows")
 def test_classes_are_those_of_a_dictionary(

@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
@@ -35,6 +35,7 @@ from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.anonymity.reduce.anonymized import Made, finished
 from discreet.anonymity.reduce.recoding import GroupedCells, RangeCells, Recoded, Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.examples import examples
 from support.slow_generalising import LOSSES, PROMISES, Case, Promise, both, cases
 
 PEOPLE = {
@@ -118,7 +119,7 @@ def test_a_report_says_what_was_done_and_what_not() -> None:
     assert facts["reached"] == {"2-anonymity": 2.0}
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(cases(), st.one_of(*PROMISES.values()), st.sampled_from(LOSSES), st.sampled_from([0, Fraction(1, 4), 1]))
 def test_a_release_meets_its_models_by_their_definitions(
     case: Case, promise: Promise, loss: str, share: Fraction
@@ -143,7 +144,7 @@ def test_a_release_meets_its_models_by_their_definitions(
     assert got.table.num_rows == len(case.rows) - got.suppressed
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     cases(columns=2),
     st.data(),
@@ -247,7 +248,7 @@ def test_promises_are_of_the_release() -> None:
     assert got.reached["(t=0.2)-closeness of ill by equal distance"] == 0.0
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases(), st.lists(st.one_of(*PROMISES.values()), min_size=1, max_size=2), LIMITS)
 def test_whoever_measures_the_release_finds_what_was_promised(
     case: Case, promises: list[Promise], share: Fraction

@@ -9,7 +9,7 @@ from math import floor
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
@@ -20,6 +20,7 @@ from discreet.anonymity.models import AlphaK, Closeness, DeltaPresence, KAnonymi
 from discreet.anonymity.records import Mask, Reals
 from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
 from discreet.errors import InvalidArgument
+from support.examples import examples
 from support.slow_generalising import LOSSES as NAMES
 from support.slow_generalising import PROMISES, Case, Promise, both, cases
 from support.slow_models import equal_distance
@@ -44,7 +45,7 @@ def found(
     return None
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(cases(), PROMISED, st.sampled_from(NAMES), LIMITS)
 def test_the_search_finds_what_trying_all_nodes_finds(
     case: Case, promises: list[Promise], name: str, share: Fraction
@@ -70,7 +71,7 @@ def test_the_search_finds_what_trying_all_nodes_finds(
         assert len(set(zip(shown, groups, strict=True))) == len(set(shown)) == len(set(groups))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases(), PROMISED, st.sampled_from(NAMES), LIMITS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_means_nothing(
     case: Case, promises: list[Promise], name: str, share: Fraction, dice: Any
@@ -85,7 +86,7 @@ def test_the_order_of_rows_means_nothing(
     assert one is None or other is None or one.search == other.search
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases(), PROMISED, st.sampled_from(NAMES), LIMITS, st.integers(1, 4))
 def test_a_search_cut_short_proves_its_gap(
     case: Case, promises: list[Promise], name: str, share: Fraction, nodes: int

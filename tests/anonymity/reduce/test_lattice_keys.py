@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies.ladder import Ladder
@@ -16,6 +16,7 @@ from discreet.anonymity.reduce.lattice import keys as module
 from discreet.anonymity.reduce.lattice import problem as stores
 from discreet.anonymity.reduce.lattice.keys import WORD, Keys, Roller, blocks_of, fields_of
 from discreet.anonymity.reduce.lattice.problem import Store
+from support.examples import examples
 
 
 @cache
@@ -63,7 +64,7 @@ def told(keys: Keys, last: int) -> list[tuple[int, ...]]:
     return list(zip(*columns, strict=True))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(tables(), st.data())
 def test_rolling_up_is_grouping_afresh(
     case: tuple[list[Ladder], int, list[tuple[int, ...]], list[int], list[int] | None], data: st.DataObject

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies import Ladder
 from discreet.anonymity.reduce.lattice import table as module
 from discreet.anonymity.reduce.lattice.table import Outcome
+from support.examples import examples
 
 SIZE = 60
 """Of every column: six of them have 2^35 combinations, eleven more than 2^62."""
@@ -21,7 +22,7 @@ def ladder() -> Ladder:
     return Ladder(name="q", maps=(one, two), labels=(tuple(map(str, one)), tuple(map(str, two[::2]))))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from([1, 3, 6, 12]), st.data())
 def test_rows_of_classes_that_are_left_out_are(columns: int, data: st.DataObject) -> None:
     """By a small table, a search or ranks, in pieces or at once: the same as row by row."""

@@ -9,7 +9,7 @@ from math import floor
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
@@ -20,6 +20,7 @@ from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.anonymity.reduce.lattice.optimal import optimum
 from discreet.anonymity.reduce.local_recoding import LocalRecoding, recode_locally
 from discreet.errors import InvalidArgument
+from support.examples import examples
 from support.slow_generalising import PROMISES, Case, Levels, Promise, both, cases
 
 LIMITS = st.sampled_from([Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1)])
@@ -60,7 +61,7 @@ def by_hand(case: Case, k: int, share: Fraction) -> tuple[tuple[Levels, int], ..
     return tuple(found)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(cases(rows=16), st.integers(1, 4), LIMITS)
 def test_rounds_are_searches_of_what_is_left(case: Case, k: int, share: Fraction) -> None:
     """Round by round the same levels and the same numbers of rows as by hand."""
@@ -70,7 +71,7 @@ def test_rounds_are_searches_of_what_is_left(case: Case, k: int, share: Fraction
     assert got is None or got.rounds == want
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(cases(), st.lists(st.one_of(*ABSOLUTE), min_size=1, max_size=2), LIMITS)
 def test_what_is_released_meets_the_models_together(case: Case, promises: list[Promise], share: Fraction) -> None:
     """Classes of all rounds, as the release shows them; cells tell the truth; never more rows are lost than before."""
@@ -95,7 +96,7 @@ def test_what_is_released_meets_the_models_together(case: Case, promises: list[P
         )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cases(), st.integers(2, 3), LIMITS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_means_nothing(case: Case, k: int, share: Fraction, dice: Any) -> None:
     """To the release, or to anything said of it."""

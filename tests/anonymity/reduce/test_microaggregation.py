@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.models import DistinctDiversity, KAnonymity
@@ -23,6 +23,7 @@ from discreet.anonymity.reduce import microaggregation
 from discreet.anonymity.reduce.mdav import grid_bits, mdav
 from discreet.anonymity.reduce.microaggregation import Microaggregated, microaggregate
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.examples import examples
 
 
 def slow_mdav(points: Sequence[tuple[int, ...]], k: int) -> list[set[int]]:
@@ -56,7 +57,7 @@ GRIDS = st.integers(1, 3).flatmap(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(GRIDS, st.integers(1, 6))
 def test_the_groups_are_those_of_the_definition(points: list[tuple[int, ...]], k: int) -> None:
     """The same groups, ties and all."""
@@ -119,7 +120,7 @@ def read_back(text: str, like: Any) -> Fraction:
     return exact(date.fromisoformat(text)) if isinstance(like, date) else Fraction(text)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(tables(), st.integers(1, 5), st.integers(0, 3))
 def test_rows_show_the_mean_of_their_group(columns: dict[str, list[Any]], k: int, decimals: int) -> None:
     """Exactly, rounded once to the even neighbour; groups have k to 2k − 1 rows; the loss is its formula."""
@@ -144,7 +145,7 @@ def test_rows_show_the_mean_of_their_group(columns: dict[str, list[Any]], k: int
     assert found.loss == pytest.approx(fmean(lost) if lost else 0.0, rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(tables(), st.integers(1, 5))
 def test_rows_show_the_median_of_their_group(columns: dict[str, list[Any]], k: int) -> None:
     """The lower one of two, which is a value of the group."""
@@ -159,7 +160,7 @@ def test_rows_show_the_median_of_their_group(columns: dict[str, list[Any]], k: i
             assert float(text) == middle if isinstance(middle, float) else read_back(text, middle) == exact(middle)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), tables(), st.integers(1, 5))
 def test_the_order_of_rows_means_nothing(data: st.DataObject, columns: dict[str, list[Any]], k: int) -> None:
     """The same rows in another order become the same rows, whatever else is in them."""
@@ -173,7 +174,7 @@ def test_the_order_of_rows_means_nothing(data: st.DataObject, columns: dict[str,
 CROWD = st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from("ab"), st.sampled_from("ab"))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.data(), st.lists(CROWD, min_size=12, max_size=40))
 def test_nor_does_it_in_blocks(data: st.DataObject, rows: list[tuple[int, str, str]]) -> None:
     """The same of a table that is cut into small blocks, and in which nearly everything ties."""

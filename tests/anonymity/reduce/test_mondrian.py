@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.classes.frequency_table import Frequencies
@@ -36,6 +36,7 @@ from discreet.anonymity.reduce.mondrian.points import points_of
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument
 from support import slow_models as slow
+from support.examples import examples
 from support.slow_mondrian import Line, Met, Row, lines_of, recursive
 
 TREE = {"a": ("x", "*"), "b": ("y", "*"), "c": ("x", "*"), "d": ("z", "*"), "e": ("y", "*"), "f": ("z", "*")}
@@ -153,7 +154,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(rows, kinds, [each for each, _ in asked], lambda part: all(met(part) for _, met in asked))
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(cases(), st.booleans())
 def test_the_classes_are_those_of_the_definition(case: Case, relaxed: bool) -> None:
     """The same cells for the same rows; refused where the whole table doesn't meet the models."""
@@ -176,7 +177,7 @@ def crowds(draw: st.DrawFn) -> Case:
     return Case(rows, ["number"] * width, [KAnonymity(k)], lambda part: len(part) >= k)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(crowds(), st.booleans())
 def test_ties_are_settled_by_definition(case: Case, relaxed: bool) -> None:
     """The same comparison where nearly everything ties."""
@@ -187,7 +188,7 @@ def test_ties_are_settled_by_definition(case: Case, relaxed: bool) -> None:
     assert found == expected(parts, case.lines, sensitive=False)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data(), crowds())
 def test_rows_are_dealt_whatever_their_order(data: st.DataObject, case: Case) -> None:
     """Which row of those that share a point gets which cell depends on what is in the row alone."""
@@ -227,7 +228,7 @@ def shown(found: Recoding, records: Records) -> dict[tuple[str, ...], list[Row]]
     return made
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(), st.booleans())
 def test_what_is_shown_meets_every_model(case: Case, relaxed: bool) -> None:
     """Classes formed by label, also where several look alike; every row is covered by what is shown for it."""
@@ -241,7 +242,7 @@ def test_what_is_shown_meets_every_model(case: Case, relaxed: bool) -> None:
             assert all(code in each.cells.covered(cell) for cell, code in pairs)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data(), cases(), st.booleans())
 def test_the_order_of_rows_means_nothing(data: st.DataObject, case: Case, relaxed: bool) -> None:
     """The same rows in another order become the same rows: sensitive values and all, models about them or not."""
@@ -252,7 +253,7 @@ def test_the_order_of_rows_means_nothing(data: st.DataObject, case: Case, relaxe
         assert left == classes(case.run(other, relaxed=relaxed), other, sensitive=True)
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(cases(), st.integers(1, 5))
 def test_no_allowed_cut_remains(case: Case, k: int) -> None:
     """For sizes alone: no class could be cut in two between any two values of any quasi-identifier."""
@@ -269,7 +270,7 @@ def test_no_allowed_cut_remains(case: Case, k: int) -> None:
                     assert min(left, len(rows) - left) < k
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(cases(), st.integers(1, 4))
 def test_halves_are_halves(case: Case, k: int) -> None:
     """Relaxed, for sizes alone: classes have from k to 2k − 1 rows, unless their rows are all alike."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies import Flat, Listed
@@ -19,6 +19,7 @@ from discreet.anonymity.reduce.mondrian import cutting, mondrian, mondrian_besid
 from discreet.anonymity.reduce.mondrian.axes import axis_of, shown
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.examples import examples
 
 
 def cells(found: Recoding, name: str) -> list[str]:
@@ -163,7 +164,7 @@ def test_small_and_uniform_tables(relaxed: bool) -> None:
 PLACES = st.lists(st.tuples(st.sampled_from([1, 2, 5, 9]), st.sampled_from("abc")), min_size=1, max_size=15)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(PLACES, PLACES, st.sampled_from([KMap(2), KMap(4), DeltaPresence(0, 0.5), DeltaPresence(0.2, 0.8)]))
 def test_populations_are_counted_in_the_released_ranges(
     rows: list[tuple[int, str]], people: list[tuple[int, str]], model: Model

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import Missing, read
@@ -18,6 +18,7 @@ from discreet.anonymity.risk import minimal_identifiers, uniqueness
 from discreet.anonymity.risk.identifiers import search
 from discreet.anonymity.risk.partition import _sorted, start
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.examples import examples
 from support.slow_risk import Table, tables, unique
 
 POLICIES = [Missing.OWN_VALUE, Missing.WILDCARD]
@@ -79,7 +80,7 @@ class Pretended:
         return Pretended(self.identifying, self.columns, self.chosen | set(range(start, self.columns))).unique
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.integers(1, 6), st.data())
 def test_the_search_finds_every_minimal_set(columns: int, data: st.DataObject) -> None:
     """Of any family of sets that grows: no other way of identifying can be thought of."""

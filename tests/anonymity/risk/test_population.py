@@ -8,7 +8,7 @@ from math import comb, exp, fsum, gamma, lgamma, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.anonymity.risk import pitman, snb
@@ -18,6 +18,7 @@ from discreet.anonymity.risk.population import estimated, population_uniqueness,
 from discreet.anonymity.risk.snb import SlideNegativeBinomial
 from discreet.census import pseudorandom
 from discreet.errors import InvalidArgument
+from support.examples import examples
 
 STANDARD_ERRORS = 6.2
 """A normal variable is farther off once in 1.8·10⁹ times: a false alarm below 1e-9, where the law is normal.
@@ -140,7 +141,7 @@ def thinned(label: str, sizes: list[int], fraction: float) -> list[int]:
 CLASSES = 40_000
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 10**9), st.sampled_from([0.2, 0.4, 0.7]))
 def test_the_slide_model_is_near_the_truth(name: int, fraction: float) -> None:
     """A population of the model, 40,000 classes of which the number is known.
@@ -313,7 +314,7 @@ def spread_of_unique(model: Pitman, people: int) -> float:
     return sqrt(people * (people - 1) * exp(alone) + mean - mean * mean)
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(st.integers(0, 10**9))
 def test_pitman_is_near_the_truth(name: int) -> None:
     """20,000 people of the model, the first 5,000 as the sample: who comes first is no different from the others.

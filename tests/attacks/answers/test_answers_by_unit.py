@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
@@ -31,6 +31,7 @@ from discreet.attacks.targets.noisy_answers import laplace_deviation
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.tally_of_answers import see
 from discreet.errors import InvalidArgument, SchemaMismatch
+from support.examples import examples
 
 ROWS = st.lists(
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abc")), min_size=1, max_size=3), min_size=1, max_size=7
@@ -68,7 +69,7 @@ def private(path: Path, unit: str | None = "id", groups: int = 2, **terms: Any) 
     return Answers(protected, **terms)
 
 
-@settings(max_examples=40)  # each asks DuckDB dozens of questions
+@examples(40)  # each asks DuckDB dozens of questions
 @given(ROWS)
 def test_exact_answers_count_units(units: list[list[tuple[int, str]]]) -> None:
     """Who has a row with both: of each place and value, and of each place, by hand."""
@@ -87,7 +88,7 @@ def test_exact_answers_count_units(units: list[list[tuple[int, str]]]) -> None:
     assert exact.count({}).value == len(units)
 
 
-@settings(max_examples=25)  # as above
+@examples(25)  # as above
 @given(ONE_PLACE)
 def test_exact_answers_show_what_rows_show(units: list[list[tuple[int, str]]]) -> None:
     """Where all rows of somebody are alike in what is known, asking comes to the same as having the rows."""

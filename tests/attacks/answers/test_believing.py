@@ -6,13 +6,14 @@ from math import ceil, exp, lgamma, log, log2, prod, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.records.column import Reals
 from discreet.attacks.targets.tally_of_answers import believed
 from discreet.noise import discrete_laplace, uniform
 from discreet.stats import lower_bound, upper_bound
+from support.examples import examples
 
 LEVEL = "0.9999999995"
 
@@ -23,7 +24,7 @@ def deviation_of(scale: float) -> float:
     return sqrt(2 * q) / (1 - q)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(st.lists(st.integers(-6, 12), min_size=2, max_size=2), min_size=1, max_size=3),
     st.sampled_from([0.5, 1.0, 2.0]),

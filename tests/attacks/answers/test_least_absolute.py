@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -13,6 +13,7 @@ from discreet.attacks.answers.least_absolute import least_absolute
 from discreet.attacks.answers.reconstruction import fitted
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace, uniform
+from support.examples import examples
 
 Reals = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ def least_error(matrix: Reals, sums: Reals) -> float:
     return float(linprog(costs, A_eq=equations, b_eq=sums, bounds=bounds, method="highs").fun)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(1, 12), st.integers(1, 30), st.sampled_from([0, 1, 5, 100]))
 def test_the_error_is_the_least(values: int, sums: int, noise: int) -> None:
     """Random 0/1 sums of random bits with noise: the same least error as another solver, and a gap that says so."""

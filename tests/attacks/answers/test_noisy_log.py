@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
@@ -22,6 +22,7 @@ from discreet.attacks.targets.answering import sureness
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument, NotTried, QueryError
 from discreet.stats import clopper_pearson
+from support.examples import examples
 
 Sets = list[list[bool]]
 
@@ -67,7 +68,7 @@ def logs(draw: st.DrawFn) -> tuple[Sets, list[int]]:
     return sets, draw(st.lists(st.integers(-1000, 1000), min_size=rows, max_size=rows))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(logs())
 def test_exact_answers_are_always_right(log: tuple[Sets, list[int]]) -> None:
     """Of each row that follows, whoever follows."""
@@ -83,7 +84,7 @@ def test_exact_answers_are_always_right(log: tuple[Sets, list[int]]) -> None:
     assert found.deviation == (0 if followed else None)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(logs(), st.data())
 def test_noise_is_combined_as_the_answers_are(log: tuple[Sets, list[int]], data: st.DataObject) -> None:
     """Value Σf·a and deviation √Σ(f·s)², for the factors that `combination` gives; unknown if one that is used is."""

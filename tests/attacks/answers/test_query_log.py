@@ -6,12 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.answers import combination, determined, query_log, row_space
 from discreet.attacks.targets import Exact
 from discreet.errors import InvalidArgument
+from support.examples import examples
 
 Sets = list[list[bool]]
 
@@ -51,7 +52,7 @@ def follows(sets: Sets, rows: list[int]) -> bool:
     return rank([*lines, unit]) == rank(lines)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(logs())
 def test_rows_are_those_of_slow_elimination(sets: Sets) -> None:
     """Rows, groups and rank."""
@@ -63,7 +64,7 @@ def test_rows_are_those_of_slow_elimination(sets: Sets) -> None:
     assert set(found.groups) == {rows for rows in alike if len(rows) > 1 and follows(sets, list(rows))}
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(logs())
 def test_combinations_make_the_row(sets: Sets) -> None:
     """For each row that follows there are factors, which add up to it exactly; for others there are none."""

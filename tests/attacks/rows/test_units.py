@@ -273,7 +273,7 @@ def test_rows_are_never_counted_under_the_name_of_people(name: str, against: str
         "ill": ["flu" if p // 2 % 2 else "gout" for p in people],
         "pay": [1 + p for p in people],
     }
-    terms: dict[str, Any] = {"on": ["zip"], "sensitive": "ill", "value": "pay", "k": 2, "trials": 5, "people": 5}
+    terms: dict[str, Any] = {"on": ["zip"], "sensitive": "ill", "value": "pay", "k": 2, "trials": 2, "people": 4}
     found = attack(name, rows, against=against, unit="person", **terms)
     assert (found.unit, found.note) == (("person",), None)
     assert found.tried <= 24

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from discreet.errors import QueryError
 from discreet.query import ir
 from discreet.query.ir import FUNCTIONS, call, literal
+from support.examples import examples
 from support.poison import POOLS, Poisoned
 from support.totality import CONSTANTS, PATTERNS, SHAPES, check, names_of
 
@@ -56,7 +57,7 @@ def check_all(exprs: list[ir.Call]) -> None:
 
 
 @given(expressions())
-@settings(max_examples=100)
+@examples(100)
 def test_nested_functions_are_total_and_in_range(exprs: list[ir.Call]) -> None:
     """No nesting of functions raises on any row, leaves its range, or differs from what Python computes."""
     check_all(exprs)

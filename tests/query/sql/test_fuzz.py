@@ -17,6 +17,7 @@ from discreet.query.ir import canonical
 from discreet.query.sql import explained, options, question
 from discreet.tables import Kind
 from support.asked import FOLDER, TABLES, pairs
+from support.examples import examples
 
 MOST_SECONDS = 5.0
 """Of computing: far above what a question takes (milliseconds), far below a parser that tries 2ⁿ ways."""
@@ -235,7 +236,7 @@ def statements(draw: st.DrawFn) -> str:
 
 
 @given(statements(), DIALECTS)
-@settings(max_examples=400)
+@examples(400)
 def test_grammar(sql: str, dialect: str) -> None:
     """Statements made by a grammar are refused with a typed error, or taken and sound, in any dialect."""
     check(sql)
@@ -255,7 +256,7 @@ def mutated(sql: str, data: st.DataObject) -> str:
 
 
 @given(st.sampled_from(STATEMENTS), DIALECTS, st.data())
-@settings(max_examples=300)
+@examples(300)
 def test_mutation(sql: str, dialect: str, data: st.DataObject) -> None:
     """So are statements that were taken or refused, with a few words changed."""
     check(mutated(sql, data))
