@@ -105,7 +105,7 @@ def test_the_oldest_versions_are_the_lower_bounds() -> None:
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", line) for line in listed)
     needs = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     runs_on = {"==".join(re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", need).groups()) for need in needs}
-    assert {"duckdb==1.4", "ibis-framework==11"} <= runs_on <= set(listed)
+    assert {"duckdb==2", "ibis-framework==11"} <= runs_on <= set(listed)
     assert {line.partition("==")[0] for line in set(listed) - runs_on} == {"matplotlib", "pandas", "polars"}
 
 

@@ -155,9 +155,17 @@ def slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield from _light(batch.slice(start, MOST_ROWS))
 
 
+def size_of(array: pa.Array) -> int:
+    """The bytes of an array; some versions of PyArrow can't tell those of views of texts."""
+    try:
+        return int(array.nbytes)
+    except pa.ArrowTypeError:
+        return int(array.cast(pa.large_binary()).nbytes)
+
+
 def _light(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """The batch, halved until each part is small or a single row."""
-    size = sum(each.indices.nbytes if pa.types.is_dictionary(each.type) else each.nbytes for each in batch.columns)
+    size = sum(size_of(each.indices if pa.types.is_dictionary(each.type) else each) for each in batch.columns)
     if batch.num_rows <= 1 or size <= MOST_BYTES:
         yield batch
         return

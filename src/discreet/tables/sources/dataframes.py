@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from discreet.errors import SchemaMismatch, SourceUnsupported
-from discreet.tables.sources.arrays import delivered, is_delivered, sound
+from discreet.tables.sources.arrays import delivered, is_delivered, size_of, sound
 from discreet.tables.sources.cells import as_texts, texts
 from discreet.tables.sources.reader import column_names
 
@@ -133,7 +133,7 @@ def _drained(reader: pa.RecordBatchReader) -> pa.Table:
     batches, size = [], 0
     for batch in reader:
         batches.append(batch)
-        size += batch.nbytes
+        size += sum(map(size_of, batch.columns))
         if size > MOST_BYTES_IN_MEMORY:
             break  # refused when it is copied
     return pa.Table.from_batches(batches, reader.schema)

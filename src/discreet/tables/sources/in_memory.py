@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.errors import SourceMissing, SourceUnsupported
-from discreet.tables.sources.arrays import deliver, delivered, is_delivered, slices
+from discreet.tables.sources.arrays import deliver, delivered, is_delivered, size_of, slices
 from discreet.tables.sources.dataframes import MOST_BYTES_IN_MEMORY, FrameColumn, frame_columns
 from discreet.tables.sources.reader import Field, OpenSource
 
@@ -100,7 +100,7 @@ class OpenFrame(OpenSource):
         size = 0
         for each in columns:
             if is_delivered(delivered(each.kind)):
-                size += sum(chunk.nbytes for chunk in each.chunks)
+                size += sum(map(size_of, each.chunks))
                 if size > MOST_BYTES_IN_MEMORY:
                     raise SourceUnsupported(
                         f"the table in memory {location!r} has more than {MOST_BYTES_IN_MEMORY:,} bytes",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from discreet.errors import SourceUnsupported
-from discreet.tables.sources.arrays import deliver, delivered, slices, sound
+from discreet.tables.sources.arrays import deliver, delivered, size_of, slices, sound
 from discreet.tables.sources.reader import Field, OpenFileSource, column_names
 
 _MAGIC = b"ARROW1"
@@ -78,9 +78,10 @@ class OpenIpc(OpenFileSource):
             for batch in batches:
                 for column in batch.columns:
                     sound(column)
-                if batch.nbytes > MOST_IN_BATCH:  # of what isn't sound, its size can't be asked
+                size = sum(map(size_of, batch.columns))  # of what isn't sound, its size can't be asked
+                if size > MOST_IN_BATCH:
                     raise SourceUnsupported(
-                        f"{self.location!r} has a batch of {batch.nbytes:,} bytes; {MOST_IN_BATCH:,} are allowed",
+                        f"{self.location!r} has a batch of {size:,} bytes; {MOST_IN_BATCH:,} are allowed",
                         hint="write it anew in smaller batches, or as Parquet",
                     )
                 for piece in slices(batch):
