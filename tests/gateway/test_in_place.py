@@ -198,7 +198,7 @@ def test_the_file_that_is_read_is_the_one_that_was_opened(visits: Path, monkeypa
         seen.extend(session.execute("SELECT count(*) FROM raw0"))
         return found
 
-    monkeypatch.setattr(engine, "views_of", swapping)
+    monkeypatch.setattr(engine, "raw_views_of", swapping)
     with pytest.raises(QuestionFailed):
         account.ask("SELECT COUNT(load) AS n FROM visits", epsilon=10)
     assert (ROWS,) in seen

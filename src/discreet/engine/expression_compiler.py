@@ -152,7 +152,7 @@ def conditions(predicate: Expr, columns: Columns) -> Iterator[Any]:
 
 
 def one_zero(value: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """A real without a sign on its zero; NULL in place of NaN. Admitted ones are so already, computed ones needn't."""
+    """A real without a sign on its zero; NULL in place of NaN. Admitted reals are so already."""
     import ibis
 
     return ibis.cases((value == 0, real(0)), (~value.isnan(), value))

@@ -65,7 +65,7 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the snapshot. Afterwards nothing else may be called."""
+        """Release the snapshot. Afterwards nothing else may be called."""
         ...
 
 
@@ -74,7 +74,7 @@ class ExactResult:
     """The exact answer to one question: private until a mechanism has added its noise.
 
     Guarantee: it never shows its values by accident. Its repr is constant, it can't be pickled, copied, turned into
-    JSON or into a dictionary, and it can't be changed. Whoever wants a number has to take it by name.
+    JSON or into a dictionary, and it can't be changed. A number has to be taken by name.
 
     Args:
         keys: one tuple of key values per group, in no particular order. Under public keys, those groups that have

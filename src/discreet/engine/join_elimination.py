@@ -2,9 +2,9 @@
 
     items JOIN orders ON items.order_id = orders.id
 
-An item belongs to whoever the orders with its number belong to. Joined with one of these orders, whose unit must be
-equal, it belongs to whoever that order belongs to. Looking up all owners of an item and comparing them with the order's
-leads to the same rows, so that lookup is left out, and with it a join of all rows. Pure.
+An item belongs to the owners of all orders with its number. Joined with one of these orders, within one unit, it
+belongs to the owner of that order. Looking up all owners of an item, to compare them with the order's, gives the same
+rows. So that lookup is left out, and with it a join of all rows. Pure.
 """
 
 from __future__ import annotations

@@ -204,36 +204,34 @@ for bob in (0, 40):
     ]
     budget, ledger = dp.Budget(epsilon=1), Path(sys.argv[1]) / str(bob)
     with dp.protect(declared, name="v", budget=budget, ledger=ledger) as opened:
-        opened.ask(sys.argv[2], epsilon="1e-9")
-        print("answered", flush=True)
+        for name, question in zip(sys.argv[2::2], sys.argv[3::2]):
+            opened.ask(question, epsilon="1e-9")
+            print(name, flush=True)
 """
 
 
 JOINED = " ".join(f"JOIN v v{n} USING (id)" for n in range(2, 10))
+ENDLESS = {
+    "itself": f"SELECT COUNT(*) FROM v v1 {JOINED} WHERE v1.id > 9999",
+    "public": "SELECT COUNT(*) FROM v JOIN p a ON v.x < a.w JOIN p b ON a.k < b.k JOIN p c ON b.k < c.k "
+    "WHERE v.id > 9999",
+    "exists": f"SELECT COUNT(*) FROM v WHERE EXISTS (SELECT 1 FROM v v1 {JOINED} WHERE v1.id = v.id AND v9.x > v.x)",
+}
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        f"SELECT COUNT(*) FROM v v1 {JOINED} WHERE v1.id > 9999",
-        "SELECT COUNT(*) FROM v JOIN p a ON v.x < a.w JOIN p b ON a.k < b.k JOIN p c ON b.k < c.k WHERE v.id > 9999",
-        f"SELECT COUNT(*) FROM v WHERE EXISTS (SELECT 1 FROM v v1 {JOINED} WHERE v1.id = v.id AND v9.x > v.x)",
-    ],
-    ids=["itself", "public", "exists"],
-)
-def test_no_unit_keeps_a_question_from_ending(question: str, tmp_path: Path) -> None:
+def test_no_unit_keeps_a_question_from_ending(tmp_path: Path) -> None:
     """Forty rows of one person make 10¹⁴ pairs with themselves, or each as many with public rows.
 
     Whether the person is there would show in whether there is an answer at all.
     """
     done = subprocess.run(
-        [sys.executable, "-c", EXPLODING, str(tmp_path), question],
+        [sys.executable, "-c", EXPLODING, str(tmp_path), *(part for each in ENDLESS.items() for part in each)],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
-    assert done.stdout.split() == ["answered"] * 2, done.stderr
+    assert done.stdout.split() == [*ENDLESS] * 2, done.stderr
 
 
 def test_pairs_are_shared_by_all_joins(monkeypatch: pytest.MonkeyPatch) -> None:

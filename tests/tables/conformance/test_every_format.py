@@ -17,10 +17,9 @@ from discreet.tables.admission import column_casts
 from discreet.tables.admission.source_columns import check_schema
 from discreet.tables.sources import open_source
 from support.conformance import ADMISSION, ID, Admitted, all_admitted, check_answers, check_ids, check_values
-from support.engines import admitted
+from support.engines import admitted, compiled_once
 from support.extremes import CANARY, REFUSED, SQL_REFUSED, Cells
 from support.formats import ALIKE, FORMATS
-from support.neighbours import compiled_once
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,9 +16,9 @@ import pytest
 
 from discreet.tables import Kind
 from support.conformance import all_admitted, check_answers, check_ids, check_values
+from support.engines import compiled_once
 from support.extremes import ORDINARY, RUNS, SQL, Cells, number
 from support.formats import FORMATS, Format
-from support.neighbours import compiled_once
 
 MINUTES = 10
 MOST = 30

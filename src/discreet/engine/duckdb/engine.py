@@ -119,7 +119,7 @@ class DuckDB:
         raise QuestionFailed  # outside the handler, so that no cause or context is chained to it
 
     def close(self) -> None:
-        """Let go of the tables in memory, and of sessions. Files aren't held between questions."""
+        """Release the tables in memory, and sessions. Files aren't held between questions."""
         self._sessions.close()
         self._snapshot = Snapshot(tables={})
 

@@ -166,7 +166,7 @@ class _Next:
         """Close one, start the other."""
         if used is not None:
             used.close()
-        with suppress(Exception):  # whoever needs one tries again, and is told
+        with suppress(Exception):  # the question that needs one tries again, and is told why
             self._session = None if start is None else start()
 
 
