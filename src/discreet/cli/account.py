@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli.common import options
+from discreet.cli.common.answers import allowance, amounts, in_words, price
 from discreet.cli.common.failures import ExitCode, reported
 from discreet.cli.common.screen import printable, say, working
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
@@ -71,15 +72,11 @@ class Standing:
 
     def words(self) -> str:
         """For people."""
-        from discreet.cli.common.answers import in_words
-
         spent = in_words(self.spent, self.budget)
         return f"{self.who}\n  budget     {self.budget}\n  spent      {spent}\n  remaining  {self.remaining}"
 
     def data(self) -> dict[str, dict[str, object]]:
         """For programs."""
-        from discreet.cli.common.answers import allowance, amounts
-
         return {
             "budget": allowance(self.budget),
             "spent": amounts(self.spent),
@@ -89,9 +86,9 @@ class Standing:
 
 def _flat(standings: list[Standing]) -> Sheet:
     """One row for each, one column for each amount."""
-    amounts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
-    rows = [[one.who, *(one.data()[part][name] for part, name in amounts)] for one in standings]
-    return Sheet(("who", *(f"{part}_{name}" for part, name in amounts)), rows)
+    parts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
+    rows = [[one.who, *(one.data()[part][name] for part, name in parts)] for one in standings]
+    return Sheet(("who", *(f"{part}_{name}" for part, name in parts)), rows)
 
 
 @reported
@@ -117,8 +114,6 @@ def history(
 
 def _brief(entries: Sequence[Entry]) -> Sheet:
     """What fits a screen: questions on one line, cut; who asked only where somebody said so."""
-    from discreet.cli.common.answers import price
-
     rows = [
         {
             "entry": "" if entry.number is None else str(entry.number),
@@ -145,9 +140,9 @@ def _whole(entries: Sequence[Entry]) -> Sheet:
     rows = []
     for entry in entries:
         cost = {} if entry.cost is None else entry.cost.to_dict()
-        amounts = [cost.get(name) for name in ("epsilon", "rho", "delta")]
+        exact = [cost.get(name) for name in ("epsilon", "rho", "delta")]
         state = None if entry.state is None else str(entry.state)
-        rows.append([entry.number, entry.at.isoformat(), entry.kind, entry.analyst, entry.text, *amounts, state])
+        rows.append([entry.number, entry.at.isoformat(), entry.kind, entry.analyst, entry.text, *exact, state])
     return Sheet(names, rows)
 
 
