@@ -43,14 +43,15 @@ bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the
 oldest: $(OLDEST)/dev.stamp ## the tests with the oldest versions that pyproject.toml allows
 	@$(OLDEST)/bin/pytest -q -n 2 --dist worksteal --ignore=tests/project $(ARGS)
 
-soak: $(VENV)/dev.stamp ## property tests 20 times on new examples, heavy runs, long benchmarks; hours
+soak: $(VENV)/dev.stamp ## property tests 20 times on new examples, heavy runs, long benchmarks, mutants; hours
 	@for round in $$(seq $(ROUNDS)); do echo "── property tests, round $$round of $(ROUNDS)"; \
 		$(BIN)/pytest -q -n 2 --dist worksteal -m 'hypothesis and not soak' --hypothesis-profile=forgetful $(ARGS) || exit 1; done
 	@$(BIN)/pytest -q -n 2 --dist worksteal -m soak $(ARGS)
 	@for script in bench/*.py; do echo "── $$script"; DISCREET_BENCH=long $(BIN)/python $$script || exit 1; done
+	@echo "── mutants"; PYTHONPATH=tests $(BIN)/python -m support.mutate --results .mutants.jsonl
 
 clean: ## remove what the other commands made, the virtual environment too
-	@rm -rf $(VENV) $(OLDEST) site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) $(OLDEST) site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .mutants.jsonl
 
 # A stamp says that the environment was made from the present pyproject.toml, so that it isn't made again.
 $(VENV)/base.stamp: pyproject.toml

@@ -133,10 +133,11 @@ QUICK = dict.fromkeys(("permute-and-flip", "noisy-max", "noisy-max-laplace", "to
 }
 
 
+@pytest.mark.parametrize("draws", [20_000, pytest.param(50_000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", SOUND)
-def test_no_sound_mechanism_is_rejected(name: str) -> None:
+def test_no_sound_mechanism_is_rejected(name: str, draws: int) -> None:
     """False alarm 1e-9 for each."""
-    assert not audit_named(name, draws=QUICK.get(name, 50_000), confidence=SURE).rejects
+    assert not audit_named(name, draws=QUICK.get(name, draws), confidence=SURE).rejects
 
 
 class Pair:

@@ -341,7 +341,7 @@ def test_quantiles_lie_on_a_public_grid(asked: str, tmp_path: Path) -> None:
         data = _visits(*[(1, secret, "a")] * 9, *OTHERS)
         with _opened(data["visits"], 1000, tmp_path / str(secret)) as opened:
             answers |= {
-                opened.ask(f"SELECT {asked} AS q FROM visits", epsilon=Fraction(n, 10))["q"][0] for n in range(1, 9)
+                opened.ask(f"SELECT {asked} AS q FROM visits", epsilon=Fraction(n, 10))["q"][0] for n in (1, 2, 4, 8)
             }
     (level,) = _plan(f"SELECT {asked} AS q FROM visits").levels
     ((_, ranked),) = level.draft.estimators

@@ -44,15 +44,29 @@ def fits(draws: NDArray[Any], claim: Integers) -> bool:
     return distance <= ks_critical(draws.size, ALARM) + ROUNDING
 
 
+def enough(scale: Fraction, cdf: Callable[[Fraction], Integers]) -> int:
+    """So many draws that a scale 3 % smaller is missed one time in 5e10 at the most."""
+    return ks_draws(cdf(scale).gap(cdf(scale * WRONG)) - 2 * ROUNDING, ALARM, MISS)
+
+
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 @pytest.mark.parametrize("name", SAMPLERS)
-def test_noise_fits_and_a_wrong_scale_does_not(name: str, scale: Fraction) -> None:
-    """Kolmogorov–Smirnov: the sampler passes and one of a scale 3 % smaller fails, each but for 2e-11."""
+def test_noise_fits(name: str, scale: Fraction) -> None:
+    """Kolmogorov–Smirnov: the sampler passes, but for 2e-11."""
     sampler, cdf = SAMPLERS[name]
-    claim = cdf(scale)
-    draws = ks_draws(claim.gap(cdf(scale * WRONG)) - 2 * ROUNDING, ALARM, MISS)
-    assert fits(sampler(scale, draws), claim)
-    assert not fits(sampler(scale * WRONG, draws), claim)
+    assert fits(sampler(scale, enough(scale, cdf)), cdf(scale))
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [each if each in {1, 2**40} else pytest.param(each, marks=pytest.mark.soak) for each in SCALES],
+    ids=str,
+)
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_a_wrong_scale_does_not_fit(name: str, scale: Fraction) -> None:
+    """The wrong twin, whose scale is 3 % smaller, fails, but for 2e-11: at each scale the same statement says so."""
+    sampler, cdf = SAMPLERS[name]
+    assert not fits(sampler(scale * WRONG, enough(scale, cdf)), cdf(scale))
 
 
 @pytest.mark.soak
@@ -95,7 +109,8 @@ def test_small_values_have_their_frequencies(name: str, scale: Fraction) -> None
         return likelihood_ratio(counts[kept], probabilities[kept])
 
     assert statistic(sampler(scale, 2**22)) <= critical
-    assert statistic(sampler(scale * WRONG, 2**22)) > critical
+    if scale == 1:
+        assert statistic(sampler(scale * WRONG, 2**22)) > critical
 
 
 @pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(1), Fraction(3)], ids=str)

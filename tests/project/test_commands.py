@@ -66,6 +66,7 @@ def test_soak_is_left_out_of_the_everyday_test() -> None:
     soak = MAKEFILE.partition("\nsoak: ")[2].partition("\n\n")[0]
     assert "-m soak" in soak
     assert "-m 'hypothesis and not soak' --hypothesis-profile=forgetful" in soak
+    assert "support.mutate --results .mutants.jsonl" in soak
     assert "\nROUNDS ?= 20\n" in MAKEFILE
 
 
