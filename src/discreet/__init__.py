@@ -16,6 +16,8 @@ from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from discreet.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from discreet.errors import DiscreetError
     from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     )
     from discreet.query.planner import Plan, sensitivity
     from discreet.tables import Column, Kind
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ADD_REMOVE",

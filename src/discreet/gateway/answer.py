@@ -12,9 +12,9 @@ from discreet.accounting import loss_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import confidence as read_confidence
 from discreet.gateway.answers import Group, Values, arrange, consistent, evaluate, interval
-from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
+from discreet.privacy import Bounds, ComposedEvent, Event, Loss
 from discreet.query import ir
-from discreet.query.estimates import Interval, Noisy
+from discreet.query.estimates import Interval
 from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.planner import CutOff, Moved, Plan
 from discreet.tables import Kind
@@ -206,46 +206,6 @@ def _wide(values: Sequence[object]) -> pa.DataType | None:
 
     beyond = any(type(value) is int and not -(2**63) <= value < 2**63 for value in values)
     return pa.decimal128(38) if beyond else None
-
-
-def groups_to_json(groups: Sequence[Group]) -> list[dict[str, object]]:
-    """Released groups as JSON-ready data, to be stored with their debit."""
-    return [
-        {
-            "level": group.level,
-            "key": [_key_to_json(value) for value in group.key],
-            "noisy": _noisy_to_json(group.noisy),
-        }
-        for group in groups
-    ]
-
-
-def groups_from_json(data: Any) -> list[Group]:  # noqa: ANN401 — JSON from the ledger, whose hash was checked
-    """Read back what `groups_to_json` wrote."""
-    return [
-        Group(tuple(_key_from_json(value) for value in one["key"]), _noisy_from_json(one["noisy"]), one["level"])
-        for one in data
-    ]
-
-
-def _noisy_to_json(noisy: Noisy) -> dict[str, object]:
-    """What was released of one group; what was chosen several times as a list."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in noisy.items()}
-
-
-def _noisy_from_json(data: Mapping[str, Any]) -> Noisy:
-    """What was released of one group, as it was."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-
-
-def _key_to_json(value: KeyValue) -> object:
-    """A key; a date as an object, so that it isn't taken for a string."""
-    return {"date": value.isoformat()} if isinstance(value, date) else value
-
-
-def _key_from_json(value: Any) -> KeyValue:  # noqa: ANN401 — JSON
-    """A key as it was."""
-    return date.fromisoformat(value["date"]) if isinstance(value, dict) else value
 
 
 def _cell(value: object, found: tuple[End, End] | None) -> str:

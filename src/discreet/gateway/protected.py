@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
@@ -16,14 +17,13 @@ from discreet.errors import (
 from discreet.exact import Rationalizable
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
-from discreet.gateway.answering import Answering
 from discreet.gateway.answers import Workload, make_workload
-from discreet.gateway.asked import Asked
+from discreet.gateway.execute import execute
 from discreet.gateway.explanation import Explanation
-from discreet.gateway.reuse import Remade, Shelf
+from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of
+from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.terms import AskTerms, PlanTerms
-from discreet.gateway.together import Desk
-from discreet.gateway.tuning import tuned
+from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
 from discreet.query.planner import CONFIDENCE, Auto, Plan, Request, Within, known, make_plan, rebound
@@ -55,7 +55,7 @@ class Protected:
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
-        self._shelf = Shelf(account, self._remade)
+        self._index = ReuseIndex(account, self._remade)
 
     @property
     def tables(self) -> Mapping[str, Frame]:
@@ -264,17 +264,12 @@ class Protected:
         if version is not None:
             return self._earlier(plan, version)
         current = self._admissions.current()
+        carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
         if isinstance(plan, Workload):
-            return Desk(self._account, current).ask(plan, analyst)
-        answering = Answering(self._account, current, self._shelf, analyst)
-        if not plan.profiles:
-            answer = answering.ask(plan)
-            if not answer.reused:
-                self._shelf.remember(plan)
-            return answer
-        if not all(map(answering.is_stored, plan.profiles)):
+            return _answers(plan, carry_out(plan))
+        if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return tuned(plan, answering.ask, self._again)
+        return _answer(tuned(plan, carry_out, self._again))
 
     def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.
@@ -300,17 +295,15 @@ class Protected:
         """The versions of the tables, for the custodian: to admit them with conditions, on a schedule, or on trial."""
         return self._admissions
 
-    def _earlier(self, plan: Plan | Workload, version: int) -> Answer:
-        """The answer to a question that was stored for a version of the tables, or that follows from such."""
-        found = None
-        if isinstance(plan, Plan):
-            found = self._shelf.answer(plan, self._admissions.version_at(version, plan))
+    def _earlier(self, question: Plan | Workload, version: int) -> Answer | list[Answer]:
+        """What was stored for a version of the tables, or follows from such."""
+        found = self._index.find(question, self._admissions.version_at(version, *bundles_of(question)))
         if found is None:
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return found
+        return _answers(question, found) if isinstance(question, Workload) else _answer(Tuned(outcome=found))
 
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
@@ -357,7 +350,7 @@ class Protected:
             )
         return made
 
-    def _remade(self, asked: Asked) -> Remade | None:
+    def _remade(self, asked: StoredRequest) -> Remade | None:
         """What was asked before, planned as it would be now; None if it wouldn't."""
         try:
             if asked.together:
@@ -418,3 +411,29 @@ class Protected:
             kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
         """
         return self._ledger.verify(kept=kept)
+
+
+def _answer(found: Tuned) -> Answer:
+    """The answer to one question."""
+    outcome = found.outcome
+    (plan,), (groups,) = outcome.plans, outcome.groups
+    return Answer(
+        plan=plan,
+        groups=groups,
+        certificate=outcome.certificate,
+        entry=outcome.entry,
+        reused=outcome.reused,
+        origin=outcome.origin,
+        before=found.before,
+        cut_off=found.cut_off,
+        moved=found.moved,
+        bounds=found.bounds,
+    )
+
+
+def _answers(workload: Workload, outcome: Outcome) -> list[Answer]:
+    """The answer to each question of a workload: what follows for it from what was measured for all."""
+    return [
+        Answer(plan=plan, groups=groups, certificate=outcome.certificate, entry=outcome.entry, reused=outcome.reused)
+        for plan, groups in workload.answers(outcome.groups, outcome.entry)
+    ]

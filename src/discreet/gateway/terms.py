@@ -30,3 +30,4 @@ class AskTerms(PlanTerms, total=False):
     """What may be said to `ask`."""
 
     analyst: str | None
+    version: int | None
