@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument
 from discreet.gateway.answers import Group, Workload, held, least
-from discreet.privacy import Bounds, KeyValue, Limits
+from discreet.privacy import KeyValue
 from discreet.query.estimates import Noisy
-from discreet.query.planner import Auto, Plan, Request, Wish, cost_to_dict
+from discreet.query.planner import Plan, Request, cost_to_dict
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -115,10 +114,10 @@ class StoredRequest:
         )
 
     def to_json(self) -> dict[str, object]:
-        """What was asked, as JSON-ready data; rationals as `"p/q"`."""
+        """What was asked, as JSON-ready data."""
         return {
             "questions": [{"text": text, "dialect": dialect} for text, dialect in self.questions],
-            "request": _request_to_json(self.request),
+            "request": self.request.to_json(),
             "together": self.together,
         }
 
@@ -128,76 +127,11 @@ class StoredRequest:
         try:
             return cls(
                 questions=tuple((str(one["text"]), str(one["dialect"])) for one in data["questions"]),
-                request=_request_from_json(**data["request"]),
+                request=Request.from_json(data["request"]),
                 together=bool(data["together"]),
             )
-        except (TypeError, ValueError, KeyError, ZeroDivisionError, InvalidArgument):
+        except (TypeError, KeyError, InvalidArgument):
             return None
-
-
-def _request_to_json(request: Request) -> dict[str, object]:
-    """An offer as JSON-ready data."""
-    return {
-        "epsilon": _written(request.epsilon),
-        "rho": _written(request.rho),
-        "delta": _written(request.delta),
-        "within": [
-            [name, _written(wish.width), _written(wish.part), _written(wish.floor)] for name, wish in request.within
-        ],
-        "weights": [[name, str(weight)] for name, weight in request.weights],
-        "confidence": str(request.confidence),
-        "limits": _limits_to_json(request.limits),
-        "bounds": [
-            [name, [str(ends.lo), str(ends.hi)] if isinstance(ends, Bounds) else ends] for name, ends in request.bounds
-        ],
-        "consistent": request.consistent,
-    }
-
-
-def _request_from_json(  # noqa: PLR0913 — what `_request_to_json` writes, each by name
-    *,
-    epsilon: str | None,
-    rho: str | None,
-    delta: str | None,
-    within: Sequence[Sequence[str | None]],
-    weights: Sequence[Sequence[str]],
-    confidence: str,
-    limits: Any,  # noqa: ANN401 — JSON
-    bounds: Sequence[Any],
-    consistent: bool,
-) -> Request:
-    """The offer."""
-    return Request(
-        epsilon=_read(epsilon),
-        rho=_read(rho),
-        delta=_read(delta),
-        within=tuple(
-            (str(name), Wish(width=_read(width), part=_read(part), floor=_read(floor)))
-            for name, width, part, floor in within
-        ),
-        weights=tuple((name, Fraction(weight)) for name, weight in weights),
-        confidence=Fraction(confidence),
-        limits=Limits(**limits) if isinstance(limits, dict) else limits,
-        bounds=tuple((name, Bounds(*map(Fraction, ends)) if isinstance(ends, list) else ends) for name, ends in bounds),
-        consistent=consistent,
-    )
-
-
-def _limits_to_json(limits: Limits | Auto | None) -> object:
-    """Limits by name; "auto" and None as they are."""
-    if not isinstance(limits, Limits):
-        return limits
-    return {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
-
-
-def _written(number: Fraction | None) -> str | None:
-    """A number exactly."""
-    return None if number is None else str(number)
-
-
-def _read(text: str | None) -> Fraction | None:
-    """A number as it was."""
-    return None if text is None else Fraction(text)
 
 
 def groups_to_json(groups: Sequence[Group]) -> list[dict[str, object]]:

@@ -14,7 +14,6 @@ from discreet.errors import (
     InvalidArgument,
     QueryError,
 )
-from discreet.exact import Rationalizable
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
 from discreet.gateway.answers import Workload, make_workload
@@ -22,11 +21,10 @@ from discreet.gateway.execute import execute
 from discreet.gateway.explanation import Explanation
 from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of
 from discreet.gateway.reuse import Remade, ReuseIndex
-from discreet.gateway.terms import AskTerms, PlanTerms
 from discreet.gateway.tuning import Tuned, tuned
-from discreet.privacy import Bounds, Limits
+from discreet.privacy import Bounds
 from discreet.query import ir
-from discreet.query.planner import CONFIDENCE, Auto, Plan, Request, Within, known, make_plan, rebound
+from discreet.query.planner import Auto, Plan, Request, Terms, known, make_plan, rebound, taking_terms
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
@@ -80,27 +78,13 @@ class Protected:
         return self.tables[names[0]]
 
     @overload
-    def plan(self, question: list[str | Frame], **terms: Unpack[PlanTerms]) -> Workload: ...
+    def plan(self, question: list[str | Frame], **terms: Unpack[Terms]) -> Workload: ...
 
     @overload
-    def plan(self, question: str | Frame, **terms: Unpack[PlanTerms]) -> Plan: ...
+    def plan(self, question: str | Frame, **terms: Unpack[Terms]) -> Plan: ...
 
-    def plan(  # noqa: PLR0913 — what an analyst may offer, each by name
-        self,
-        question: str | Frame | list[str | Frame],
-        *,
-        epsilon: Rationalizable | None = None,
-        delta: Rationalizable | None = None,
-        rho: Rationalizable | None = None,
-        within: Within | None = None,
-        weights: Mapping[str, Rationalizable] | None = None,
-        confidence: Rationalizable = CONFIDENCE,
-        limits: Limits | Auto | None = None,
-        bounds: Mapping[str, Bounds | Auto] | None = None,
-        consistent: bool = False,
-        cut_off: bool = False,
-        dialect: str = "duckdb",
-    ) -> Plan | Workload:
+    @taking_terms
+    def plan(self, question: str | Frame | list[str | Frame], **terms: Unpack[Terms]) -> Plan | Workload:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
@@ -108,99 +92,45 @@ class Protected:
         less noise; if that is zCDP, the account is charged with a sum of ε that is above the offer.
 
         What a question offers in its own words, by `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, …)`, is added
-        to the arguments, and may not contradict them.
+        to the terms, and may not contradict them.
 
         Args:
             question: one SELECT, or an Ibis expression made of `tables`; or a list of them.
-            epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
-            delta: offer for the private selection of groups; needed only where their keys aren't public.
-            rho: the same as `epsilon`, for Gaussian noise.
-            within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it:
-                a number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages,
-                variances and ratios is meant in a group of 1,000 rows.
-            weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that
-                the worst error, times its weight, is least.
-            confidence: at which errors are announced, and `within` is meant.
-            limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off
-                more and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of
-                how much units contribute, by which the limits are chosen that err least; the answer then says which,
-                and about how much they cut off.
-            bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`.
-                "auto": another tenth of the offer goes into how many units have values how large, by which bounds are
-                chosen that hold nearly all; the answer says which.
-            consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each
-                row of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out
-                what they don't.
-            cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
-                bounds move values that are added up; for a tenth of the offer.
-            dialect: of the question, as sqlglot names it.
+            terms: what is offered for it: `epsilon`, `delta`, `rho`, `within`, `weights`, `confidence`, `limits`,
+                `bounds`, `consistent`, `cut_off`, `dialect` and `analyst`, as `Terms` says.
 
         Raises:
             QueryError: the question is refused; the message says why, where, and what would do.
-            InvalidArgument: a number out of range.
+            InvalidArgument: a number out of range, or an unknown term.
         """
-        from discreet.query.planner import Offer
         from discreet.query.sql import options, written
 
+        request = Request.read(terms)
         if isinstance(question, list):
-            request = Request.of(
-                epsilon=epsilon,
-                delta=delta,
-                rho=rho,
-                within=within,
-                weights=weights,
-                confidence=confidence,
-                limits=limits,
-                bounds=bounds,
-                consistent=consistent,
-            )
-            if cut_off:
-                raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
-            return self._workload([written(each, dialect) for each in question], request)
-        text, dialect = written(question, dialect)
-        dataset = self._bounded(tuple((bounds or {}).items()))
+            return self._workload([written(each, request.dialect) for each in question], request.checked())
+        text, dialect = written(question, request.dialect)
+        dataset = self._bounded(request.bounds)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
-        said = Offer(epsilon=epsilon, delta=delta, rho=rho, limits=limits).with_options(options(text, dialect), asked)
-        request = Request.of(
-            epsilon=said.epsilon,
-            delta=said.delta,
-            rho=said.rho,
-            within=within,
-            weights=weights,
-            confidence=confidence,
-            limits=said.limits,
-            bounds=bounds,
-            consistent=consistent,
-            cut_off=cut_off,
-        )
-        return make_plan(asked, request, dataset)
+        return make_plan(asked, request.with_options(options(text, dialect), asked).checked(), dataset)
 
     @overload
-    def ask(self, question: Workload, *, analyst: str | None = None) -> list[Answer]: ...
+    def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
 
     @overload
-    def ask(self, question: list[str | Frame], **terms: Unpack[AskTerms]) -> list[Answer]: ...
+    def ask(
+        self, question: list[str | Frame], *, version: int | None = None, **terms: Unpack[Terms]
+    ) -> list[Answer]: ...
 
     @overload
-    def ask(self, question: str | Frame | Plan, **terms: Unpack[AskTerms]) -> Answer: ...
+    def ask(self, question: str | Frame | Plan, *, version: int | None = None, **terms: Unpack[Terms]) -> Answer: ...
 
-    def ask(  # noqa: PLR0913 — what an analyst may offer, each by name
+    @taking_terms
+    def ask(
         self,
         question: str | Frame | Plan | Workload | list[str | Frame],
         *,
-        epsilon: Rationalizable | None = None,
-        delta: Rationalizable | None = None,
-        rho: Rationalizable | None = None,
-        within: Within | None = None,
-        weights: Mapping[str, Rationalizable] | None = None,
-        confidence: Rationalizable = CONFIDENCE,
-        limits: Limits | Auto | None = None,
-        bounds: Mapping[str, Bounds | Auto] | None = None,
-        consistent: bool = False,
-        cut_off: bool = False,
-        dialect: str = "duckdb",
-        analyst: str | None = None,
         version: int | None = None,
+        **terms: Unpack[Terms],
     ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan.
 
@@ -213,19 +143,8 @@ class Protected:
 
         Args:
             question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.
-            epsilon: see `plan`; so for all that follows, but for `analyst`.
-            delta: as above.
-            rho: as above.
-            within: as above.
-            weights: as above.
-            confidence: as above.
-            limits: as above.
-            bounds: as above.
-            consistent: as above.
-            cut_off: as above.
-            dialect: as above.
-            analyst: who asks, where analysts have budgets of their own.
             version: of the account: an earlier one, whose stored answers can still be read, for nothing.
+            terms: what is offered for it, as for `plan`. A plan has its own, so with one only `analyst` may be said.
 
         Raises:
             QueryError: the question is refused; nothing is charged.
@@ -234,30 +153,19 @@ class Protected:
             SnapshotError: the tables aren't there as they were admitted; nothing is charged.
             SourceError: nothing was admitted yet, and a source can't be read; nothing is charged.
             EngineUnavailable: the engine can't be started, or can't do what the question takes; nothing is charged.
-            InvalidArgument: no answer is stored for that version.
+            InvalidArgument: no answer is stored for that version; or as for `plan`.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
         from discreet.query.sql import explained
 
         inner = explained(question) if isinstance(question, str) else None
-        plan = (
-            self._made_again(question)
-            if isinstance(question, Plan | Workload)
-            else self.plan(
-                question if inner is None else inner,
-                epsilon=epsilon,
-                delta=delta,
-                rho=rho,
-                within=within,
-                weights=weights,
-                confidence=confidence,
-                limits=limits,
-                bounds=bounds,
-                consistent=consistent,
-                cut_off=cut_off,
-                dialect=dialect,
-            )
-        )
+        plan: Plan | Workload
+        if isinstance(question, Plan | Workload):
+            analyst = _analyst_of(question, terms)
+            plan = self._made_again(question)
+        else:
+            plan = self.plan(question if inner is None else inner, **terms)
+            analyst = plan.request.analyst
         if inner is not None and isinstance(plan, Plan):
             return Explanation(plan)  # type: ignore[return-value]  # whoever writes EXPLAIN knows; an Answer has all its parts
         self._admit(analyst)
@@ -328,6 +236,8 @@ class Protected:
         """Questions, each with its dialect, planned together."""
         from discreet.query.sql import Options, options
 
+        if request.cut_off:
+            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
         if any(options(text, dialect) != Options() for text, dialect in questions):
             raise InvalidArgument(
                 "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
@@ -411,6 +321,21 @@ class Protected:
             kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
         """
         return self._ledger.verify(kept=kept)
+
+
+def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:
+    """Who carries out a plan: whoever is named now, or was when it was made.
+
+    Raises:
+        InvalidArgument: other terms are given; they would change nothing.
+    """
+    said = Request.read(terms)
+    if replace(said, analyst=None) != Request():
+        raise InvalidArgument(
+            f"a plan has its own terms, so {', '.join(sorted(terms.keys() - {'analyst'}))} would change nothing",
+            hint="plan the question again, with these terms",
+        )
+    return plan.request.analyst if said.analyst is None else said.analyst
 
 
 def _answer(found: Tuned) -> Answer:

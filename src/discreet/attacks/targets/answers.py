@@ -12,8 +12,8 @@ from discreet.attacks.targets.wording import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Answer, Protected
-from discreet.gateway.terms import AskTerms
 from discreet.query.estimates import deviation
+from discreet.query.planner import Terms
 from discreet.tables.schema.table import Table
 
 
@@ -46,7 +46,7 @@ class Answers(Answering):
         Bill(asked=4, fresh=2, reused=1, refused=1, epsilon=1.0)
     """
 
-    def __init__(self, protected: Protected, *, table: str | None = None, **terms: Unpack[AskTerms]) -> None:
+    def __init__(self, protected: Protected, *, table: str | None = None, **terms: Unpack[Terms]) -> None:
         """Keep the offer."""
         names = [each.name for each in protected.dataset.private]
         if table is None and len(names) > 1:

@@ -19,7 +19,8 @@ from discreet.query.planner.contribution_profile import (
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
-from discreet.query.planner.request import CONFIDENCE, Auto, Offer, Request, Wish, Within
+from discreet.query.planner.request import CONFIDENCE, Auto, Request, Terms, taking_terms
+from discreet.query.planner.wanted_accuracy import Accuracy
 
 __all__ = [
     "CLASSES",
@@ -27,17 +28,16 @@ __all__ = [
     "ENDS",
     "SHARE",
     "STEPS",
+    "Accuracy",
     "Auto",
     "CutOff",
     "Draft",
     "Level",
     "Moved",
-    "Offer",
     "Plan",
     "Profile",
     "Request",
-    "Wish",
-    "Within",
+    "Terms",
     "bounded_columns",
     "bounds_of",
     "chosen_for_groups",
@@ -49,4 +49,5 @@ __all__ = [
     "named",
     "rebound",
     "sensitivity",
+    "taking_terms",
 ]
