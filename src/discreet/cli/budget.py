@@ -38,7 +38,7 @@ def budget(
     with opened(config, create_ledger=new) as tables:
         everyone = Standing("everyone", tables.dataset.budget, tables.spent, tables.remaining)
         analysts = [
-            Standing(name, share, tables.spent_by(name), tables.remaining_for(name))
+            Standing(name, share, tables.spent_by(name), tables.remaining_by(name))
             for name, share in tables.dataset.analysts.items()
         ]
     match format_:

@@ -14,7 +14,7 @@ from discreet.errors import (
     InvalidArgument,
     QueryError,
 )
-from discreet.gateway.admissions import AdmissionReport, Admissions
+from discreet.gateway.admissions import AFTER_CLOSE, AdmissionReport, Admissions
 from discreet.gateway.answer import Answer
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.execute import execute
@@ -38,7 +38,8 @@ Frame: TypeAlias = Any
 class Protected:
     """Private tables behind their account: what an analyst is given.
 
-    Made by `protect` and `load`. Planning reads public facts only; asking reserves the cost, runs, and releases.
+    Made by `protect` and `load`. Planning reads public facts only; asking reserves the cost, runs, and releases. Use it
+    in a `with` statement, or close it.
 
     Args:
         dataset: what is public about the tables.
@@ -76,6 +77,21 @@ class Protected:
         if len(names) > 1:
             raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
         return self.tables[names[0]]
+
+    __iter__ = None  # it is no list of tables, though `[]` takes their names
+
+    def __getitem__(self, name: str) -> Self:
+        """These tables, if one of the private ones has this name: they share one account.
+
+        Raises:
+            InvalidArgument: none has.
+        """
+        names = [table.name for table in self.dataset.private]
+        if name not in names:
+            raise InvalidArgument(
+                f"there is no private table {str(name)[:70]!r} here", hint=f"there are {', '.join(names)}"
+            )
+        return self
 
     @overload
     def plan(self, question: list[str | Frame], **terms: Unpack[Terms]) -> Workload: ...
@@ -274,9 +290,16 @@ class Protected:
         return plan.digest, (plan,)
 
     def close(self) -> None:
-        """Let go of the tables and of the ledger."""
+        """Let go of the tables, of the engine's sessions and of the ledger's connection.
+
+        Questions that other threads still wait for are answered. After that, `plan` and `tables` work, which need
+        nothing but what is public, and everything else is an `AccountClosed`. Closing twice is no error.
+        """
+        if self._ledger is AFTER_CLOSE:
+            return
         self._admissions.close()
         self._ledger.close()
+        self._ledger = self._account = self._index = self._admissions = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -306,7 +329,7 @@ class Protected:
         """What one analyst's questions have cost."""
         return self._account.spent(analyst)
 
-    def remaining_for(self, analyst: str) -> Remaining:
+    def remaining_by(self, analyst: str) -> Remaining:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def opened(config: Path, *, create_ledger: bool = False) -> Protected:
-    """The tables of a configuration behind their account; whichever is taken, questions may name all of them.
+    """The tables of a configuration behind their account.
 
     Args:
         config: path of the configuration.
@@ -22,4 +22,4 @@ def opened(config: Path, *, create_ledger: bool = False) -> Protected:
     """
     from discreet.gateway import load
 
-    return next(iter(load(config, create_ledger=create_ledger).values()))
+    return load(config, create_ledger=create_ledger)

@@ -64,6 +64,8 @@ class Table:
         names = [column.name.casefold() for column in self.columns]
         if not names:
             raise InvalidArgument(f"table {self.name!r} has no columns")
+        if "" in names:
+            raise InvalidArgument(f"a column of table {self.name!r} has no name")
         if len(set(names)) < len(names):
             twice = next(name for n, name in enumerate(names) if name in names[:n])
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
