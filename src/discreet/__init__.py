@@ -20,7 +20,7 @@ from discreet.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from discreet.errors import DiscreetError
-    from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
+    from discreet.gateway import AdmissionReport, DeclaredTable, Protected, load, protect, table
     from discreet.gateway.answers import Workload
     from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
     from discreet.privacy import (
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Unit,
     )
     from discreet.query.planner import Plan, sensitivity
+    from discreet.results import Answer, Explanation
     from discreet.tables import Column, Kind
 
 __all__ = [
@@ -76,9 +77,7 @@ _HOMES = {
     "errors": ["DiscreetError"],
     "gateway": [
         "AdmissionReport",
-        "Answer",
         "DeclaredTable",
-        "Explanation",
         "Protected",
         "load",
         "protect",
@@ -100,6 +99,7 @@ _HOMES = {
         "Unit",
     ],
     "query.planner": ["Plan", "sensitivity"],
+    "results": ["Answer", "Explanation"],
     "tables": ["Column", "Kind"],
 }
 """Where each name is made. It is loaded when it is first used, for all of it takes some tenths of a second."""

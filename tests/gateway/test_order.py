@@ -270,7 +270,7 @@ def test_what_is_left_may_not_reach_the_accuracy_asked_for(census: dp.Protected)
     assert "n: ± 30 at 95 %, where ± 5 was wanted" in caught.value.hint
     assert census.spent.epsilon == Fraction(999, 10)
     answer = census.ask(COUNT, within=5, epsilon="0.1")
-    assert str(answer.loss) == "ε = 0.1"
+    assert str(answer.cost) == "ε = 0.1"
     with pytest.raises(BudgetExhausted):
         census.ask(COUNT, epsilon=1)
 

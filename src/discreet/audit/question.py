@@ -160,7 +160,10 @@ class _ThrowAwayAccount:
 
     def charged(self, state: State, plan: Plan) -> Loss:
         """What a question is charged, once it went the whole way: reserve, run, release, commit."""
-        return loss_of(self._opened(state).ask(plan).event)
+        answer = self._opened(state).ask(plan)
+        if answer.reused:
+            raise AssertionError("a throw-away account answers nothing twice")
+        return loss_of(plan.event)
 
     def _opened(self, state: State) -> Protected:
         """A state of the tables behind the account."""

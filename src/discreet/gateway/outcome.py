@@ -20,7 +20,7 @@ from discreet.gateway.answers import Group, Workload, held, least
 from discreet.privacy import KeyValue
 from discreet.query.estimates import Noisy
 from discreet.query.planner import Plan, Request, cost_to_dict
-from discreet.version import __version__
+from discreet.results import certificate
 
 if TYPE_CHECKING:
     from discreet.ledger import Reservation
@@ -62,16 +62,15 @@ def bundles_of(question: Plan | Workload) -> tuple[Plan, ...]:
 def certificate_of(question: Plan | Workload, reservation: Reservation) -> dict[str, object]:
     """What was done for an answer, or for all answers of a workload, as JSON-ready data: all of it public."""
     asked = question.plans if isinstance(question, Workload) else (question,)
-    return {
-        "discreet": __version__,
-        "text": question.text.strip(),
-        "analyst": reservation.analyst,
-        "data_version": reservation.version,  # the number of the last admission of a table that was read
-        "entry": reservation.entry,
-        "questions": [plan.canonical for plan in asked],
-        "plans": [plan.to_dict() for plan in bundles_of(question)],
-        "cost": cost_to_dict(question.event),
-    }
+    return certificate(
+        text=question.text,
+        analyst=reservation.analyst,
+        version=reservation.version,
+        entry=reservation.entry,
+        questions=[plan.canonical for plan in asked],
+        plans=[plan.to_dict() for plan in bundles_of(question)],
+        cost=cost_to_dict(question.event),
+    )
 
 
 def recorded(question: Plan | Workload, released: Sequence[Sequence[Group]]) -> dict[str, object]:

@@ -15,16 +15,16 @@ from discreet.errors import (
     QueryError,
 )
 from discreet.gateway.admissions import AFTER_CLOSE, AdmissionReport, Admissions
-from discreet.gateway.answer import Answer
+from discreet.gateway.answer import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.execute import execute
-from discreet.gateway.explanation import Explanation
-from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of
+from discreet.gateway.outcome import StoredRequest, bundles_of
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.planner import Auto, Plan, Request, Terms, known, make_plan, rebound, taking_terms
+from discreet.results import Answer
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
@@ -152,10 +152,11 @@ class Protected:
 
         The same question, at the same cost, of the same data gives the same answer and costs nothing again; so does a
         question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
-        that begins with EXPLAIN gives an `Explanation` instead, the plan in words, at no cost. Of a workload all
-        questions are answered, or none; one debit pays for all. What is asked first, where limits or bounds are "auto"
-        or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is refused then: another
-        analyst may have spent the rest meanwhile.
+        that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
+
+        Of a workload all questions are answered, or none; one debit pays for all. What is asked first, where limits or
+        bounds are "auto" or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is
+        refused then: another analyst may have spent the rest meanwhile.
 
         Args:
             question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.
@@ -183,17 +184,17 @@ class Protected:
             plan = self.plan(question if inner is None else inner, **terms)
             analyst = plan.request.analyst
         if inner is not None and isinstance(plan, Plan):
-            return Explanation(plan)  # type: ignore[return-value]  # whoever writes EXPLAIN knows; an Answer has all its parts
+            return explanation_of(plan)
         self._admit(analyst)
         if version is not None:
             return self._earlier(plan, version)
         current = self._admissions.current()
         carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
         if isinstance(plan, Workload):
-            return _answers(plan, carry_out(plan))
+            return answers_of(plan, carry_out(plan))
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return _answer(tuned(plan, carry_out, self._again))
+        return answer_of(tuned(plan, carry_out, self._again))
 
     def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.
@@ -227,7 +228,7 @@ class Protected:
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return _answers(question, found) if isinstance(question, Workload) else _answer(Tuned(outcome=found))
+        return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
 
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
@@ -359,29 +360,3 @@ def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:
             hint="plan the question again, with these terms",
         )
     return plan.request.analyst if said.analyst is None else said.analyst
-
-
-def _answer(found: Tuned) -> Answer:
-    """The answer to one question."""
-    outcome = found.outcome
-    (plan,), (groups,) = outcome.plans, outcome.groups
-    return Answer(
-        plan=plan,
-        groups=groups,
-        certificate=outcome.certificate,
-        entry=outcome.entry,
-        reused=outcome.reused,
-        origin=outcome.origin,
-        before=found.before,
-        cut_off=found.cut_off,
-        moved=found.moved,
-        bounds=found.bounds,
-    )
-
-
-def _answers(workload: Workload, outcome: Outcome) -> list[Answer]:
-    """The answer to each question of a workload: what follows for it from what was measured for all."""
-    return [
-        Answer(plan=plan, groups=groups, certificate=outcome.certificate, entry=outcome.entry, reused=outcome.reused)
-        for plan, groups in workload.answers(outcome.groups, outcome.entry)
-    ]

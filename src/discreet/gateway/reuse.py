@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from discreet.gateway.answers import Released, Workload, derive, topic, wanted
 from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of, groups_from_json, parts_of
 from discreet.query.planner import Plan
+from discreet.results import Cost, certificate
 
 if TYPE_CHECKING:
     from discreet.ledger import Account
@@ -130,5 +130,14 @@ def _may_serve(needed: Sequence[tuple[str, float]], stored: Stored) -> bool:
 
 
 def _certificate(plan: Plan, version: int, origins: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """What vouches for an answer that follows from others: their certificates."""
-    return {"text": plan.question.text.strip(), "data_version": version, "follows_from": deepcopy(list(origins))}
+    """What vouches for an answer that follows from others: their certificates. It cost nothing, and has no plan."""
+    return certificate(
+        text=plan.text,
+        analyst=None,  # nobody is charged for it
+        version=version,
+        entry=None,
+        questions=[plan.canonical],
+        plans=[],
+        cost=Cost().to_json(),
+        follows_from=origins,
+    )

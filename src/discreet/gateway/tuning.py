@@ -18,9 +18,7 @@ from discreet.query.planner import (
     ENDS,
     SHARE,
     STEPS,
-    CutOff,
     Draft,
-    Moved,
     Plan,
     Profile,
     Request,
@@ -31,6 +29,7 @@ from discreet.query.planner import (
     moved,
     named,
 )
+from discreet.results import CutOff, Moved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +46,8 @@ class Tuned:
 
     outcome: Outcome
     before: tuple[Plan, ...] = ()
-    cut_off: CutOff | None = None
-    moved: tuple[Moved, ...] = ()
+    cut_off: CutOff[Limits] | None = None
+    moved: tuple[Moved[Bounds], ...] = ()
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
 
@@ -112,7 +111,7 @@ def _price(draft: Draft) -> float:
     return float(weight * max(len(draft.measures), 1) / epsilon)
 
 
-def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff:
+def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff[Limits]:
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
     draft = plan.levels[0].draft
     read = [

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import Unpack
 
-from discreet.accounting import charge_of
 from discreet.attacks.targets.answering import Answering, Histogram, Reply
 from discreet.attacks.targets.wording import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
-from discreet.gateway import Answer, Protected
-from discreet.query.estimates import deviation
+from discreet.gateway import Protected
 from discreet.query.planner import Terms
+from discreet.results import Answer
 from discreet.tables.schema.table import Table
 
 
@@ -132,11 +131,10 @@ def _unit_column(protected: Protected, table: Table) -> str | None:
 
 def _deviation(answer: Answer) -> float | None:
     """The standard deviation of the noise in an answer's last column, where that combines counts and sums."""
-    draft = answer.plan.levels[0].draft
-    return deviation(answer.plan.question.outputs[-1].expr, dict(draft.estimators), draft.laws)
+    return answer.columns[-1].deviation
 
 
 def _cost(answer: Answer) -> float:
     """What an answer cost in pure ε."""
-    epsilon = None if answer.reused else charge_of(answer.event).epsilon
+    epsilon = answer.cost.epsilon
     return 0.0 if answer.reused else inf if epsilon is None else float(epsilon)

@@ -16,7 +16,8 @@ from discreet.cli.common.sheets import show_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.gateway import Answer, Protected
+    from discreet.gateway import Protected
+    from discreet.results import Answer
 
 WIDTH = 78
 

@@ -7,11 +7,10 @@ are to be chosen privately. The planner refuses with a `QueryError` what it can'
 """
 
 from discreet.query.planner.bounds_profile import ENDS, bounds_of, known, named, rebound
-from discreet.query.planner.clamping_profile import CLASSES, Moved, bounded_columns, moved
+from discreet.query.planner.clamping_profile import CLASSES, bounded_columns, moved
 from discreet.query.planner.contribution_profile import (
     SHARE,
     STEPS,
-    CutOff,
     Profile,
     chosen_for_groups,
     cut_off_by_groups,
@@ -30,10 +29,8 @@ __all__ = [
     "STEPS",
     "Accuracy",
     "Auto",
-    "CutOff",
     "Draft",
     "Level",
-    "Moved",
     "Plan",
     "Profile",
     "Request",

@@ -8,7 +8,7 @@ whole table, so that it serves all later questions about the column for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
@@ -16,6 +16,7 @@ from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.ir import call, column_type, literal
 from discreet.query.planner.bounds_profile import WIDEST, classes, units
+from discreet.results import Moved
 from discreet.tables import Column, Table, owner_of
 
 CLASSES = 5
@@ -36,36 +37,6 @@ _STATISTICS = {
 
 _ALIAS = "\x00moved"
 """No question can spell it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Of how many units bounds move values.
-
-    Args:
-        column: with its table.
-        bounds: in force.
-        share: of the units that have values there, those of which some are moved, from 0 to 1: an estimate.
-        far: those of which some are moved by more than the bounds are wide.
-        margin: by how much either share may be off, at 95 %.
-
-    Examples:
-        >>> print(Moved("visits.paid", Bounds(0, 100), share=0.031, far=0.002, margin=0.004))
-        bounds of visits.paid ([0, 100]) move values of 3.1% of the units, of 0.2% by more than their width (± 0.4%)
-    """
-
-    column: str
-    bounds: Bounds
-    share: float
-    far: float
-    margin: float
-
-    def __str__(self) -> str:
-        """The shares in words."""
-        return (
-            f"bounds of {self.column} ({self.bounds}) move values of {self.share:.1%} of the units, "
-            f"of {self.far:.1%} by more than their width (± {self.margin:.1%})"
-        )
 
 
 def bounded_columns(question: ir.Question) -> list[tuple[Table, Column]]:
@@ -114,7 +85,7 @@ def clamping_question(tables: Sequence[Table], table: Table, column: Column) -> 
     return classes(source, f"moved {table.name}.{column.name}", conditions), tables
 
 
-def moved(table: Table, column: Column, counts: Sequence[int], scale: float) -> Moved:
+def moved(table: Table, column: Column, counts: Sequence[int], scale: float) -> Moved[Bounds]:
     """What bounds move.
 
     Args:
