@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from discreet.engine import Engine
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, QuestionFailed
-from discreet.gateway.answers import Group, Workload
+from discreet.gateway.answers import Group, Workload, reuse_key
 from discreet.gateway.current import Current
 from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, recorded
 from discreet.gateway.release import rehearse, release
-from discreet.gateway.reuse import ReuseIndex, reuse_key
+from discreet.gateway.reuse import ReuseIndex
 from discreet.query.planner import Plan, make_plan
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _carried_out(
             reservation,
             certificate=proof,
             answer=recorded(question, released),
-            topics=[(reuse_key(plan), current.version_for(plan)) for plan in bundles],
+            topics=[(reuse_key(plan.question.source), current.version_for(plan)) for plan in bundles],
         )
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
         return None

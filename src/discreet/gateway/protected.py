@@ -15,7 +15,7 @@ from discreet.errors import (
     QueryError,
 )
 from discreet.gateway.admissions import AFTER_CLOSE, AdmissionReport, Admissions
-from discreet.gateway.answer import answer_of, answers_of, explanation_of
+from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.execute import execute
 from discreet.gateway.outcome import StoredRequest, bundles_of

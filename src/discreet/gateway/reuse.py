@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from discreet.gateway.answers import Released, Workload, derive, topic, wanted
+from discreet.gateway.answers import Released, Workload, derive, reuse_key, wanted
 from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of, groups_from_json, parts_of
 from discreet.query.planner import Plan
 from discreet.results import Cost, certificate
@@ -57,7 +57,7 @@ class ReuseIndex:
         if isinstance(question, Workload):
             stored = self._account.stored(question.digest, version)
             return None if stored is None else Outcome.stored(question.bundles, stored)
-        known = self._account.about(reuse_key(question), version, _MOST_READ, asked=question.digest)
+        known = self._account.about(reuse_key(question.question.source), version, _MOST_READ, asked=question.digest)
         if known and known[0].question == question.digest:
             return Outcome.stored((question,), known[0])
         return None if question.profiles else self._derived(question, version, known)
@@ -114,11 +114,6 @@ class ReuseIndex:
         self._made[digest] = plans
         if len(self._made) > _MOST_KEPT:
             self._made.popitem(last=False)
-
-
-def reuse_key(plan: Plan) -> str:
-    """What a question is about: equal for questions of which one may follow from the other."""
-    return topic(plan.question.source)
 
 
 def _may_serve(needed: Sequence[tuple[str, float]], stored: Stored) -> bool:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
-from discreet.results.column import AnswerColumn, End, Ends, Intervals
+from discreet.results.answer_column import AnswerColumn, End, Ends, Intervals, arrow_table, text_table
 from discreet.results.cost import Cost, CutOff, Moved
-from discreet.results.frames import arrow_table, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
