@@ -16,8 +16,6 @@ from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from discreet.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from discreet.errors import DiscreetError
     from discreet.gateway import AdmissionReport, DeclaredTable, Protected, load, protect, table
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from discreet.query.planner import Plan, sensitivity
     from discreet.results import Answer, Explanation
     from discreet.tables import Column, Kind
+    from discreet.version import __version__ as __version__
 
 __all__ = [
     "ADD_REMOVE",
@@ -101,6 +100,7 @@ _HOMES = {
     "query.planner": ["Plan", "sensitivity"],
     "results": ["Answer", "Explanation"],
     "tables": ["Column", "Kind"],
+    "version": ["__version__"],
 }
 """Where each name is made. It is loaded when it is first used, for all of it takes some tenths of a second."""
 

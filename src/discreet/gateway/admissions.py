@@ -69,9 +69,9 @@ class _AfterClose:
         """Refuse it.
 
         Raises:
-            AccountClosed: always.
+            AccountClosed: always, but for what Python itself looks for.
         """
-        raise AccountClosed
+        raise AttributeError(name) if name.startswith("__") else AccountClosed
 
 
 AFTER_CLOSE: Any = _AfterClose()
