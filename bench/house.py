@@ -1,12 +1,15 @@
 """The house in figures: what a reader of `src/discreet` has to open, and what `import discreet` costs.
 
-    python bench/house.py [--source src/discreet]
+    python bench/house.py [--source src/discreet] [--count]
 
 Files, lines and lines of code (no blank lines, comments or docstrings), the median and 90th percentile of lines; then
 the same for each room. A room's "names" are those in `__all__` of its `__init__`. A "single-importer file" has fewer
 than 80 lines and is imported by exactly one file of its own room, which isn't an `__init__`; it usually belongs in that
 file. A circle is a set of files each of which reaches all others by imports, those inside functions included. Import
 times are processor time, the least of five runs, with NumPy's beside it as a yardstick for the machine.
+
+With `--count`, one `discreet ask "SELECT COUNT(*) …"` of a table that was admitted before, instead: in how many files a
+function was called, how often a call went from one file to another, and how many modules were loaded.
 """
 
 from __future__ import annotations
@@ -34,6 +37,45 @@ import sys, time
 start = time.process_time()
 import {0}
 print(time.process_time() - start, sum(name.split(".")[0] == "{0}" for name in sys.modules))
+"""
+
+COUNTED = """
+import os, sys, threading
+root = sys.argv[1]
+files, hops = set(), 0
+
+def note(frame, event, _):
+    # What runs while a module or a class is made is no call; flags tell it from functions.
+    global hops
+    code, caller, back = frame.f_code, None, frame
+    if event != "call" or not code.co_filename.startswith(root):
+        return
+    while back is not None:
+        if back.f_code.co_filename.startswith(root):
+            if not back.f_code.co_flags & 1:
+                return
+            if back is not frame and caller is None:
+                caller = back.f_code.co_filename
+        back = back.f_back
+    files.add(code.co_filename)
+    hops += caller is not None and caller != code.co_filename
+
+def leave(code):
+    raise SystemExit(code)
+
+os._exit = leave  # a command that ends at once is to be counted all the same
+from discreet.cli import main
+sys.argv = ["discreet", "ask", "SELECT COUNT(*) AS n FROM people", "--epsilon", "1"]
+threading.setprofile(note)
+sys.setprofile(note)
+try:
+    main()
+except SystemExit:
+    pass
+finally:
+    sys.setprofile(None)
+    loaded = sum(name.split(".")[0] == "discreet" for name in sys.modules)
+    print(f"files entered {len(files)}, hops {hops}, modules loaded {loaded}", file=sys.stderr)
 """
 
 
@@ -161,6 +203,27 @@ def cost(module: str, path: Path) -> tuple[float, int]:
     return min((float(run.stdout.split()[0]), int(run.stdout.split()[1])) for run in runs)
 
 
+def count(source: Path) -> str:
+    """What one COUNT through the command line enters and loads, of a table that was admitted before."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "people.csv").write_text("age\n" + "\n".join(str(age) for age in range(90)), encoding="utf-8")
+        for command in (["-m", "discreet", "init", "people.csv"], ["-m", "discreet", "admit"]):
+            _run(command, folder, source)
+        return _run(["-c", COUNTED, str(source)], folder, source).stderr.splitlines()[-1]
+
+
+def _run(command: list[str], folder: str, source: Path) -> subprocess.CompletedProcess[str]:
+    """One command of Python's, with the package of these sources."""
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(source.parent)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+
 def percentile(values: Iterable[int], share: float) -> int:
     """The least value that at least this share of the values do not exceed."""
     ordered = sorted(values)
@@ -205,7 +268,11 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[1] / "src" / "discreet")
+    parser.add_argument("--count", action="store_true", help="what one COUNT enters, instead")
     arguments = parser.parse_args()
+    if arguments.count:
+        print(count(arguments.source.resolve()))
+        return
     for line in report(read(arguments.source)):
         print(line)
     seconds, loaded = cost("discreet", arguments.source.parent)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from discreet.errors import DiscreetError
-    from discreet.gateway import AdmissionReport, Answer, DeclaredTable, Explanation, Protected, load, protect, table
+    from discreet.gateway import AdmissionReport, DeclaredTable, Protected, load, protect, table
     from discreet.gateway.answers import Workload
     from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
     from discreet.privacy import (
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
         Unit,
     )
     from discreet.query.planner import Plan, sensitivity
+    from discreet.results import Answer, Explanation
     from discreet.tables import Column, Kind
-
-__version__ = "0.1.0"
+    from discreet.version import __version__ as __version__
 
 __all__ = [
     "ADD_REMOVE",
@@ -76,9 +76,7 @@ _HOMES = {
     "errors": ["DiscreetError"],
     "gateway": [
         "AdmissionReport",
-        "Answer",
         "DeclaredTable",
-        "Explanation",
         "Protected",
         "load",
         "protect",
@@ -100,7 +98,9 @@ _HOMES = {
         "Unit",
     ],
     "query.planner": ["Plan", "sensitivity"],
+    "results": ["Answer", "Explanation"],
     "tables": ["Column", "Kind"],
+    "version": ["__version__"],
 }
 """Where each name is made. It is loaded when it is first used, for all of it takes some tenths of a second."""
 

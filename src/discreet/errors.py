@@ -36,7 +36,8 @@
     │   ├── LedgerMissing
     │   ├── LedgerUnavailable    read-only, full, locked or unreachable
     │   ├── LedgerVersion        written by another version
-    │   └── LedgerCorrupt        its hash chain or a recomputed loss doesn't hold
+    │   ├── LedgerCorrupt        its hash chain or a recomputed loss doesn't hold
+    │   └── AccountClosed        it was closed in this process, and is used again
     └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
 
 Messages hold public facts only (the question, the schema, the budget), never a value of a row. All but
@@ -313,6 +314,16 @@ class LedgerCorrupt(LedgerError):
     """The ledger's hash chain, or a recomputed loss, doesn't hold."""
 
     code = "ledger_corrupt"
+
+
+class AccountClosed(LedgerError):
+    """The account was closed in this process, and is used again; nothing was charged."""
+
+    code = "account_closed"
+
+    def __init__(self) -> None:
+        """Say how it is opened again."""
+        super().__init__("these tables were closed", hint="open them again: protect(…), load(…)")
 
 
 class QuestionFailed(DiscreetError):

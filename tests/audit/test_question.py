@@ -16,8 +16,8 @@ import discreet as dp
 from discreet.audit import audit_question
 from discreet.audit.neighbourhood import in_memory, neighbours_of, read, rows_by_unit
 from discreet.errors import DeltaRequired, InvalidArgument
-from discreet.gateway.terms import PlanTerms
 from discreet.mechanisms import Laplace, Threshold
+from discreet.query.planner import Terms
 from discreet.tables import Dataset
 
 SURE = 1 - Fraction(1, 10**9)
@@ -59,7 +59,7 @@ def people(folder: Path, unit: dp.Unit, adjacency: dp.Adjacency = dp.ADD_REMOVE,
     ).dataset
 
 
-QUESTIONS: dict[str, PlanTerms] = {
+QUESTIONS: dict[str, Terms] = {
     "SELECT COUNT(*) AS n FROM people": {"epsilon": 1},
     "SELECT sex, SUM(age) AS s FROM people GROUP BY sex": {"epsilon": 1},
     "SELECT AVG(age) AS a FROM people WHERE sex = 'm'": {"rho": "0.5"},
@@ -120,7 +120,7 @@ def test_groups_of_one_that_are_named_are_found_out(tmp_path: Path, monkeypatch:
     False alarm 1e-9; a fifth of the 500 draws would be enough to find the twin out.
     """
     dataset = people(tmp_path, dp.Unit("person"))
-    question, terms = "SELECT town, COUNT(*) AS n FROM people GROUP BY town", PlanTerms(epsilon=1, delta="1e-6")
+    question, terms = "SELECT town, COUNT(*) AS n FROM people GROUP BY town", Terms(epsilon=1, delta="1e-6")
     assert not audit_question(dataset, question, terms, draws=1_000, confidence=SURE).rejects
     monkeypatch.setattr(Threshold, "passes", lambda _, __: True)
     assert audit_question(dataset, question, terms, draws=1_000, confidence=SURE).rejects

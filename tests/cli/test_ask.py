@@ -17,6 +17,7 @@ import pytest
 from discreet.cli.common.options import Format
 from discreet.cli.common.sheets import refuse_binary_to_screen
 from discreet.errors import InvalidArgument
+from discreet.results import Answer
 
 pytestmark = pytest.mark.usefixtures("town")
 
@@ -41,7 +42,11 @@ def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: An
     result = run("ask", COUNT, "--epsilon", "0.5", "--format", "json")
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
-    assert list(answer) == ["rows", "intervals", "cost", "spent", "entry", "reused", "origin"]
+    assert list(answer) == [
+        *("columns", "rows", "intervals", "confidence", "cost", "spent"),
+        *("entry", "reused", "origin", "coverage"),
+    ]
+    assert Answer.from_json(answer).interval("n") == [tuple(answer["intervals"]["n"][0])]
     assert list(answer["rows"][0]) == ["n"]
     n = answer["rows"][0]["n"]
     ((low, high),) = answer["intervals"]["n"]

@@ -19,14 +19,14 @@ PATIENCE = 120
 SLOW = """
 import signal, sys, time
 from discreet.cli import main
-from discreet.gateway import answering
+from discreet.gateway import execute
 
 def slowly(*_):
     print("running", flush=True)
     for _ in range(1800):
         time.sleep(0.1)  # a signal that another thread took is heard between two steps
 
-answering.run = slowly  # in the place of an engine that takes its time
+execute.run = slowly  # in the place of an engine that takes its time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs behind them ignore it
 sys.argv = ["discreet", "ask", {question!r}, "--epsilon", "0.5", "--format", {format!r}]
 main()

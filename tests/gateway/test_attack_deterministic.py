@@ -42,6 +42,9 @@ def test_one_row_of_a_csv_file_does_not_change_a_plan(row: str, tmp_path: Path) 
     assert seen[0] == seen[1]
 
 
+CITIES = "SELECT city, COUNT(*) AS n FROM t GROUP BY city"
+
+
 def test_released_groups_come_in_an_order_that_rows_do_not_decide(tmp_path: Path) -> None:
     """The engine's order is that of first appearance: an answer that keeps it tells whose row came first."""
     orders = []
@@ -54,9 +57,11 @@ def test_released_groups_come_in_an_order_that_rows_do_not_decide(tmp_path: Path
             budget=dp.Budget(epsilon=10, delta=1e-3),
             ledger=tmp_path / f"{name}.ledger",
         ) as protected:
-            answer = protected.ask("SELECT city, COUNT(*) AS n FROM t GROUP BY city", epsilon=1, delta=1e-6)
+            answer = protected.ask(CITIES, epsilon=1, delta=1e-6)
             assert answer["city"] == ["A", "B"]
-            orders.append([group.key for group in answer.groups])
+            stored = protected._account.stored(protected.plan(CITIES, epsilon=1, delta=1e-6).digest, 1)
+            assert stored is not None
+            orders.append([group["key"] for part in stored.answer["parts"] for group in part["groups"]])
     assert orders[0] == orders[1]
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 import discreet as dp
-from discreet.gateway.reuse import Shelf
+from discreet.gateway.reuse import ReuseIndex
 from support.examples import examples
 from support.tables import VISITS, visits
 
@@ -241,11 +241,11 @@ def test_an_answer_about_fewer_rows_is_passed_over(desk: Desk, monkeypatch: pyte
     """Its plan isn't made again, which takes longer than everything else that is looked up; others are looked at."""
     looked_at: list[int] = []
 
-    def plans(_: Shelf, stored: Any) -> tuple[()]:
+    def plans(_: ReuseIndex, stored: Any) -> tuple[()]:
         looked_at.append(stored.entry)
         return ()
 
-    monkeypatch.setattr(Shelf, "_plans", plans)
+    monkeypatch.setattr(ReuseIndex, "_plans", plans)
     table, count = desk(), "SELECT COUNT(*) AS n FROM t WHERE age"
     first = table.ask(f"{count} >= 40", epsilon=1)
     table.ask(f"{count} >= 41", epsilon=1)
@@ -262,11 +262,14 @@ def test_the_expected_error_is_that_of_the_noise_it_has(desk: Desk) -> None:
     plan = protected.plan("SELECT region, COUNT(*) AS n, AVG(age) AS a FROM t GROUP BY region", epsilon=1)
     answer = protected.ask(plan)
     assert answer.reused
-    for derived, bought in zip(answer.plan.expected, plan.expected, strict=True):
+    found = protected._index.find(plan, 1)
+    assert found is not None
+    (made,) = found.plans
+    for derived, bought in zip(made.expected, plan.expected, strict=True):
         assert derived.error is not None
         assert bought.error is not None
         assert 0 < derived.error <= bought.error
-    assert "the sum of 4 noises" in answer.plan.explain()
+    assert "the sum of 4 noises" in made.explain()
 
 
 def test_an_average_may_follow_from_two_answers(desk: Desk) -> None:

@@ -16,7 +16,7 @@ CHILD = """
 import os, signal, sys
 import pyarrow as pa
 import discreet as dp
-from discreet.gateway import answering
+from discreet.gateway import execute
 from discreet.ledger import Account
 from discreet.mechanisms import Laplace
 
@@ -35,7 +35,7 @@ def after(function, times=1):
 steps = {
     "before reserve": (Account, "reserve", die),
     "after reserve": (Account, "reserve", after(Account.reserve)),
-    "in the engine": (answering, "release", die),
+    "in the engine": (execute, "release", die),
     "while preparing": (Laplace, "release", die),
     "in the noise": (Laplace, "release", after(Laplace.release, times=2)),  # the first is drawn before it is paid
     "before commit": (Account, "commit", die),

@@ -236,10 +236,14 @@ def config(tmp_path: Path, text: str = CONFIG) -> Path:
 
 def test_a_file_opens_its_private_tables_by_name(tmp_path: Path) -> None:
     """All of them are one account; public ones can be named in questions, and aren't opened on their own."""
-    tables = dp.load(config(tmp_path), create_ledger=True)
-    assert list(tables) == ["customers", "orders"]
-    assert tables["customers"] is tables["orders"]
-    with tables["customers"] as protected:
+    shop = dp.load(config(tmp_path), create_ledger=True)
+    assert shop["customers"] is shop["orders"] is shop
+    for missing in ("nations", "nobody"):
+        with pytest.raises(InvalidArgument, match="there is no private table"):
+            shop[missing]
+    with pytest.raises(TypeError):
+        list(shop)  # type: ignore[call-overload]  # which is the point
+    with shop as protected:
         for question in ("SELECT SUM(age) AS s FROM customers", "SELECT SUM(total) AS s FROM orders"):
             assert protected.ask(question, epsilon=1).entry
         assert protected.spent.epsilon == 2
@@ -259,3 +263,23 @@ def test_a_declared_column_that_is_not_there_costs_nothing(tmp_path: Path) -> No
         with pytest.raises(SchemaMismatch):
             protected.ask("SELECT SUM(sum) AS s FROM orders", epsilon=1)
         assert protected.spent.epsilon == 0
+
+
+def test_a_column_is_named_once(tmp_path: Path) -> None:
+    """By its key; a `Column` may say it again, in any case, and nothing else."""
+
+    def opened(column: dp.Column) -> dp.Protected:
+        return dp.protect(
+            pa.table({"Pay": [1.5, 2.5]}),
+            name="t",
+            unit=dp.Unit.row(),
+            columns={"pay": column},
+            budget=dp.Budget(epsilon=10),
+            ledger=tmp_path / "l",
+        )
+
+    for name in ("", "Pay", "PAY"):
+        with opened(dp.Column(name=name, kind=dp.Kind.REAL, bounds=dp.Bounds(0, 9))) as protected:
+            assert [str(column) for column in protected.dataset.tables[0].columns] == ["Pay real in [0, 9]"]
+    with pytest.raises(InvalidArgument, match="declared as one called 'age'"):
+        opened(dp.Column(name="age", kind=dp.Kind.REAL))

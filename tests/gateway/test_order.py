@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -22,6 +23,7 @@ from discreet.errors import (
     SnapshotMissing,
 )
 from discreet.gateway import admissions as gateway
+from discreet.gateway import execute
 
 COUNT = "SELECT COUNT(*) AS n FROM census"
 
@@ -205,6 +207,32 @@ def test_an_answer_that_cannot_be_recorded_is_not_given(census: dp.Protected, mo
     assert census.spent.epsilon == 1
 
 
+@pytest.mark.parametrize("asked", [COUNT, [COUNT, "SELECT AVG(age) AS a FROM census"]])
+@pytest.mark.parametrize("step", ["run", "certificate_of", "recorded", "reuse_key", "commit", "commit and fail"])
+def test_nothing_of_an_error_leaves_once_it_is_paid(
+    census: dp.Protected, monkeypatch: pytest.MonkeyPatch, step: str, asked: Any
+) -> None:
+    """Whatever fails after the reservation, with whatever error: one text, no cause, no context; the debit stands."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret")
+
+    census.refresh()
+    if step.startswith("commit"):
+        monkeypatch.setattr(census._account, "commit", fail)
+        if step.endswith("fail"):
+            monkeypatch.setattr(census._account, "fail", fail)
+    else:
+        monkeypatch.setattr(execute, step, fail)
+    with pytest.raises(QuestionFailed) as caught:
+        census.ask(asked, epsilon=1)
+    assert str(caught.value) == str(QuestionFailed())
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert census.spent.epsilon == 1
+    assert census.history()[-1].state == ("reserved" if step.endswith("fail") else "failed")
+
+
 def test_a_plan_needs_no_data(people: pa.Table, tmp_path: Path) -> None:
     """With the file gone, and the snapshot too, a question can still be planned and explained."""
     import pyarrow.csv as pc
@@ -242,7 +270,7 @@ def test_what_is_left_may_not_reach_the_accuracy_asked_for(census: dp.Protected)
     assert "n: ± 30 at 95 %, where ± 5 was wanted" in caught.value.hint
     assert census.spent.epsilon == Fraction(999, 10)
     answer = census.ask(COUNT, within=5, epsilon="0.1")
-    assert str(answer.loss) == "ε = 0.1"
+    assert str(answer.cost) == "ε = 0.1"
     with pytest.raises(BudgetExhausted):
         census.ask(COUNT, epsilon=1)
 

@@ -75,7 +75,7 @@ def _outcomes(rows: list[dict[str, Any]], folder: Path, kind: str) -> list[str]:
         for question in _questions():
             try:
                 answer = t.ask(question, epsilon=1, delta=1e-9)
-                seen.append(f"answered {answer.names} {answer.loss} {answer.entry}")
+                seen.append(f"answered {answer.names} {answer.cost} {answer.entry}")
             except dp.DiscreetError as error:
                 seen.append(json.dumps(error.to_dict()))
             seen.append(str(t.spent))

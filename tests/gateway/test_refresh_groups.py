@@ -282,7 +282,7 @@ def test_owners_are_found_in_the_same_group(tmp_path: Path) -> None:
     with pytest.raises(dp.DiscreetError, match="says whose the rows of table 'visits' are"):
         dp.load(config, create_ledger=True)
     config.write_text(HOUSEHOLDS.replace("daily", "monthly"))
-    assert set(dp.load(config, create_ledger=True)) == {"patients", "visits"}
+    assert set(dp.load(config, create_ledger=True).tables) == {"patients", "visits"}
     for wrong in ("Daily", "a b", "", "ä", "x" * 65, "a/b", "."):
         if wrong:
             config.write_text(HOUSEHOLDS.replace("daily", wrong))

@@ -87,13 +87,14 @@ def test_answers_are_right(number: int, shop: dp.Protected, plain: duckdb.DuckDB
     False alarm below 1e-9: each ± fails with a chance of 1e-12, and all questions together have some hundreds.
     """
     sql = question(number, changed=number in CHANGED)
-    answer = shop.ask(sql, epsilon=GENEROUS, delta=0.01)
+    plan = shop.plan(sql, epsilon=GENEROUS, delta=0.01)
+    answer = shop.ask(plan)
     intervals = {name: answer.interval(name, 1 - 1e-12) for name in answer.names}
-    expected = {_key(row, answer): row for row in _rows(plain, sql)}
-    found = {_key(row, answer): place for place, row in enumerate(answer.rows())}
+    expected = {_key(row, plan): row for row in _rows(plain, sql)}
+    found = {_key(row, plan): place for place, row in enumerate(answer.rows())}
     assert found
     # A threshold leaves small groups out, and LIMIT may take the second of two that are nearly equal for the first.
-    every = answer.plan.levels[0].draft.threshold is None and answer.plan.question.limit is None
+    every = plan.levels[0].draft.threshold is None and plan.question.limit is None
     assert not every or set(expected) <= set(found)
     for key, place in found.items():
         row = expected.get(key, {})
@@ -129,7 +130,7 @@ def _rows(plain: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
-def _key(row: dict[str, Any], answer: dp.Answer) -> tuple[object, ...]:
+def _key(row: dict[str, Any], plan: dp.Plan) -> tuple[object, ...]:
     """The values of the grouping columns."""
-    keys = {name for name, _ in answer.plan.question.keys}
+    keys = {name for name, _ in plan.question.keys}
     return tuple(value for name, value in row.items() if name in keys)

@@ -13,7 +13,7 @@ import pytest
 import discreet as dp
 from discreet.accounting import charge_of, rho_for
 from discreet.errors import BudgetExhausted, InvalidArgument, QuestionFailed, UnknownColumn, Unsupported
-from discreet.gateway import answering as gateway
+from discreet.gateway import execute as gateway
 from support.tables import VISITS, visits
 
 QUESTIONS = [

@@ -181,7 +181,7 @@ def test_options_are_chosen_by_scores_of_any_numbers(scores: Any) -> None:
 
 def test_a_choice_says_how_good_it_is() -> None:
     """Value, radius and loss in words."""
-    choice = exponential(range(100), [0] * 99 + [1000], epsilon="0.5")
+    choice = exponential(range(100), [0] * 99 + [1000], sensitivity=1, epsilon="0.5")
     assert str(choice) == "99, at most 30.2 below the best score (95 %)"
     assert repr(choice) == "<Choice 99, at most 30.2 below the best score (95 %), ε = 0.5>"
     assert choice.radius(0.5) == pytest.approx(log(99) / 0.25)
@@ -219,7 +219,7 @@ SECRET = 987654321.125
 def test_bad_scores_are_refused_without_being_quoted(options: Any, scores: Any) -> None:
     """Nothing to choose from, lengths that differ, and what is no finite number."""
     with pytest.raises(InvalidArgument) as refused:
-        exponential(options, scores)
+        exponential(options, scores, sensitivity=1, epsilon=1)
     assert "987654321" not in str(refused.value)
 
 
@@ -227,4 +227,4 @@ def test_bad_scores_are_refused_without_being_quoted(options: Any, scores: Any) 
 def test_a_guarantee_is_positive(wrong: dict[str, Any]) -> None:
     """ε and the sensitivity are above 0."""
     with pytest.raises(InvalidArgument):
-        exponential(["a", "b"], [1, 2], **wrong)
+        exponential(["a", "b"], [1, 2], **{"sensitivity": 1, "epsilon": 1, **wrong})

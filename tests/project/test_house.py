@@ -12,7 +12,7 @@ import pytest
 
 from support.project import ROOT, SOURCE
 
-NOT_YET = {"discreet", "gateway"}
+NOT_YET: set[str] = set()
 """Rooms that are still to be simplified: what is found there is not counted. No room is added to them."""
 
 

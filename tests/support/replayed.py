@@ -84,7 +84,7 @@ def seen_of(protected: dp.Protected, question: str, ledger: Path, **offer: Any) 
         except dp.DiscreetError as error:
             seen = [repr(error), json.dumps(error.to_dict()), repr(error.__cause__), repr(error.__context__)]
         else:
-            seen = [str(answer), repr(answer.rows()), json.dumps(answer.certificate), f"{answer.entry} {answer.loss}"]
+            seen = [str(answer), repr(answer.rows()), json.dumps(answer.certificate), f"{answer.entry} {answer.cost}"]
             seen += [f"{name}: {answer.interval(name)}" for name in answer.names if _has_interval(answer, name)]
             seen += [str(answer.cut_off), str(answer.reused)]
     last = protected.history()[-1]

@@ -25,11 +25,10 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 from discreet.gateway.protected import Protected
 from discreet.gateway.release import release
-from discreet.gateway.terms import PlanTerms
 from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Budget, KeyValue, Loss
-from discreet.query.planner import Level, Plan
+from discreet.query.planner import Level, Plan, Terms
 from discreet.tables import Dataset
 from discreet.tables.admission import admit
 
@@ -55,7 +54,7 @@ Place: TypeAlias = tuple[int, tuple[KeyValue, ...]]
 def audit_question(  # noqa: PLR0913 — what an audit needs to know
     dataset: Dataset,
     question: str,
-    terms: PlanTerms,
+    terms: Terms,
     *,
     data: Mapping[str, object] = MappingProxyType({}),
     draws: int = QUESTION_DRAWS,
@@ -149,7 +148,7 @@ class _ThrowAwayAccount:
     ledger: Ledger
     account: Account
 
-    def planned(self, state: State, question: str, terms: PlanTerms) -> Plan:
+    def planned(self, state: State, question: str, terms: Terms) -> Plan:
         """The question's plan."""
         plan = self._opened(state).plan(question, **terms)
         if plan.profiles:
@@ -161,7 +160,10 @@ class _ThrowAwayAccount:
 
     def charged(self, state: State, plan: Plan) -> Loss:
         """What a question is charged, once it went the whole way: reserve, run, release, commit."""
-        return loss_of(self._opened(state).ask(plan).event)
+        answer = self._opened(state).ask(plan)
+        if answer.reused:
+            raise AssertionError("a throw-away account answers nothing twice")
+        return loss_of(plan.event)
 
     def _opened(self, state: State) -> Protected:
         """A state of the tables behind the account."""

@@ -42,7 +42,7 @@ def budget(
     with options.opened(config, create_ledger=new) as tables:
         everyone = Standing("everyone", tables.dataset.budget, tables.spent, tables.remaining)
         analysts = [
-            Standing(name, share, tables.spent_by(name), tables.remaining_for(name))
+            Standing(name, share, tables.spent_by(name), tables.remaining_by(name))
             for name, share in tables.dataset.analysts.items()
         ]
     match format_:

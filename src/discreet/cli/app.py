@@ -80,7 +80,7 @@ app = typer.Typer(
 def _show_version(asked: bool) -> None:
     """Print the version and stop."""
     if asked:
-        from discreet import __version__
+        from discreet.version import __version__
 
         say(f"discreet {__version__}")
         raise typer.Exit

@@ -91,10 +91,10 @@ def _found(  # noqa: PLR0913, PLR0917 — what was said on the command line
             for name in names
         ]
     from discreet.audit.question import QUESTION_DRAWS, audit_question
-    from discreet.gateway.terms import PlanTerms
+    from discreet.query.planner import Terms
     from discreet.tables import load_config
 
-    terms = PlanTerms(epsilon=epsilon, delta=delta, rho=rho, dialect=dialect)
+    terms = Terms(epsilon=epsilon, delta=delta, rho=rho, dialect=dialect)
     return [
         audit_question(load_config(str(config)), subject, terms, draws=draws or QUESTION_DRAWS, confidence=confidence)
     ]

@@ -110,13 +110,11 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
     was_there = output.exists()
     proposal.save(output, replacing=force)
     try:
-        tables = load(output, create_ledger=True)
+        load(output, create_ledger=True).close()
     except DiscreetError:
         if not was_there:
             output.unlink(missing_ok=True)
         raise
-    for protected in tables.values():
-        protected.close()
 
 
 def _show(proposal: Proposal, output: Path, files: list[Path], table: str | None, *, strict: bool) -> None:

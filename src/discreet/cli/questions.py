@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import counting, working
@@ -10,23 +12,13 @@ from discreet.cli.common.waiting import patiently
 
 
 @reported
-def ask(  # noqa: PLR0913 — each is an option of the command
+@options.offering
+def ask(
     question: options.Question,
     *,
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = None,
-    rho: options.Rho = None,
-    within: options.Within = None,
-    weights: options.Weights = None,
-    limits: options.LimitsOption = None,
-    bounds: options.BoundsOption = None,
-    consistent: options.Consistent = False,
-    cut_off: options.CutOff = False,
-    analyst: options.Analyst = None,
-    confidence: options.Confidence = 0.95,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
-    dialect: options.Dialect = "duckdb",
+    terms: dict[str, Any],
 ) -> None:
     """Answer a question privately, with ±, and pay for it.
 
@@ -38,53 +30,31 @@ def ask(  # noqa: PLR0913 — each is an option of the command
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
 
-    probability(confidence, "confidence")
+    probability(terms["confidence"], "confidence")
     refuse_binary_to_screen(format_)
     inner = explained(question)
     with working("planning"):
         tables = options.opened(config)
-        plan = tables.plan(
-            question if inner is None else inner,
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            within=options.by_column(within),
-            weights=options.by_column(weights),
-            confidence=confidence,
-            limits=options.limits_of(limits),
-            bounds=options.bounds_of(bounds),
-            consistent=consistent,
-            cut_off=cut_off,
-            dialect=dialect,
-        )
+        plan = tables.plan(question if inner is None else inner, **terms)
     if inner is not None:
         show_plan(plan, format_)
     else:
         with counting("reading") as progress:
             patiently(lambda: tables.admissions.first(progress=progress))
         with working("asking"):
-            answer = patiently(lambda: tables.ask(plan, analyst=analyst))
-        show_answer(answer, tables, format_, confidence)
+            answer = patiently(lambda: tables.ask(plan))
+        show_answer(answer, tables, format_, terms["confidence"])
     tables.close()
 
 
 @reported
-def explain(  # noqa: PLR0913 — each is an option of the command
+@options.offering
+def explain(
     question: options.Question,
     *,
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = None,
-    rho: options.Rho = None,
-    within: options.Within = None,
-    weights: options.Weights = None,
-    limits: options.LimitsOption = None,
-    bounds: options.BoundsOption = None,
-    consistent: options.Consistent = False,
-    cut_off: options.CutOff = False,
-    confidence: options.Confidence = 0.95,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
-    dialect: options.Dialect = "duckdb",
+    terms: dict[str, Any],
 ) -> None:
     """Show what a question would cost and the ± to expect; spends nothing, and touches no data.
 
@@ -94,18 +64,5 @@ def explain(  # noqa: PLR0913 — each is an option of the command
     from discreet.query.sql import explained
 
     refuse_binary_to_screen(format_)
-    plan = options.opened(config).plan(
-        explained(question) or question,
-        epsilon=epsilon,
-        delta=delta,
-        rho=rho,
-        within=options.by_column(within),
-        weights=options.by_column(weights),
-        confidence=confidence,
-        limits=options.limits_of(limits),
-        bounds=options.bounds_of(bounds),
-        consistent=consistent,
-        cut_off=cut_off,
-        dialect=dialect,
-    )
+    plan = options.opened(config).plan(explained(question) or question, **terms)
     show_plan(plan, format_)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.errors import DiscreetError
-    from discreet.gateway import Answer, Protected
+    from discreet.gateway import Protected
+    from discreet.results import Answer
 
 WIDTH = 78
 
@@ -185,7 +186,7 @@ def a_private_answer(stage: Stage) -> None:
     ]
     stage.say(
         f"""An analyst sees the private columns only. The ± is for 95 %, and {sum(held)} of these {len(held)} intervals
-        hold the truth. It cost {answer.loss}; {stage.tables.remaining} is left."""
+        hold the truth. It cost {answer.cost}; {stage.tables.remaining} is left."""
     )
 
 
@@ -255,7 +256,7 @@ def the_same_question_again(stage: Stage) -> None:
     before = stage.tables.spent
     answers = [stage.tables.ask(OVER_FORTY, epsilon="0.1") for _ in range(TIMES)]
     different = {answer["n"][0] for answer in answers}
-    price = answers[0].loss
+    price = answers[0].cost
     fresh = 1.96 * (2 / 0.1**2 / TIMES) ** 0.5  # 95 % of a mean of Laplace noise, whose variance is 2/ε²
     stage.show(f"{OVER_FORTY}\n-- at {price}, {TIMES} times")
     budget = stage.tables.dataset.budget

@@ -7,18 +7,14 @@ public facts, and whatever goes wrong afterwards has one outcome, the same for e
 """
 
 from discreet.gateway.admissions import AdmissionReport, Admissions
-from discreet.gateway.answer import Answer
 from discreet.gateway.declaring import DeclaredTable, table
-from discreet.gateway.explanation import Explanation
 from discreet.gateway.opening import admissions_of, inspect, load, protect
 from discreet.gateway.protected import Protected
 
 __all__ = [
     "AdmissionReport",
     "Admissions",
-    "Answer",
     "DeclaredTable",
-    "Explanation",
     "Protected",
     "admissions_of",
     "inspect",

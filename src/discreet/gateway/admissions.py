@@ -20,10 +20,10 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.engine import open_engine
-from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
+from discreet.errors import AccountClosed, DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
 from discreet.gateway.current import Current, groups_read
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
@@ -60,6 +60,22 @@ class AdmissionReport:
     tables: Mapping[str, Mapping[str, Any]]
     problem: str = ""
     groups: Mapping[str, int] = field(default_factory=dict)
+
+
+class _AfterClose:
+    """Stands where something was before it was closed: whatever is asked of it is refused."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse it.
+
+        Raises:
+            AccountClosed: always, but for what Python itself looks for.
+        """
+        raise AttributeError(name) if name.startswith("__") else AccountClosed
+
+
+AFTER_CLOSE: Any = _AfterClose()
+"""What is put in the place of a closed account, ledger or index."""
 
 
 class Admissions:
@@ -217,6 +233,7 @@ class Admissions:
         """
         tables: dict[str, Mapping[str, Any]] = {}
         with self._turn:
+            self._account.admitted()  # refused after close, when tables in memory are gone
             for each in self._groups(group):
                 with TemporaryDirectory(prefix="discreet-") as folder:
                     tables |= self._read(each, Path(folder), progress, at_most_unreadable).report
@@ -234,9 +251,11 @@ class Admissions:
         return [problem for admitted in found if admitted is not None for problem in self._damaged(admitted)]
 
     def close(self) -> None:
-        """Let go of the versions in force."""
+        """Let go of the versions in force, and of tables in memory. Questions that still run are answered."""
         with self._turn:
             self._current = None
+            self._data, self._memory = {}, {}
+            self._account = AFTER_CLOSE
 
     def _groups(self, group: str | None) -> tuple[str, ...]:
         """The one refresh group that is named, or all."""

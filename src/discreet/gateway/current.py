@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from discreet.engine import Engine
 from discreet.query.planner import Plan
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from discreet.ledger import Admitted
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, weakref_slot=True)
 class Current:
-    """The versions in force, open for questions.
+    """The versions in force, open for questions; its engine is closed once nothing holds it, no question either.
 
     Args:
         admitted: as the ledger has them, by refresh group.
@@ -29,6 +30,10 @@ class Current:
     engine: Engine
     snapshot: Snapshot
     locks: tuple[Lock, ...]
+
+    def __post_init__(self) -> None:
+        """See to it that the engine lets go of its sessions, and of tables in memory."""
+        finalize(self, self.engine.close).atexit = False
 
     @property
     def version(self) -> int:

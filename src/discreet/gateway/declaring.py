@@ -179,7 +179,12 @@ def _column(column: Column, declaration: Declaration, source: Source) -> Column:
     look. So there the declaration alone says what kind a column is, and without one it is text.
     """
     if isinstance(declaration, Column):
-        return declaration
+        if declaration.name.casefold() not in {"", column.name.casefold()}:
+            raise InvalidArgument(
+                f"column {column.name!r} is declared as one called {declaration.name!r}",
+                hint="a column's name is said once: Column(kind=…)",
+            )
+        return replace(declaration, name=column.name)
     kind = column.kind
     if source.is_untyped:
         kind = Kind.TEXT if declaration is None else kind_of(declaration)

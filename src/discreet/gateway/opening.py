@@ -40,7 +40,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
 
     Columns that aren't mentioned may be used too, as their schema has them, but a sum needs bounds and public groups
     need keys; where a table stays in place, only those that are mentioned. A CSV file has no schema: there, what isn't
-    declared is text, bounds in whole numbers declare whole numbers, and `Column(name=…, kind=Kind.REAL, bounds=…)` says
+    declared is text, bounds in whole numbers declare whole numbers, and `Column(kind=Kind.REAL, bounds=…)` says
     what bounds alone can't. Everything declared is taken as public, so it must come from knowledge of what the columns
     mean.
 
@@ -168,7 +168,7 @@ def _needed(unit: Unit | None) -> Unit:
     return unit
 
 
-def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> dict[str, Protected]:
+def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> Protected:
     """Open the tables of a configuration file.
 
     Args:
@@ -177,16 +177,13 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
             takes the memory of what was spent with it.
 
     Returns:
-        The private tables by name. They share one account, and whichever is taken, questions may name them all, and
-        the public ones beside.
+        The tables behind their one account. `load()["census"]` is the same, and checks that there is such a table.
 
     Raises:
         ConfigError: the file can't be read; the message names the key.
         LedgerMissing: the ledger isn't there, and `create_ledger` is off.
     """
-    dataset = load_config(path)
-    protected = _open(dataset, {}, create_ledger=create_ledger)
-    return {table.name: protected for table in dataset.private}
+    return _open(load_config(path), {}, create_ledger=create_ledger)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
@@ -13,20 +14,17 @@ from discreet.errors import (
     InvalidArgument,
     QueryError,
 )
-from discreet.exact import Rationalizable
-from discreet.gateway.admissions import AdmissionReport, Admissions
-from discreet.gateway.answer import Answer
-from discreet.gateway.answering import Answering
+from discreet.gateway.admissions import AFTER_CLOSE, AdmissionReport, Admissions
+from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload, make_workload
-from discreet.gateway.asked import Asked
-from discreet.gateway.explanation import Explanation
-from discreet.gateway.reuse import Remade, Shelf
-from discreet.gateway.terms import AskTerms, PlanTerms
-from discreet.gateway.together import Desk
-from discreet.gateway.tuning import tuned
-from discreet.privacy import Bounds, Limits
+from discreet.gateway.execute import execute
+from discreet.gateway.outcome import StoredRequest, bundles_of
+from discreet.gateway.reuse import Remade, ReuseIndex
+from discreet.gateway.tuning import Tuned, tuned
+from discreet.privacy import Bounds
 from discreet.query import ir
-from discreet.query.planner import CONFIDENCE, Auto, Plan, Request, Within, known, make_plan, rebound
+from discreet.query.planner import Auto, Plan, Request, Terms, known, make_plan, rebound, taking_terms
+from discreet.results import Answer
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
@@ -40,7 +38,8 @@ Frame: TypeAlias = Any
 class Protected:
     """Private tables behind their account: what an analyst is given.
 
-    Made by `protect` and `load`. Planning reads public facts only; asking reserves the cost, runs, and releases.
+    Made by `protect` and `load`. Planning reads public facts only; asking reserves the cost, runs, and releases. Use it
+    in a `with` statement, or close it.
 
     Args:
         dataset: what is public about the tables.
@@ -55,7 +54,7 @@ class Protected:
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
-        self._shelf = Shelf(account, self._remade)
+        self._index = ReuseIndex(account, self._remade)
 
     @property
     def tables(self) -> Mapping[str, Frame]:
@@ -79,28 +78,29 @@ class Protected:
             raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
         return self.tables[names[0]]
 
-    @overload
-    def plan(self, question: list[str | Frame], **terms: Unpack[PlanTerms]) -> Workload: ...
+    __iter__ = None  # it is no list of tables, though `[]` takes their names
+
+    def __getitem__(self, name: str) -> Self:
+        """These tables, if one of the private ones has this name: they share one account.
+
+        Raises:
+            InvalidArgument: none has.
+        """
+        names = [table.name for table in self.dataset.private]
+        if name not in names:
+            raise InvalidArgument(
+                f"there is no private table {str(name)[:70]!r} here", hint=f"there are {', '.join(names)}"
+            )
+        return self
 
     @overload
-    def plan(self, question: str | Frame, **terms: Unpack[PlanTerms]) -> Plan: ...
+    def plan(self, question: list[str | Frame], **terms: Unpack[Terms]) -> Workload: ...
 
-    def plan(  # noqa: PLR0913 — what an analyst may offer, each by name
-        self,
-        question: str | Frame | list[str | Frame],
-        *,
-        epsilon: Rationalizable | None = None,
-        delta: Rationalizable | None = None,
-        rho: Rationalizable | None = None,
-        within: Within | None = None,
-        weights: Mapping[str, Rationalizable] | None = None,
-        confidence: Rationalizable = CONFIDENCE,
-        limits: Limits | Auto | None = None,
-        bounds: Mapping[str, Bounds | Auto] | None = None,
-        consistent: bool = False,
-        cut_off: bool = False,
-        dialect: str = "duckdb",
-    ) -> Plan | Workload:
+    @overload
+    def plan(self, question: str | Frame, **terms: Unpack[Terms]) -> Plan: ...
+
+    @taking_terms
+    def plan(self, question: str | Frame | list[str | Frame], **terms: Unpack[Terms]) -> Plan | Workload:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
@@ -108,124 +108,60 @@ class Protected:
         less noise; if that is zCDP, the account is charged with a sum of ε that is above the offer.
 
         What a question offers in its own words, by `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, …)`, is added
-        to the arguments, and may not contradict them.
+        to the terms, and may not contradict them.
 
         Args:
             question: one SELECT, or an Ibis expression made of `tables`; or a list of them.
-            epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
-            delta: offer for the private selection of groups; needed only where their keys aren't public.
-            rho: the same as `epsilon`, for Gaussian noise.
-            within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it:
-                a number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages,
-                variances and ratios is meant in a group of 1,000 rows.
-            weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that
-                the worst error, times its weight, is least.
-            confidence: at which errors are announced, and `within` is meant.
-            limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off
-                more and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of
-                how much units contribute, by which the limits are chosen that err least; the answer then says which,
-                and about how much they cut off.
-            bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`.
-                "auto": another tenth of the offer goes into how many units have values how large, by which bounds are
-                chosen that hold nearly all; the answer says which.
-            consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each
-                row of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out
-                what they don't.
-            cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
-                bounds move values that are added up; for a tenth of the offer.
-            dialect: of the question, as sqlglot names it.
+            terms: what is offered for it: `epsilon`, `delta`, `rho`, `within`, `weights`, `confidence`, `limits`,
+                `bounds`, `consistent`, `cut_off`, `dialect` and `analyst`, as `Terms` says.
 
         Raises:
             QueryError: the question is refused; the message says why, where, and what would do.
-            InvalidArgument: a number out of range.
+            InvalidArgument: a number out of range, or an unknown term.
         """
-        from discreet.query.planner import Offer
         from discreet.query.sql import options, written
 
+        request = Request.read(terms)
         if isinstance(question, list):
-            request = Request.of(
-                epsilon=epsilon,
-                delta=delta,
-                rho=rho,
-                within=within,
-                weights=weights,
-                confidence=confidence,
-                limits=limits,
-                bounds=bounds,
-                consistent=consistent,
-            )
-            if cut_off:
-                raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
-            return self._workload([written(each, dialect) for each in question], request)
-        text, dialect = written(question, dialect)
-        dataset = self._bounded(tuple((bounds or {}).items()))
+            return self._workload([written(each, request.dialect) for each in question], request.checked())
+        text, dialect = written(question, request.dialect)
+        dataset = self._bounded(request.bounds)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
-        said = Offer(epsilon=epsilon, delta=delta, rho=rho, limits=limits).with_options(options(text, dialect), asked)
-        request = Request.of(
-            epsilon=said.epsilon,
-            delta=said.delta,
-            rho=said.rho,
-            within=within,
-            weights=weights,
-            confidence=confidence,
-            limits=said.limits,
-            bounds=bounds,
-            consistent=consistent,
-            cut_off=cut_off,
-        )
-        return make_plan(asked, request, dataset)
+        return make_plan(asked, request.with_options(options(text, dialect), asked).checked(), dataset)
 
     @overload
-    def ask(self, question: Workload, *, analyst: str | None = None) -> list[Answer]: ...
+    def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
 
     @overload
-    def ask(self, question: list[str | Frame], **terms: Unpack[AskTerms]) -> list[Answer]: ...
+    def ask(
+        self, question: list[str | Frame], *, version: int | None = None, **terms: Unpack[Terms]
+    ) -> list[Answer]: ...
 
     @overload
-    def ask(self, question: str | Frame | Plan, **terms: Unpack[AskTerms]) -> Answer: ...
+    def ask(self, question: str | Frame | Plan, *, version: int | None = None, **terms: Unpack[Terms]) -> Answer: ...
 
-    def ask(  # noqa: PLR0913 — what an analyst may offer, each by name
+    @taking_terms
+    def ask(
         self,
         question: str | Frame | Plan | Workload | list[str | Frame],
         *,
-        epsilon: Rationalizable | None = None,
-        delta: Rationalizable | None = None,
-        rho: Rationalizable | None = None,
-        within: Within | None = None,
-        weights: Mapping[str, Rationalizable] | None = None,
-        confidence: Rationalizable = CONFIDENCE,
-        limits: Limits | Auto | None = None,
-        bounds: Mapping[str, Bounds | Auto] | None = None,
-        consistent: bool = False,
-        cut_off: bool = False,
-        dialect: str = "duckdb",
-        analyst: str | None = None,
         version: int | None = None,
+        **terms: Unpack[Terms],
     ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan.
 
         The same question, at the same cost, of the same data gives the same answer and costs nothing again; so does a
         question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
-        that begins with EXPLAIN gives an `Explanation` instead, the plan in words, at no cost. Of a workload all
-        questions are answered, or none; one debit pays for all. What is asked first, where limits or bounds are "auto"
-        or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is refused then: another
-        analyst may have spent the rest meanwhile.
+        that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
+
+        Of a workload all questions are answered, or none; one debit pays for all. What is asked first, where limits or
+        bounds are "auto" or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is
+        refused then: another analyst may have spent the rest meanwhile.
 
         Args:
             question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.
-            epsilon: see `plan`; so for all that follows, but for `analyst`.
-            delta: as above.
-            rho: as above.
-            within: as above.
-            weights: as above.
-            confidence: as above.
-            limits: as above.
-            bounds: as above.
-            consistent: as above.
-            cut_off: as above.
-            dialect: as above.
-            analyst: who asks, where analysts have budgets of their own.
             version: of the account: an earlier one, whose stored answers can still be read, for nothing.
+            terms: what is offered for it, as for `plan`. A plan has its own, so with one only `analyst` may be said.
 
         Raises:
             QueryError: the question is refused; nothing is charged.
@@ -234,47 +170,31 @@ class Protected:
             SnapshotError: the tables aren't there as they were admitted; nothing is charged.
             SourceError: nothing was admitted yet, and a source can't be read; nothing is charged.
             EngineUnavailable: the engine can't be started, or can't do what the question takes; nothing is charged.
-            InvalidArgument: no answer is stored for that version.
+            InvalidArgument: no answer is stored for that version; or as for `plan`.
             QuestionFailed: something went wrong afterwards; the cost stays spent.
         """
         from discreet.query.sql import explained
 
         inner = explained(question) if isinstance(question, str) else None
-        plan = (
-            self._made_again(question)
-            if isinstance(question, Plan | Workload)
-            else self.plan(
-                question if inner is None else inner,
-                epsilon=epsilon,
-                delta=delta,
-                rho=rho,
-                within=within,
-                weights=weights,
-                confidence=confidence,
-                limits=limits,
-                bounds=bounds,
-                consistent=consistent,
-                cut_off=cut_off,
-                dialect=dialect,
-            )
-        )
+        plan: Plan | Workload
+        if isinstance(question, Plan | Workload):
+            analyst = _analyst_of(question, terms)
+            plan = self._made_again(question)
+        else:
+            plan = self.plan(question if inner is None else inner, **terms)
+            analyst = plan.request.analyst
         if inner is not None and isinstance(plan, Plan):
-            return Explanation(plan)  # type: ignore[return-value]  # whoever writes EXPLAIN knows; an Answer has all its parts
+            return explanation_of(plan)
         self._admit(analyst)
         if version is not None:
             return self._earlier(plan, version)
         current = self._admissions.current()
+        carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
         if isinstance(plan, Workload):
-            return Desk(self._account, current).ask(plan, analyst)
-        answering = Answering(self._account, current, self._shelf, analyst)
-        if not plan.profiles:
-            answer = answering.ask(plan)
-            if not answer.reused:
-                self._shelf.remember(plan)
-            return answer
-        if not all(map(answering.is_stored, plan.profiles)):
+            return answers_of(plan, carry_out(plan))
+        if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return tuned(plan, answering.ask, self._again)
+        return answer_of(tuned(plan, carry_out, self._again))
 
     def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.
@@ -300,17 +220,15 @@ class Protected:
         """The versions of the tables, for the custodian: to admit them with conditions, on a schedule, or on trial."""
         return self._admissions
 
-    def _earlier(self, plan: Plan | Workload, version: int) -> Answer:
-        """The answer to a question that was stored for a version of the tables, or that follows from such."""
-        found = None
-        if isinstance(plan, Plan):
-            found = self._shelf.answer(plan, self._admissions.version_at(version, plan))
+    def _earlier(self, question: Plan | Workload, version: int) -> Answer | list[Answer]:
+        """What was stored for a version of the tables, or follows from such."""
+        found = self._index.find(question, self._admissions.version_at(version, *bundles_of(question)))
         if found is None:
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return found
+        return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
 
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
@@ -335,6 +253,8 @@ class Protected:
         """Questions, each with its dialect, planned together."""
         from discreet.query.sql import Options, options
 
+        if request.cut_off:
+            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
         if any(options(text, dialect) != Options() for text, dialect in questions):
             raise InvalidArgument(
                 "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
@@ -357,7 +277,7 @@ class Protected:
             )
         return made
 
-    def _remade(self, asked: Asked) -> Remade | None:
+    def _remade(self, asked: StoredRequest) -> Remade | None:
         """What was asked before, planned as it would be now; None if it wouldn't."""
         try:
             if asked.together:
@@ -371,9 +291,16 @@ class Protected:
         return plan.digest, (plan,)
 
     def close(self) -> None:
-        """Let go of the tables and of the ledger."""
+        """Let go of the tables, of the engine's sessions and of the ledger's connection.
+
+        Questions that other threads still wait for are answered. After that, `plan` and `tables` work, which need
+        nothing but what is public, and everything else is an `AccountClosed`. Closing twice is no error.
+        """
+        if self._ledger is AFTER_CLOSE:
+            return
         self._admissions.close()
         self._ledger.close()
+        self._ledger = self._account = self._index = self._admissions = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -403,7 +330,7 @@ class Protected:
         """What one analyst's questions have cost."""
         return self._account.spent(analyst)
 
-    def remaining_for(self, analyst: str) -> Remaining:
+    def remaining_by(self, analyst: str) -> Remaining:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 
@@ -418,3 +345,18 @@ class Protected:
             kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
         """
         return self._ledger.verify(kept=kept)
+
+
+def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:
+    """Who carries out a plan: whoever is named now, or was when it was made.
+
+    Raises:
+        InvalidArgument: other terms are given; they would change nothing.
+    """
+    said = Request.read(terms)
+    if replace(said, analyst=None) != Request():
+        raise InvalidArgument(
+            f"a plan has its own terms, so {', '.join(sorted(terms.keys() - {'analyst'}))} would change nothing",
+            hint="plan the question again, with these terms",
+        )
+    return plan.request.analyst if said.analyst is None else said.analyst

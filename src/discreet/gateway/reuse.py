@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet.gateway.answer import Answer, groups_from_json, groups_to_json
-from discreet.gateway.answers import Group, Released, conditions, derive, held, least, topic, wanted
-from discreet.gateway.asked import Asked
+from discreet.gateway.answers import Released, Workload, conditions, derive, reuse_key, wanted
+from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of, groups_from_json, parts_of
 from discreet.query.planner import Plan
+from discreet.results import Cost, certificate
 
 if TYPE_CHECKING:
     from discreet.ledger import Account
@@ -29,54 +28,63 @@ Remade = tuple[str, Sequence[Plan]]
 """A digest, and the plans whose groups were released under it."""
 
 
-class Shelf:
-    """The answers of an account, for whoever asks the same again, or what follows from them.
+class ReuseIndex:
+    """The outcomes of an account, for those who ask the same again, or what follows from them.
 
-    Guarantee: an answer is used only with the plan that the rules make of what was asked, and only if that plan has
-    the digest under which the answer was paid for.
+    Guarantee: an outcome is used only with the plans that the rules make of what was asked, and only if they have the
+    digest under which it was paid for.
 
     Args:
         account: where they are kept.
         remake: from what was asked to the plans, as the rules make them now; None where they don't.
     """
 
-    def __init__(self, account: Account, remake: Callable[[Asked], Remade | None]) -> None:
+    def __init__(self, account: Account, remake: Callable[[StoredRequest], Remade | None]) -> None:
         """Start with no plans remembered."""
         self._account = account
         self._remake = remake
         self._made: OrderedDict[str, Sequence[Plan]] = OrderedDict()
 
-    def answer(self, plan: Plan, version: int) -> Answer | None:
-        """The stored answer to a question, or one that follows from others of the same data; None if there is none.
+    def find(self, question: Plan | Workload, version: int) -> Outcome | None:
+        """The stored outcome of a question, or one that follows from others of the same data; None if there is none.
+
+        A workload's own is looked for, and no other: what it would follow from is rarely there for all of it.
 
         Args:
-            plan: of the question.
+            question: as it is paid for.
             version: of the data.
         """
-        known = self._account.about(topic_of(plan), version, _MOST_READ, asked=plan.digest)
-        if known and known[0].question == plan.digest:
-            return answer_of(plan, known[0])
-        return None if plan.profiles else self._derived(plan, version, known)
+        if isinstance(question, Workload):
+            stored = self._account.stored(question.digest, version)
+            return None if stored is None else Outcome.stored(question.bundles, stored)
+        known = self._account.about(reuse_key(question.question.source), version, _MOST_READ, asked=question.digest)
+        if known and known[0].question == question.digest:
+            return Outcome.stored((question,), known[0])
+        return None if question.profiles else self._derived(question, version, known)
 
-    def _derived(self, plan: Plan, version: int, known: Sequence[Stored]) -> Answer | None:
-        """The answer to a question that follows from others."""
+    def holds(self, plan: Plan, version: int) -> bool:
+        """Whether a question was answered itself, of that version."""
+        return self._account.stored(plan.digest, version) is not None
+
+    def _derived(self, plan: Plan, version: int, known: Sequence[Stored]) -> Outcome | None:
+        """The outcome of a question that follows from others."""
         served = list(self._released(plan, known))
         found = derive(plan, [one for _, one in served])
         if found is None:
             return None
         certificates = {one.entry: stored.certificate for stored, one in served}
-        return Answer(
-            plan=found.plan,
-            groups=found.groups(),
+        return Outcome(
+            plans=(found.plan,),
+            groups=[found.groups()],
             certificate=_certificate(plan, version, [certificates[entry] for entry in found.entries]),
             entry=found.entries[0],
             reused=True,
             origin=found.entries,
         )
 
-    def remember(self, plan: Plan) -> None:
-        """Note the plan of a question that was just answered, so that it needn't be made again."""
-        self._keep(plan.digest, (plan,))
+    def remember(self, question: Plan | Workload) -> None:
+        """Note the plans of a question that was just answered, so that they needn't be made again."""
+        self._keep(question.digest, bundles_of(question))
 
     def _released(self, plan: Plan, known: Sequence[Stored]) -> Iterator[tuple[Stored, Released]]:
         """The levels of the answers that may serve."""
@@ -88,7 +96,7 @@ class Shelf:
                 continue
             plans = self._plans(stored)
             made += 1
-            for each, released in zip(plans, _parts(stored, len(plans)), strict=True):
+            for each, released in zip(plans, parts_of(stored) if plans else (), strict=True):
                 groups = groups_from_json(released["groups"])
                 for number, level in enumerate(each.levels):
                     own = [group for group in groups if group.level == number]
@@ -97,7 +105,7 @@ class Shelf:
     def _plans(self, stored: Stored) -> Sequence[Plan]:
         """The plans of an answer, made again; none if the rules make others now."""
         if stored.question not in self._made:
-            asked = Asked.from_json(stored.answer.get("asked"))
+            asked = StoredRequest.from_json(stored.answer.get("asked"))
             made = None if asked is None else self._remake(asked)
             self._keep(stored.question, made[1] if made is not None and made[0] == stored.question else ())
         return self._made[stored.question]
@@ -109,48 +117,6 @@ class Shelf:
             self._made.popitem(last=False)
 
 
-def answer_of(plan: Plan, stored: Stored) -> Answer:
-    """A stored answer."""
-    return Answer(
-        plan=plan,
-        groups=groups_from_json(stored.answer["groups"]),
-        certificate=stored.certificate,
-        entry=stored.entry,
-        reused=True,
-    )
-
-
-def topic_of(plan: Plan) -> str:
-    """What a question is about: equal for questions of which one may follow from the other."""
-    return topic(plan.question.source)
-
-
-def recorded(plan: Plan, groups: Sequence[Group]) -> dict[str, object]:
-    """An answer as it is stored, with all that is needed to let others follow from it."""
-    question = plan.question
-    asked = Asked(questions=((question.text, question.dialect),), request=plan.request, together=False)
-    filtered = frozenset[str].intersection(*(conditions(level.draft) for level in plan.levels))
-    return {
-        "groups": groups_to_json(groups),
-        "asked": asked.to_json(),
-        "holds": holding([plan]),
-        "filters": sorted(filtered),
-    }
-
-
-def holding(plans: Sequence[Plan]) -> dict[str, float]:
-    """What an answer holds, each with its error, for a first look."""
-    return least(held(level.draft) for plan in plans for level in plan.levels)
-
-
-def _parts(stored: Stored, number: int) -> Sequence[Mapping[str, Any]]:
-    """What was released for each plan."""
-    if not number:
-        return ()
-    parts: Sequence[Mapping[str, Any]] = stored.answer.get("parts") or [stored.answer]
-    return parts
-
-
 def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], stored: Stored) -> bool:
     """Whether some part of an answer means what a question needs, errs little enough, and isn't of fewer rows."""
     holds, filters = stored.answer.get("holds"), stored.answer.get("filters", [])
@@ -160,5 +126,14 @@ def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], st
 
 
 def _certificate(plan: Plan, version: int, origins: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """What vouches for an answer that follows from others: their certificates."""
-    return {"text": plan.question.text.strip(), "data_version": version, "follows_from": deepcopy(list(origins))}
+    """What vouches for an answer that follows from others: their certificates. It cost nothing, and has no plan."""
+    return certificate(
+        text=plan.text,
+        analyst=None,  # nobody is charged for it
+        version=version,
+        entry=None,
+        questions=[plan.canonical],
+        plans=[],
+        cost=Cost().to_json(),
+        follows_from=origins,
+    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 
-from discreet.gateway.answer import Answer
 from discreet.gateway.answers import Group
+from discreet.gateway.outcome import Outcome
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
@@ -18,7 +18,6 @@ from discreet.query.planner import (
     ENDS,
     SHARE,
     STEPS,
-    CutOff,
     Draft,
     Plan,
     Profile,
@@ -30,41 +29,67 @@ from discreet.query.planner import (
     moved,
     named,
 )
+from discreet.results import CutOff, Moved
 
 
-def tuned(plan: Plan, ask: Callable[[Plan], Answer], again: Callable[[Plan, Request], Plan]) -> Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuned:
+    """What was released for a question, with what was asked first, so that limits and bounds could be chosen.
+
+    Args:
+        outcome: of the question itself.
+        before: the profiles that were asked first.
+        cut_off: what limits cut off, where it was measured.
+        moved: what bounds move, by column, where it was measured.
+        bounds: of columns, where they were chosen privately.
+    """
+
+    outcome: Outcome
+    before: tuple[Plan, ...] = ()
+    cut_off: CutOff[Limits] | None = None
+    moved: tuple[Moved[Bounds], ...] = ()
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+
+def tuned(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Request], Plan]) -> Tuned:
     """Ask the profiles first, choose, and ask the question with what is left of the offer.
 
     Args:
-        plan: with profiles.
-        ask: looks for a stored answer, or pays for a new one.
+        plan: of the question; without profiles, it is asked as it is.
+        ask: looks for a stored outcome, or pays for a new one.
         again: plans the same question for another request.
     """
     unknown = plan.request.unknown_bounds
     if not unknown:
-        return _limited(plan, ask, again)
+        return _limited(plan, ask, again) if plan.profiles else Tuned(outcome=ask(plan))
     spans = plan.profiles[: 2 * len(unknown)]
-    bounds = _bounds(plan, [(asked, ask(asked).groups) for asked in spans])
+    bounds = _bounds(plan, [(asked, _groups_of(ask(asked))) for asked in spans])
     wanted = {**dict(plan.request.bounds), **bounds}
     rest = again(plan, replace(plan.request.left(SHARE), bounds=tuple(sorted(wanted.items()))))
-    answer = _limited(rest, ask, again) if rest.profiles else ask(rest)
-    return replace(answer, bounds=bounds, before=(*spans, *answer.before))
+    found = _limited(rest, ask, again) if rest.profiles else Tuned(outcome=ask(rest))
+    return replace(found, bounds=bounds, before=(*spans, *found.before))
 
 
-def _limited(plan: Plan, ask: Callable[[Plan], Answer], again: Callable[[Plan, Request], Plan]) -> Answer:
+def _limited(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Request], Plan]) -> Tuned:
     """Choose limits, unless they are given, say what bounds move, and ask."""
     bounded = bounded_columns(plan.question) if plan.request.cut_off else []
-    profiles = [(profile, ask(profile).groups) for profile in plan.profiles]
+    profiles = [(profile, _groups_of(ask(profile))) for profile in plan.profiles]
     number = len(profiles) - len(bounded)
     cut_off = _cut_off(plan, profiles[:number]) if number else None
     chosen = None if cut_off is None else cut_off.limits
     limits = chosen if plan.request.limits == "auto" else plan.request.limits
-    answer = ask(again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False)))
+    outcome = ask(again(plan, replace(plan.request.left(SHARE), limits=limits, cut_off=False)))
     found = tuple(
         moved(table, column, _classes(asked, groups, CLASSES), _deviation(asked.levels[0].draft.noises[0]))
         for (table, column), (asked, groups) in zip(bounded, profiles[number:], strict=True)
     )
-    return replace(answer, cut_off=cut_off, moved=found, before=plan.profiles)
+    return Tuned(outcome=outcome, before=plan.profiles, cut_off=cut_off, moved=found)
+
+
+def _groups_of(outcome: Outcome) -> Sequence[Group]:
+    """What was released of one plan."""
+    (groups,) = outcome.groups
+    return groups
 
 
 def _bounds(plan: Plan, spans: Sequence[tuple[Plan, Sequence[Group]]]) -> Mapping[str, Bounds]:
@@ -86,7 +111,7 @@ def _price(draft: Draft) -> float:
     return float(weight * max(len(draft.measures), 1) / epsilon)
 
 
-def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff:
+def _cut_off(plan: Plan, profiles: Sequence[tuple[Plan, Sequence[Group]]]) -> CutOff[Limits]:
     """The limits that err least, by what the profiles say, or those in force; and what they cut off."""
     draft = plan.levels[0].draft
     read = [

@@ -222,8 +222,8 @@ def gaussian(  # noqa: PLR0913 — the parameters of two ways to state a guarant
 def exponential(
     options: Iterable[Any],
     scores: Numbers | Any,  # noqa: ANN401 — arrays and series of any library that has tolist()
-    sensitivity: Rationalizable = 1,
-    epsilon: Rationalizable = 1,
+    sensitivity: Rationalizable,
+    epsilon: Rationalizable,
     *,
     monotone: bool = False,
 ) -> Choice:
@@ -249,7 +249,7 @@ def exponential(
     Source: McSherry, Talwar (2007), Theorem 6; Dwork, Roth (2014), Section 3.4.
 
     Examples:
-        >>> flavour = exponential(["lemon", "mint", "vanilla"], [120, 3, 40], epsilon=2, monotone=True)
+        >>> flavour = exponential(["lemon", "mint", "vanilla"], [120, 3, 40], sensitivity=1, epsilon=2, monotone=True)
         >>> flavour.value, print(flavour.loss)
         ε = 2
         ('lemon', None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -158,18 +159,15 @@ def test_a_leaky_gateway_is_caught() -> None:
 
 def test_a_gateway_that_forgets_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real one, made to draw anew whenever it gives a stored answer."""
-    from discreet.gateway import answer as room
-
     with gateway(tmp_path) as protected:
         plain, noise = type(protected).ask, Bare(exact(), epsilon="0.5").mechanism
 
-        def forgetful(self: dp.Protected, question: str, **terms: object) -> room.Answer:
+        def forgetful(self: dp.Protected, question: str, **terms: object) -> dp.Answer:
             """Draw fresh noise for what was paid for before."""
             answer = plain(self, question, **terms)  # type: ignore[call-overload]  # as it was called
             if answer.reused:
-                (group,) = answer.groups
-                noisy = dict(zip(group.noisy, noise.release(list(group.noisy.values())), strict=True))
-                object.__setattr__(answer, "groups", [type(group)(group.key, noisy, group.level)])
+                columns = [replace(one, values=tuple(noise.release(list(one.values)))) for one in answer.columns]
+                return replace(answer, columns=tuple(columns))
             return answer
 
         monkeypatch.setattr(type(protected), "ask", forgetful)

@@ -17,8 +17,8 @@ import pytest
 
 from discreet.engine import ExactResult
 from discreet.errors import TooManyGroups, Unsupported
-from discreet.gateway.answer import groups_from_json, groups_to_json
 from discreet.gateway.answers import Group, arrange, interval
+from discreet.gateway.outcome import groups_from_json, groups_to_json
 from discreet.gateway.release import release
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
 from discreet.query.planner import Draft, Level, Request, make_plan

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import AccuracyUnreachable, DiscreetError, InvalidArgument, UnknownColumn, Unsupported
 from discreet.privacy import ADD_REMOVE, Budget, Limits
-from discreet.query.planner import Draft, Plan, Request, Wish, make_plan
+from discreet.query.planner import Accuracy, Draft, Plan, Request, make_plan
 from discreet.query.planner.accuracy import expected_errors
 from discreet.query.planner.allocation import split
 from discreet.query.planner.noise_calibration import _with_noise
-from discreet.query.planner.request import read_within
+from discreet.query.planner.wanted_accuracy import read_within
 from discreet.query.sql import question
 from discreet.tables import Dataset
 from support.asked import TABLES
@@ -39,7 +39,7 @@ COLUMNS = [
     "COVAR_POP(age, income)",
     "SUM(age) / SUM(share)",
 ]
-WISHES: list[dict[str, Any]] = [
+ACCURACIES: list[dict[str, Any]] = [
     {"n": 20},
     {"mean": 1},
     {"n": "5%@1000", "mean": ("2%", 40), "total": 500_000},
@@ -60,9 +60,9 @@ def errors(made: Plan) -> dict[str, float]:
     return {one.column: one.error for one in made.expected if one.error is not None}
 
 
-def width(wish: Any) -> float:
-    """A wish as a number."""
-    found = Wish.of(wish).half_width(Fraction(0))
+def width(said: Any) -> float:
+    """A said as a number."""
+    found = Accuracy.of(said).half_width(Fraction(0))
     assert found is not None
     return float(found)
 
@@ -76,8 +76,8 @@ def paid(made: Plan) -> Fraction:
 
 
 @OFFERS
-@pytest.mark.parametrize("within", WISHES, ids=str)
-def test_wishes_are_met_at_the_least_cost(within: dict[str, Any], cap: dict[str, Any]) -> None:
+@pytest.mark.parametrize("within", ACCURACIES, ids=str)
+def test_accuracies_are_met_at_the_least_cost(within: dict[str, Any], cap: dict[str, Any]) -> None:
     """Every column is within its width; at 2 % less of everything, one isn't."""
     if "*" in within:
         sql, within = "SELECT COUNT(*) AS n, SUM(age) AS total FROM people", within | {}
@@ -87,10 +87,10 @@ def test_wishes_are_met_at_the_least_cost(within: dict[str, Any], cap: dict[str,
     found = errors(made)
     wanted = {name: width(within.get(name, within.get("*"))) for name in found if {name, "*"} & within.keys()}
     assert wanted
-    assert all(found[name] <= wish for name, wish in wanted.items())
+    assert all(found[name] <= said for name, said in wanted.items())
     cheaper = {"rho": paid(made) * Fraction(96, 100)} if cap else {"epsilon": paid(made) * Fraction(98, 100)}
     less = plan(sql, within=within, **cheaper)
-    assert any(errors(less)[name] > wish for name, wish in wanted.items())
+    assert any(errors(less)[name] > said for name, said in wanted.items())
     assert [one.column for one in less.expected if one.wanted is not None]
     assert "this is the best that" in less.explain()
 
@@ -105,7 +105,7 @@ def test_a_cap_that_is_enough_is_not_used_up(cap: dict[str, Any]) -> None:
     poor = plan(MANY, within={"n": 20, "mean": 1}, **({"rho": "1e-6"} if cap else {"epsilon": "1e-3"}))
     assert paid(poor) == pytest.approx(1e-6 if cap else 1e-3, rel=1e-6)
     missed = {one.column: one for one in poor.expected if one.wanted is not None}
-    factors = [(missed[name].error or 0) / wish for name, wish in [("n", 20), ("mean", 1)]]
+    factors = [(missed[name].error or 0) / said for name, said in [("n", 20), ("mean", 1)]]
     assert factors[0] == pytest.approx(factors[1], rel=0.1)  # one factor for all, but for the model of the split
 
 
@@ -261,12 +261,12 @@ def test_requests_are_checked(offer: dict[str, Any]) -> None:
         Request.of(**offer)
 
 
-def test_wishes_are_read_in_all_their_forms() -> None:
+def test_accuracies_are_read_in_all_their_forms() -> None:
     """Numbers, percentages, percentages from a size on; for all columns or by name."""
-    assert read_within(50) == read_within("50") == (("*", Wish(width=Fraction(50))),)
+    assert read_within(50) == read_within("50") == (("*", Accuracy(width=Fraction(50))),)
     assert read_within({"a": " 5 % @ 1000 "}) == read_within({"a": ("5%", 1000)})
     assert read_within({"a": "0.5%"})[0][1].part == Fraction(1, 200)
-    assert [str(Wish.of(wish)) for wish in (50, "2%", ("5%", 1000))] == [
+    assert [str(Accuracy.of(said)) for said in (50, "2%", ("5%", 1000))] == [
         "± 50",
         "± 2 %",
         "± 5 % of values of at least 1,000",

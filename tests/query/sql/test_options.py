@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, TypeMismatch, Unsupported
 from discreet.privacy import Limits
 from discreet.query.ir import canonical
-from discreet.query.planner import Offer
+from discreet.query.planner import Request
 from discreet.query.sql import Strategy, options, question
 from support.asked import TABLES
 
@@ -127,16 +127,16 @@ def test_public_groups_are_public() -> None:
         question(f"{clause} education, COUNT(*) FROM people GROUP BY education", TABLES)
 
 
-def _offer(inside: str, rows: str = "visits", **beside: Any) -> Offer:
+def _offer(inside: str, rows: str = "visits", **beside: Any) -> Request:
     """What is offered by OPTIONS and arguments together."""
     sql = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS({inside}) region, COUNT(*) AS n FROM {rows} GROUP BY region"
-    return Offer(**beside).with_options(options(sql, "duckdb"), question(sql, TABLES))
+    return Request.read(beside).with_options(options(sql, "duckdb"), question(sql, TABLES))
 
 
 def test_options_and_arguments_make_one_offer() -> None:
     """Either may say a thing; both may say the same; δ = 0 offers none."""
-    assert _offer("epsilon = 0.5", delta="1e-6") == Offer(epsilon=Fraction(1, 2), delta="1e-6")
-    assert _offer("epsilon = 0.5, delta = 0", epsilon="1/2") == Offer(epsilon=Fraction(1, 2))
+    assert _offer("epsilon = 0.5", delta="1e-6") == Request(epsilon=Fraction(1, 2), delta=Fraction(1, 10**6))
+    assert _offer("epsilon = 0.5, delta = 0", epsilon="1/2") == Request(epsilon=Fraction(1, 2))
     assert _offer("max_rows_contributed = 7", epsilon=1).limits == Limits(rows=7)
     assert _offer("max_groups_contributed = 1").limits == Limits(groups=1, rows_per_group=5)
     assert _offer("max_groups_contributed = 3", "days").limits == Limits(rows=5, groups=3)

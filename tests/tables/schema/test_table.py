@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidArgument, SourceUnsupported
-from discreet.privacy import Budget, Keys, KeyValue, Unit
+from discreet.privacy import Bounds, Budget, Keys, KeyValue, Unit
 from discreet.tables import Column, Dataset, Kind, Source, Table
 
 X = Column(name="x", kind=Kind.TEXT)
@@ -36,7 +36,11 @@ def dataset(budget: Budget, **analysts: Budget) -> Dataset:
             lambda: Source(kind="parquet", location="x", missing=("?",)),
             "missing means nothing for a source of kind 'parquet'",
         ),
-        (lambda: Column(name="", kind=Kind.TEXT), "a column needs a name"),
+        (
+            lambda: Table(name="t", source=Source.of("t.csv"), columns=(X, Column(kind=Kind.TEXT)), unit=Unit.row()),
+            "a column of table 't' has no name",
+        ),
+        (lambda: Column(kind=Kind.TEXT, bounds=Bounds(0, 1)), "the column is text; bounds in numbers"),
         (lambda: Table(name="", source=Source.of("t.csv"), columns=(X,), unit=Unit.row()), "a table needs a name"),
         (lambda: Dataset(name="", tables=(), budget=Budget(1), ledger="l"), "needs a name and a ledger"),
         (lambda: Dataset(name="d", tables=(), budget=Budget(1), ledger=""), "needs a name and a ledger"),

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from math import exp, expm1, inf, sqrt
 from typing import Unpack
 
-from discreet.accounting import charge_of
 from discreet.attacks.targets.answering import Answering, Histogram, Reply
 from discreet.attacks.targets.exact_answers import Exact
 from discreet.attacks.targets.sql_conditions import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
-from discreet.gateway import Answer, Protected
-from discreet.gateway.terms import AskTerms
+from discreet.gateway import Protected
 from discreet.mechanisms import Laplace
 from discreet.privacy import Sensitivity
-from discreet.query.estimates import deviation
+from discreet.query.planner import Terms
+from discreet.results import Answer
 from discreet.tables import Table
 
 
@@ -49,7 +48,7 @@ class Answers(Answering):
         Bill(asked=4, fresh=2, reused=1, refused=1, epsilon=1.0)
     """
 
-    def __init__(self, protected: Protected, *, table: str | None = None, **terms: Unpack[AskTerms]) -> None:
+    def __init__(self, protected: Protected, *, table: str | None = None, **terms: Unpack[Terms]) -> None:
         """Keep the offer."""
         names = [each.name for each in protected.dataset.private]
         if table is None and len(names) > 1:
@@ -135,13 +134,12 @@ def _unit_column(protected: Protected, table: Table) -> str | None:
 
 def _deviation(answer: Answer) -> float | None:
     """The standard deviation of the noise in an answer's last column, where that combines counts and sums."""
-    draft = answer.plan.levels[0].draft
-    return deviation(answer.plan.question.outputs[-1].expr, dict(draft.estimators), draft.laws)
+    return answer.columns[-1].deviation
 
 
 def _cost(answer: Answer) -> float:
     """What an answer cost in pure ε."""
-    epsilon = None if answer.reused else charge_of(answer.event).epsilon
+    epsilon = answer.cost.epsilon
     return 0.0 if answer.reused else inf if epsilon is None else float(epsilon)
 
 

@@ -13,9 +13,10 @@ from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge
-    from discreet.gateway import Answer, Protected
+    from discreet.gateway import Protected
     from discreet.privacy import Budget
     from discreet.query.planner import Plan
+    from discreet.results import Answer
 
 Interval: TypeAlias = tuple[float, float] | None
 
@@ -55,26 +56,16 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
     """
-    from discreet.query.planner import cost_to_dict
-
     intervals = {name: answer.interval(name, confidence) for name in answer.names}
     match as_format:
         case Format.TABLE:
             _show_table(answer, intervals, confidence)
             _show_account(answer, tables)
         case Format.JSON:
-            show_json(
-                {
-                    "rows": answer.rows(),
-                    "intervals": {name: ends for name, ends in intervals.items() if any(ends)},
-                    "cost": cost_to_dict(answer.event),
-                    "spent": amounts(tables.spent),
-                    "entry": answer.entry,
-                    "reused": answer.reused,
-                    "origin": list(answer.origin),
-                    **_chosen(answer),
-                }
-            )
+            data = answer.to_json(confidence)
+            del data["certificate"]  # which the ledger keeps
+            found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
+            show_json({**found, "spent": amounts(tables.spent), **data})
         case Format.CSV | Format.ARROW:
             _with_ends(answer, intervals).show(as_format)
 
@@ -105,22 +96,6 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
         say(f"bounds     values of {name} were moved into {ends}")
 
 
-def _chosen(answer: Answer) -> dict[str, object]:
-    """What was chosen or measured privately for an answer, as JSON-ready data; nothing, if nothing was."""
-    found: dict[str, object] = {}
-    if answer.cut_off is not None:
-        cut_off = answer.cut_off
-        found["cut_off"] = {"share": cut_off.share, "margin": cut_off.margin, "limits": str(cut_off.limits)}
-    if answer.moved:
-        names = ("column", "share", "far", "margin")
-        found["moved"] = [
-            {name: getattr(each, name) for name in names} | {"bounds": str(each.bounds)} for each in answer.moved
-        ]
-    if answer.bounds:
-        found["bounds"] = {name: [float(end) for end in (each.lo, each.hi)] for name, each in answer.bounds.items()}  # type: ignore[arg-type]  # numbers
-    return found
-
-
 def _is_numeric(values: Sequence[object]) -> bool:
     """Whether a column holds numbers, and nothing else but NULL."""
     return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
@@ -129,7 +104,7 @@ def _is_numeric(values: Sequence[object]) -> bool:
 def _show_account(answer: Answer, tables: Protected) -> None:
     """Print what the answer cost and what is left."""
     budget = tables.dataset.budget
-    cost = f"{answer.loss}, entry {answer.entry}"
+    cost = f"{answer.cost}, entry {answer.entry}"
     if answer.origin:
         cost = f"free: follows from {_entries(answer.origin)}"
     elif answer.reused:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, get_type_hints
 
 import typer
 
@@ -117,6 +120,20 @@ Confidence: TypeAlias = Annotated[
 ]
 
 
+class TermOption(NamedTuple):
+    """The option of one term of an offer.
+
+    Args:
+        kind: as Typer takes it.
+        default: of the option.
+        read: makes the term of what was typed.
+    """
+
+    kind: Any
+    default: Any = None
+    read: Callable[[Any], Any] = lambda typed: typed
+
+
 def by_column(given: list[str] | None) -> dict[str, str] | None:
     """What is asked of columns, by column; `*` stands for every column that isn't named.
 
@@ -210,12 +227,52 @@ def share_of(text: str, name: str) -> Fraction:
     return share
 
 
+TERMS: Mapping[str, TermOption] = {
+    "epsilon": TermOption(Epsilon),
+    "delta": TermOption(Delta),
+    "rho": TermOption(Rho),
+    "within": TermOption(Within, read=by_column),
+    "weights": TermOption(Weights, read=by_column),
+    "limits": TermOption(LimitsOption, read=limits_of),
+    "bounds": TermOption(BoundsOption, read=bounds_of),
+    "consistent": TermOption(Consistent, default=False),
+    "cut_off": TermOption(CutOff, default=False),
+    "analyst": TermOption(Analyst),
+    "confidence": TermOption(Confidence, default=0.95),
+    "dialect": TermOption(Dialect, default="duckdb"),
+}
+"""The options of what may be said beside a question, as `discreet.query.planner.Terms` has them."""
+
+
+def offering(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each term; it is handed all of them as `terms`."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:  # noqa: ANN401 — what Typer read of options
+        terms = {name: option.read(given.pop(name)) for name, option in TERMS.items()}
+        command(**given, terms=terms)
+
+    own = [
+        each.replace(annotation=get_type_hints(command, include_extras=True)[each.name])
+        for each in signature(command).parameters.values()
+        if each.name != "terms"
+    ]
+    offered = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=option.default, annotation=option.kind)
+        for name, option in TERMS.items()
+    ]
+    shown = [own[0], *offered, *own[1:]]
+    run.__signature__ = Signature(shown)  # type: ignore[attr-defined]  # what Typer reads
+    run.__annotations__ = {each.name: each.annotation for each in shown}
+    return run
+
+
 CONFIG = Path("discreet.toml")
 """Where commands look for the configuration unless told otherwise."""
 
 
 def opened(config: Path, *, create_ledger: bool = False) -> Protected:
-    """The tables of a configuration behind their account; whichever is taken, questions may name all of them.
+    """The tables of a configuration behind their account.
 
     Args:
         config: path of the configuration.
@@ -227,4 +284,4 @@ def opened(config: Path, *, create_ledger: bool = False) -> Protected:
     """
     from discreet.gateway import load
 
-    return next(iter(load(config, create_ledger=create_ledger).values()))
+    return load(config, create_ledger=create_ledger)

@@ -47,7 +47,7 @@ def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -
 
     Raises:
         QueryError: a bundle can't be bounded, or not at its part.
-        UnknownColumn: a weight or a wish for a column that no question has.
+        UnknownColumn: a weight or an accuracy for a column that no question has.
     """
     _check_columns(bundles, request)
     requests = [_own(bundle, request) for bundle in bundles]
@@ -79,7 +79,7 @@ def _planned(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Da
 
 
 def _reaching(bundles: Sequence[Bundle], requests: Sequence[Request], dataset: Dataset) -> tuple[Plan, ...]:
-    """The plans that reach what is wished, or miss it by one factor at the most."""
+    """The plans that reach the accuracy that is asked for, or miss it by one factor at the most."""
     plans = _planned(bundles, requests, dataset)
     cap = requests[0].rho or requests[0].epsilon
     needed = [_needed(plan) for plan in plans]

@@ -156,8 +156,8 @@ def filters(relation: ir.Relation) -> tuple[ir.Relation, tuple[ir.Expr, ...]]:
     return relation, tuple(found)
 
 
-def topic(source: ir.Relation) -> str:
-    """What a question is about, as a hash: equal wherever one answer may follow from the other.
+def reuse_key(source: ir.Relation) -> str:
+    """The key under which answers are looked up for reuse: equal wherever one may follow from the other; a hash.
 
     It leaves out the columns that are used, and the filters on top.
     """

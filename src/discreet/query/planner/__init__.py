@@ -9,7 +9,6 @@ are to be chosen privately. The planner refuses with a `QueryError` what it can'
 from discreet.query.planner.bounds_profile import (
     CLASSES,
     ENDS,
-    Moved,
     bounded_columns,
     bounds_of,
     known,
@@ -20,7 +19,6 @@ from discreet.query.planner.bounds_profile import (
 from discreet.query.planner.contribution_profile import (
     SHARE,
     STEPS,
-    CutOff,
     Profile,
     chosen_for_groups,
     cut_off_by_groups,
@@ -28,7 +26,8 @@ from discreet.query.planner.contribution_profile import (
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.expression_sensitivity import sensitivity
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
-from discreet.query.planner.request import CONFIDENCE, Auto, Offer, Request, Wish, Within
+from discreet.query.planner.request import CONFIDENCE, Auto, Request, Terms, taking_terms
+from discreet.query.planner.wanted_accuracy import Accuracy
 
 __all__ = [
     "CLASSES",
@@ -36,17 +35,14 @@ __all__ = [
     "ENDS",
     "SHARE",
     "STEPS",
+    "Accuracy",
     "Auto",
-    "CutOff",
     "Draft",
     "Level",
-    "Moved",
-    "Offer",
     "Plan",
     "Profile",
     "Request",
-    "Wish",
-    "Within",
+    "Terms",
     "bounded_columns",
     "bounds_of",
     "chosen_for_groups",
@@ -58,4 +54,5 @@ __all__ = [
     "named",
     "rebound",
     "sensitivity",
+    "taking_terms",
 ]

@@ -62,20 +62,20 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
     estimators = dict(draft.estimators)
     found = []
     for output in draft.question.outputs:
-        wish = wanted.get(output.name, wanted.get("*"))
+        said = wanted.get(output.name, wanted.get("*"))
         slopes = slopes_of(output.expr, estimators, noises)
-        if wish is None or (output.name not in wanted and slopes is None):
+        if said is None or (output.name not in wanted and slopes is None):
             continue
         if slopes is None or not is_announced(output.expr, estimators):
             raise Unsupported(
                 f"how wide {output.name!r} is depends on its noisy answer, so no width can be promised",
                 hint="ask with epsilon; counts, sums, averages, variances and ratios of sums can be asked for by width",
             )
-        width = wish.half_width(_least_size(output.expr, estimators))
+        width = said.half_width(_least_size(output.expr, estimators))
         if width is None:
             raise Unsupported(
-                f"{wish} of {output.name!r} is a number only once its size is known, and that is private",
-                hint=f'say from which size on: within={{"{output.name}": ("{_percent(wish.part)}", 1000)}}',
+                f"{said} of {output.name!r} is a number only once its size is known, and that is private",
+                hint=f'say from which size on: within={{"{output.name}": ("{_percent(said.part)}", 1000)}}',
             )
         found.append(Target(column=output.name, slopes=slopes, width=width))
     if not found:

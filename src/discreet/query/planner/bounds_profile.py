@@ -13,7 +13,7 @@ the whole table, so that it serves all later questions about the column for noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, sqrt
 
@@ -21,6 +21,7 @@ from discreet.errors import InvalidArgument, UnknownColumn
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.ir import call, column_type, literal
+from discreet.results import Moved
 from discreet.tables import Column, Kind, Table, owner_of
 
 _HALVES = tuple(Fraction(half) * Fraction(2) ** power for power in range(-11, 40) for half in (2, 3))
@@ -207,36 +208,6 @@ _MOVED_ALIAS = "\x00moved"
 """No question can spell it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Of how many units bounds move values.
-
-    Args:
-        column: with its table.
-        bounds: in force.
-        share: of the units that have values there, those of which some are moved, from 0 to 1: an estimate.
-        far: those of which some are moved by more than the bounds are wide.
-        margin: by how much either share may be off, at 95 %.
-
-    Examples:
-        >>> print(Moved("visits.paid", Bounds(0, 100), share=0.031, far=0.002, margin=0.004))
-        bounds of visits.paid ([0, 100]) move values of 3.1% of the units, of 0.2% by more than their width (± 0.4%)
-    """
-
-    column: str
-    bounds: Bounds
-    share: float
-    far: float
-    margin: float
-
-    def __str__(self) -> str:
-        """The shares in words."""
-        return (
-            f"bounds of {self.column} ({self.bounds}) move values of {self.share:.1%} of the units, "
-            f"of {self.far:.1%} by more than their width (± {self.margin:.1%})"
-        )
-
-
 def bounded_columns(question: ir.Question) -> list[tuple[Table, Column]]:
     """The columns of private tables whose values are moved into bounds before a question adds them up."""
     found: dict[tuple[str, str], tuple[Table, Column]] = {}
@@ -283,7 +254,7 @@ def clamping_question(tables: Sequence[Table], table: Table, column: Column) -> 
     return classes(source, f"moved {table.name}.{column.name}", conditions), tables
 
 
-def moved(table: Table, column: Column, counts: Sequence[int], scale: float) -> Moved:
+def moved(table: Table, column: Column, counts: Sequence[int], scale: float) -> Moved[Bounds]:
     """What bounds move.
 
     Args:

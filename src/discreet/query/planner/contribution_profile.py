@@ -17,6 +17,7 @@ from math import sqrt
 from discreet.privacy import Limits
 from discreet.query import ir
 from discreet.query.ir import call, literal
+from discreet.results import CutOff
 from discreet.tables import Kind
 
 SHARE = Fraction(1, 10)
@@ -38,26 +39,6 @@ _SINGLE = 1.5
 
 _ALIAS = "\x00profile"
 """No question can spell it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CutOff:
-    """What limits cut off.
-
-    Args:
-        share: of all rows, from 0 to 1: an estimate.
-        margin: by how much it may be off, at 95 %; under limits on groups, as far as a unit's rows are spread over its
-            groups evenly.
-        limits: those in force.
-    """
-
-    share: float
-    margin: float
-    limits: Limits
-
-    def __str__(self) -> str:
-        """The share in words."""
-        return f"limits ({self.limits}) cut off {self.share:.1%} of the rows (± {self.margin:.1%})"
 
 
 def profiled(question: ir.Question) -> ir.Question:
@@ -95,7 +76,7 @@ class Profile:
         """What a limit cuts off."""
         return self._sum(lambda size: max(size - limit, 0))
 
-    def cut_off(self, limit: int, limits: Limits) -> CutOff:
+    def cut_off(self, limit: int, limits: Limits) -> CutOff[Limits]:
         """What a limit cuts off, as a share, with its margin.
 
         The margin holds three doubts: noise, how large units are within their classes, and units beyond the limit that
@@ -170,7 +151,7 @@ def chosen_for_groups(groups: Profile, rows: Profile) -> Limits:
     return Limits(groups=groups.keeping(_KEPT), rows_per_group=1 if average < _SINGLE else round(2 * average))
 
 
-def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits) -> CutOff:
+def cut_off_by_groups(groups: Profile, rows: Profile, limits: Limits) -> CutOff[Limits]:
     """What limits on groups and rows in each cut off.
 
     How rows are spread over a unit's groups isn't known, so the second part is as if it were evenly.

@@ -137,6 +137,11 @@ class Plan:
     levels: tuple[Level, ...]
     profiles: tuple[Plan, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The question as it was written."""
+        return self.question.text
+
     @cached_property
     def canonical(self) -> str:
         """The question in canonical form: equal for questions that differ in spelling only."""

@@ -1,14 +1,31 @@
 """Requests: what an analyst offers for an answer, or the accuracy they want.
 
-What a question says in its own OPTIONS is brought together with what is said beside it.
+Whatever may be said beside a question is a term. `Terms` documents them as a user says them, and `Request` holds them
+as they were read: each of its fields says how that term is read, and how it is written as JSON and read again. `plan`,
+`ask`, the command line and what is stored with an answer take the terms from here, so a new term is added here alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date, datetime
+from difflib import get_close_matches
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from inspect import Parameter, signature
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_type_hints,
+)
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
@@ -17,19 +34,27 @@ from discreet.exact.rational import moderate, positive, probability
 from discreet.privacy import Bounds, Limits
 from discreet.query import ir
 from discreet.query.ir import declared_limits
+from discreet.query.planner.wanted_accuracy import (
+    Accuracies,
+    Accuracy,
+    read_within,
+    within_from_json,
+    within_to_json,
+)
 
 if TYPE_CHECKING:
     from discreet.query.sql import Options
 
-_FORMS = '50 for ± 50, "5%@1000" or ("5%", 1000) for ± 5 % of every value of at least 1,000'
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _PAIR = 2
 
-WishLike: TypeAlias = Rationalizable | tuple[Rationalizable, Rationalizable]
-"""How a wish can be written."""
+_LONGEST = 100
+"""How much of a name that nobody knows is looked at."""
 
-Within: TypeAlias = WishLike | Mapping[str, WishLike]
-"""A wish for all columns, or by name."""
+_DAY = 10
+"""The characters of a date; a time has more."""
 
 Auto: TypeAlias = Literal["auto"]
 """Choose privately, for a stated share of the offer."""
@@ -40,121 +65,266 @@ CONFIDENCE = Fraction(19, 20)
 _ONE_OF = "say what the question may cost or how accurate it must be: epsilon, rho, within, or within up to one of them"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """The half width wanted of a column's interval: a number, or a part of the value.
-
-    How large a value is nobody knows before it was paid for, so a part is of a public number: of every value that is
-    at least the floor in size. Without a floor, it is of the least size that bounds allow.
+class Terms(TypedDict, total=False):
+    """What may be said beside a question, each by its name.
 
     Args:
-        width: of ± so much.
-        part: of the value, instead.
-        floor: the least size of the values that the part is meant of.
+        epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
+        delta: offer for the private selection of groups; needed only where their keys aren't public.
+        rho: the same as `epsilon`, for Gaussian noise.
+        within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it: a
+            number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages, variances
+            and ratios is meant in a group of 1,000 rows.
+        weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that the
+            worst error, times its weight, is least.
+        confidence: at which errors are announced, and `within` is meant; 0.95 if nothing is said.
+        limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off more
+            and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of how much
+            units contribute, by which the limits are chosen that err least; the answer then says which, and about how
+            much they cut off.
+        bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`. "auto":
+            another tenth of the offer goes into how many units have values how large, by which bounds are chosen that
+            hold nearly all; the answer says which.
+        consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each row
+            of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out what they
+            don't.
+        cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
+            bounds move values that are added up; for a tenth of the offer.
+        dialect: of the question, as sqlglot names it; "duckdb" if nothing is said.
+        analyst: who asks, where analysts have budgets of their own.
     """
 
-    width: Fraction | None = None
-    part: Fraction | None = None
-    floor: Fraction | None = None
-
-    @classmethod
-    def of(cls, wish: WishLike) -> Self:
-        """Read a wish exactly.
-
-        Raises:
-            InvalidArgument: it is neither a number nor a percentage, not above 0, or beyond what anybody means.
-
-        Examples:
-            >>> Wish.of(50).width, Wish.of("5%@1000") == Wish.of(("5%", 1000))
-            (Fraction(50, 1), True)
-        """
-        if isinstance(wish, tuple):
-            if len(wish) != _PAIR or not _is_percentage(wish[0]):
-                raise InvalidArgument(
-                    "an accuracy in two parts is a percentage and the least value that it is meant of", hint=_FORMS
-                )
-            return cls(part=_part(str(wish[0])), floor=moderate(wish[1], "the floor of within"))
-        if isinstance(wish, str) and "@" in wish:
-            part, _, floor = wish.partition("@")
-            return cls.of((part.strip(), floor.strip()))
-        if _is_percentage(wish):
-            return cls(part=_part(str(wish)))
-        return cls(width=moderate(wish, "within"))
-
-    def half_width(self, least: Fraction) -> Fraction | None:
-        """The half width in the column's units; None if that isn't known.
-
-        Args:
-            least: the least size that the column's value can have, from public facts; 0 if it can be any.
-        """
-        if self.part is None:
-            return self.width
-        size = self.floor or least
-        return self.part * size if size else None
-
-    def __str__(self) -> str:
-        """The wish in words."""
-        if self.part is None:
-            return f"± {float(self.width or 0):.4g}"
-        floor = "" if self.floor is None else f" of values of at least {float(self.floor):,.6g}"
-        return f"± {float(100 * self.part):.4g} %{floor}"
+    epsilon: Rationalizable | None
+    delta: Rationalizable | None
+    rho: Rationalizable | None
+    within: Accuracies | None
+    weights: Mapping[str, Rationalizable] | None
+    confidence: Rationalizable
+    limits: Limits | Auto | None
+    bounds: Mapping[str, Bounds | Auto] | None
+    consistent: bool
+    cut_off: bool
+    dialect: str
+    analyst: str | None
 
 
-def read_within(within: Within | None) -> tuple[tuple[str, Wish], ...]:
-    """The accuracies wanted, by column; `"*"` stands for every column that isn't named.
+class _Term(NamedTuple):
+    """How a term is read.
 
-    Raises:
-        InvalidArgument: no column is named, or a wish can't be read.
+    Args:
+        read: from what a user says, and the term's name.
+        to_json: JSON-ready data, with rationals as `"p/q"`.
+        from_json: read back, with the term's name.
     """
-    if within is None:
-        return ()
-    if not isinstance(within, Mapping):
-        return (("*", Wish.of(within)),)
-    if not within:
-        raise InvalidArgument("within names no column", hint='within={"n": 50}, for example')
-    return tuple((name, Wish.of(wish)) for name, wish in within.items())
+
+    read: Callable[[Any, str], Any]
+    to_json: Callable[[Any], object]
+    from_json: Callable[[Any, str], Any]
 
 
-def _is_percentage(wish: object) -> bool:
-    """Whether it is written with a percent sign."""
-    return isinstance(wish, str) and wish.strip().endswith("%")
+def _term(
+    read: Callable[[Any, str], Any],
+    to_json: Callable[[Any], object] = lambda value: value,
+    from_json: Callable[[Any, str], Any] | None = None,
+) -> dict[str, _Term]:
+    """What a field of a request knows of its term; what is read from JSON as from a user needs to be said once."""
+    return {"term": _Term(read, to_json, from_json or read)}
 
 
-def _part(text: str) -> Fraction:
-    """A percentage as a part of 1."""
-    return moderate(text.strip().removesuffix("%").strip(), "within") / 100
+def _read_weights(weights: Mapping[str, Rationalizable] | None, _name: str) -> tuple[tuple[str, Fraction], ...]:
+    """The weights by column."""
+    return tuple((name, moderate(weight, "a weight")) for name, weight in (weights or {}).items())
+
+
+def _read_limits(limits: object, _name: str) -> object:
+    """Limits, or "auto"."""
+    if limits != "auto" and not isinstance(limits, Limits):
+        raise InvalidArgument(f"limits must be Limits or 'auto', not {type(limits).__name__}", hint="Limits(rows=50)")
+    return limits
+
+
+def _read_bounds(bounds: Mapping[str, object] | None, _name: str) -> tuple[tuple[str, object], ...]:
+    """Bounds by column, or "auto"."""
+    for name, ends in (bounds or {}).items():
+        if ends != "auto" and not isinstance(ends, Bounds):
+            raise InvalidArgument(f"bounds of {name!r} must be Bounds or 'auto'", hint="Bounds(0, 100)")
+    return tuple(sorted((bounds or {}).items()))
+
+
+def _read_flag(value: object, name: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} must be True or False, not {type(value).__name__}")
+    return value
+
+
+def _read_text(value: object, name: str) -> str:
+    """A name."""
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{name} must be a text, not {type(value).__name__}")
+    return value
+
+
+def _limits_to_json(limits: Limits | Auto | None) -> object:
+    """Limits by name; "auto" and None as they are."""
+    if not isinstance(limits, Limits):
+        return limits
+    return {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
+
+
+def _limits_from_json(data: Any, name: str) -> object:  # noqa: ANN401 — JSON
+    """Limits, or "auto"."""
+    return _read_limits(Limits(**data) if isinstance(data, dict) else data, name)
+
+
+def _bounds_to_json(bounds: Sequence[tuple[str, Bounds | Auto]]) -> object:
+    """Bounds by column, as exact numbers or times; "auto" as it is."""
+    return [[name, [str(ends.lo), str(ends.hi)] if isinstance(ends, Bounds) else ends] for name, ends in bounds]
+
+
+def _bounds_from_json(data: Any, name: str) -> tuple[tuple[str, object], ...]:  # noqa: ANN401 — JSON
+    """Bounds by column."""
+    read = {column: Bounds(*map(_end, ends)) if isinstance(ends, list) else ends for column, ends in data}
+    return _read_bounds(read, name)
+
+
+def _end(text: str) -> Fraction | date:
+    """An end of bounds: a number, a date or a time."""
+    if text[1:].count("-") < _PAIR:
+        return Fraction(text)
+    return date.fromisoformat(text) if len(text) == _DAY else datetime.fromisoformat(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What an analyst offers for an answer: ε or ρ; or an accuracy, at the least cost that reaches it.
 
-    Args:
-        epsilon: for Laplace noise; shared by all columns of the answer. With `within`: the most it may cost.
-        rho: for Gaussian noise, instead of ε.
-        within: the half width wanted of a column's interval, by column name; `"*"` stands for every other.
-        delta: for the private selection of groups; unused, and not charged, where the groups are public.
-        weights: by column name, how much its relative error matters in sharing the offer; 1 for every other, or what
-            `"*"` says.
-        confidence: at which `within` is meant, and errors are announced.
-        limits: how much a unit may contribute to this question, instead of what the tables declare. Any are private:
-            they weigh what is cut off against noise. "auto": chosen privately, for a share of the offer.
-        bounds: of columns, by name, instead of wider declared ones or none; "auto" as for limits.
-        consistent: whether groups are to add up to those of the next grouping set, of which each row is in one of them.
-        cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and what bounds move;
-            for a share of the offer.
+    Its fields are the `Terms`, read exactly: numbers as fractions, and what is said of columns as pairs. In `within`
+    and `weights`, `"*"` stands for every column that isn't named.
+
+    Examples:
+        >>> Request.of(epsilon=0.1).epsilon
+        Fraction(1, 10)
+        >>> Request.of(within={"n": ("5%", 1000)}, epsilon=1).within[0][1].half_width(least=Fraction(0))
+        Fraction(50, 1)
+        >>> Request.from_json(Request.of(epsilon="1/3").to_json()).epsilon
+        Fraction(1, 3)
     """
 
-    epsilon: Fraction | None = None
-    rho: Fraction | None = None
-    within: tuple[tuple[str, Wish], ...] = ()
-    delta: Fraction | None = None
-    weights: tuple[tuple[str, Fraction], ...] = ()
-    confidence: Fraction = CONFIDENCE
-    limits: Limits | Auto | None = None
-    bounds: tuple[tuple[str, Bounds | Auto], ...] = ()
-    consistent: bool = False
-    cut_off: bool = False
+    epsilon: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
+    delta: Fraction | None = field(default=None, metadata=_term(probability, str))
+    rho: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
+    within: tuple[tuple[str, Accuracy], ...] = field(
+        default=(), metadata=_term(lambda said, _: read_within(said), within_to_json, within_from_json)
+    )
+    weights: tuple[tuple[str, Fraction], ...] = field(
+        default=(),
+        metadata=_term(
+            _read_weights,
+            lambda weights: [[name, str(weight)] for name, weight in weights],
+            lambda data, name: _read_weights(dict(data), name),
+        ),
+    )
+    confidence: Fraction = field(default=CONFIDENCE, metadata=_term(lambda said, _: read_confidence(said), str))
+    limits: Limits | Auto | None = field(default=None, metadata=_term(_read_limits, _limits_to_json, _limits_from_json))
+    bounds: tuple[tuple[str, Bounds | Auto], ...] = field(
+        default=(), metadata=_term(_read_bounds, _bounds_to_json, _bounds_from_json)
+    )
+    consistent: bool = field(default=False, metadata=_term(_read_flag))
+    cut_off: bool = field(default=False, metadata=_term(_read_flag))
+    dialect: str = field(default="duckdb", metadata=_term(_read_text))
+    analyst: str | None = field(default=None, metadata=_term(_read_text))
+
+    @classmethod
+    def of(cls, **terms: Unpack[Terms]) -> Self:
+        """Read a user's terms exactly, and check that together they are an offer.
+
+        Raises:
+            InvalidArgument: neither ε nor ρ nor `within`, both ε and ρ, weights where there is nothing to share, a
+                number out of range, or an unknown term.
+        """
+        return cls.read(terms).checked()
+
+    @classmethod
+    def read(cls, terms: Terms) -> Self:
+        """Read each term by itself. What is missing may stand in the question's own OPTIONS.
+
+        Raises:
+            InvalidArgument: one is of the wrong type, out of range, or unknown.
+        """
+        known = {each.name: each for each in fields(cls)}
+        found = {}
+        for name, said in terms.items():
+            if name not in known:
+                raise _unknown(name, list(known))
+            if said is not None or known[name].default is not None:
+                found[name] = known[name].metadata["term"].read(said, name)
+        return cls(**found)
+
+    def checked(self) -> Self:
+        """The request, if its terms go together.
+
+        Raises:
+            InvalidArgument: they don't.
+        """
+        if (self.epsilon is not None and self.rho is not None) or (
+            self.epsilon is None and self.rho is None and not self.within
+        ):
+            raise InvalidArgument(_ONE_OF, hint="epsilon=0.5 in Python, --epsilon 0.5 on the command line")
+        if self.weights and self.within:
+            raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
+        if (self.cut_off or self.limits == "auto" or self.unknown_bounds) and self.within:
+            raise InvalidArgument(
+                "'auto' and cut_off take a share of an offer, and within makes none", hint="epsilon=0.5"
+            )
+        return self
+
+    def with_options(self, options: Options, question: ir.Question) -> Self:
+        """The request with what the question's own OPTIONS say.
+
+        Args:
+            options: of the question.
+            question: for the limits on rows, of which BigQuery's clause has no word beside one on groups.
+
+        Raises:
+            InvalidArgument: OPTIONS and a term contradict each other.
+        """
+        from discreet.query.sql import Strategy
+
+        rho = _agreed("rho", options.rho, self.rho)
+        if rho is not None and options.group_selection_strategy is Strategy.LAPLACE_THRESHOLD:
+            raise InvalidArgument("LAPLACE_THRESHOLD goes with epsilon, and rho offers Gaussian noise")
+        limits = _limits(options, question)
+        if limits is not None and self.limits not in {None, limits}:
+            raise InvalidArgument(
+                f"OPTIONS limit a unit to {limits}, and the argument says {self.limits}", hint="say it in one place"
+            )
+        epsilon = _agreed("epsilon", options.epsilon, self.epsilon)
+        return replace(
+            self,
+            epsilon=None if epsilon is None else moderate(epsilon, "epsilon"),
+            delta=_agreed("delta", options.delta, self.delta) or None,
+            rho=None if rho is None else moderate(rho, "rho"),
+            limits=self.limits if limits is None else limits,
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """The terms that were said, as JSON-ready data."""
+        said = [(each, getattr(self, each.name)) for each in fields(self)]
+        return {each.name: each.metadata["term"].to_json(value) for each, value in said if value != each.default}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_json` wrote, now or before: terms that aren't there, or null, have their defaults.
+
+        Raises:
+            InvalidArgument: it is anything else, such as what a later version writes.
+        """
+        known = {each.name: each.metadata["term"] for each in fields(cls)}
+        try:
+            return cls(**{name: known[name].from_json(one, name) for name, one in data.items() if one is not None})
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise InvalidArgument("this isn't a request as it is written", hint="Request.to_json writes one") from None
 
     @property
     def takes_profile(self) -> bool:
@@ -195,112 +365,35 @@ class Request:
             delta=None if self.delta is None else self.delta / parts,
         )
 
-    @classmethod
-    def of(  # noqa: PLR0913 — what an analyst may offer, each by name
-        cls,
-        *,
-        epsilon: Rationalizable | None = None,
-        rho: Rationalizable | None = None,
-        within: Within | None = None,
-        delta: Rationalizable | None = None,
-        weights: Mapping[str, Rationalizable] | None = None,
-        confidence: Rationalizable = CONFIDENCE,
-        limits: Limits | Auto | None = None,
-        bounds: Mapping[str, Bounds | Auto] | None = None,
-        consistent: bool = False,
-        cut_off: bool = False,
-    ) -> Self:
-        """Read a user's numbers exactly.
 
-        Raises:
-            InvalidArgument: neither ε nor ρ nor `within`, both ε and ρ, weights where there is nothing to share, or a
-                number out of range.
-
-        Examples:
-            >>> Request.of(epsilon=0.1).epsilon
-            Fraction(1, 10)
-            >>> Request.of(within={"n": ("5%", 1000)}, epsilon=1).within[0][1].half_width(least=Fraction(0))
-            Fraction(50, 1)
-        """
-        if (epsilon is not None and rho is not None) or (epsilon is None and rho is None and within is None):
-            raise InvalidArgument(_ONE_OF, hint="epsilon=0.5 in Python, --epsilon 0.5 on the command line")
-        if weights is not None and within is not None:
-            raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
-        if limits is not None and limits != "auto" and not isinstance(limits, Limits):
-            raise InvalidArgument(
-                f"limits must be Limits or 'auto', not {type(limits).__name__}", hint="Limits(rows=50)"
-            )
-        wanted = dict(bounds or {})
-        for name, ends in wanted.items():
-            if ends != "auto" and not isinstance(ends, Bounds):
-                raise InvalidArgument(f"bounds of {name!r} must be Bounds or 'auto'", hint="Bounds(0, 100)")
-        if (cut_off or "auto" in (limits, *wanted.values())) and within is not None:
-            raise InvalidArgument(
-                "'auto' and cut_off take a share of an offer, and within makes none", hint="epsilon=0.5"
-            )
-        return cls(
-            epsilon=None if epsilon is None else moderate(epsilon, "epsilon"),
-            rho=None if rho is None else moderate(rho, "rho"),
-            within=read_within(within),
-            delta=None if delta is None else probability(delta, "delta"),
-            weights=tuple((name, moderate(weight, "a weight")) for name, weight in (weights or {}).items()),
-            confidence=read_confidence(confidence),
-            limits=limits,
-            bounds=tuple(sorted(wanted.items())),
-            consistent=consistent,
-            cut_off=cut_off,
-        )
+def taking_terms(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let a function that hands its `**terms` on show each of them, with its default, to `help` and to editors."""
+    shown = signature(method)
+    others = [each for each in shown.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    defaults = {each.name: each.default for each in fields(Request)}
+    kinds = get_type_hints(Terms)
+    terms = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None if default == () else default, annotation=kinds[name])
+        for name, default in defaults.items()
+    ]
+    method.__signature__ = shown.replace(parameters=[*others, *terms])  # type: ignore[attr-defined]  # what `inspect` reads
+    return method
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """What is offered, and how much a unit may contribute, wherever it was said; as `Request.of` takes them."""
-
-    epsilon: Rationalizable | None = None
-    delta: Rationalizable | None = None
-    rho: Rationalizable | None = None
-    limits: Limits | Auto | None = None
-
-    def with_options(self, options: Options, question: ir.Question) -> Offer:
-        """The offer with what the question's own OPTIONS say.
-
-        Args:
-            options: of the question.
-            question: for the limits on rows, of which BigQuery's clause has no word beside one on groups.
-
-        Raises:
-            InvalidArgument: OPTIONS and an argument contradict each other.
-        """
-        from discreet.query.sql import Strategy
-
-        rho = _agreed("rho", options.rho, self.rho, positive)
-        if rho is not None and options.group_selection_strategy is Strategy.LAPLACE_THRESHOLD:
-            raise InvalidArgument("LAPLACE_THRESHOLD goes with epsilon, and rho offers Gaussian noise")
-        limits = _limits(options, question)
-        if limits is not None and self.limits not in {None, limits}:
-            raise InvalidArgument(
-                f"OPTIONS limit a unit to {limits}, and the argument says {self.limits}", hint="say it in one place"
-            )
-        return Offer(
-            epsilon=_agreed("epsilon", options.epsilon, self.epsilon, positive),
-            delta=_agreed("delta", options.delta, self.delta, probability) or None,
-            rho=rho,
-            limits=self.limits if limits is None else limits,
-        )
+def _unknown(name: str, known: Sequence[str]) -> InvalidArgument:
+    """That there is no such term, with the nearest one."""
+    close = get_close_matches(name[:_LONGEST].casefold(), known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+    return InvalidArgument(f"there is no term {name[:_LONGEST]!r}", hint=hint)
 
 
-def _agreed(
-    name: str,
-    option: Fraction | None,
-    argument: Rationalizable | None,
-    read: Callable[[Rationalizable, str], Fraction],
-) -> Rationalizable | None:
+def _agreed(name: str, option: Fraction | None, term: Fraction | None) -> Fraction | None:
     """What both say, or the one that says something."""
-    if option is None or argument is None:
-        return argument if option is None else option
-    if read(argument, name) != option:
+    if option is None or term is None:
+        return term if option is None else option
+    if term != option:
         raise InvalidArgument(
-            f"OPTIONS say {name} = {option}, and the argument says {argument}", hint="say it in one place"
+            f"OPTIONS say {name} = {option}, and the argument says {term}", hint="say it in one place"
         )
     return option
 

@@ -60,7 +60,7 @@ class Column:
     """What is public about one column.
 
     Args:
-        name: as the source spells it.
+        name: as the source spells it; left out where columns are declared by name.
         kind: what its values are read as.
         bounds: the values it may hold; numbers and times only. Enforced when the column is scanned.
         keys: the public list of its values. Enforced when the column is scanned: what isn't listed is NULL.
@@ -69,14 +69,14 @@ class Column:
             in time, which are another day and hour in each zone.
 
     Raises:
-        InvalidArgument: no name, both bounds and keys, or either doesn't fit the kind; a time zone that can't be one.
+        InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one.
 
     Examples:
         >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
         age integer in [0, 110]
     """
 
-    name: str
+    name: str = ""
     kind: Kind
     bounds: Bounds | None = None
     keys: Keys | None = None
@@ -85,10 +85,8 @@ class Column:
 
     def __post_init__(self) -> None:
         """Check that the declaration fits the kind."""
-        if not self.name:
-            raise InvalidArgument("a column needs a name")
         if self.bounds is not None and self.keys is not None:
-            raise InvalidArgument(f"column {self.name!r} has bounds and keys; keys already say what it may hold")
+            raise InvalidArgument(f"{self._called} has bounds and keys; keys already say what it may hold")
         if self.bounds is not None:
             self._check_bounds(self.bounds)
         if self.time_zone is not None:
@@ -96,24 +94,29 @@ class Column:
         if self.keys is not None:
             kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
             if kinds - {self.kind}:
-                raise InvalidArgument(f"the keys of column {self.name!r} aren't {self.kind} values, as the column is")
+                raise InvalidArgument(f"the keys of {self._called} aren't {self.kind} values, as the column is")
+
+    @property
+    def _called(self) -> str:
+        """What errors call it."""
+        return f"column {self.name!r}" if self.name else "the column"
 
     def _check_bounds(self, bounds: Bounds) -> None:
         """Refuse bounds of another kind than the column's."""
         if bounds.is_time:
             ends = Kind.TIMESTAMP if isinstance(bounds.lo, datetime) else Kind.DATE
             if ends is not self.kind:
-                raise InvalidArgument(f"column {self.name!r} is {self.kind}; its bounds are {ends}s")
+                raise InvalidArgument(f"{self._called} is {self.kind}; its bounds are {ends}s")
         elif not self.kind.is_number:
-            raise InvalidArgument(f"column {self.name!r} is {self.kind}; bounds in numbers don't fit it")
+            raise InvalidArgument(f"{self._called} is {self.kind}; bounds in numbers don't fit it")
 
     def _check_zone(self, zone: str) -> None:
         """Refuse a zone where there are no times, or what can't be the name of one."""
         if self.kind is not Kind.TIMESTAMP:
-            raise InvalidArgument(f"column {self.name!r} is {self.kind}; only timestamps are told in a time zone")
+            raise InvalidArgument(f"{self._called} is {self.kind}; only timestamps are told in a time zone")
         if not ZONE_NAME.fullmatch(zone):
             raise InvalidArgument(
-                f"column {self.name!r} has a time zone that can't be one: {zone[:40]!r}",
+                f"{self._called} has a time zone that can't be one: {zone[:40]!r}",
                 hint='"Europe/Paris", or "UTC"',
             )
 
@@ -211,6 +214,8 @@ class Table:
         names = [column.name.casefold() for column in self.columns]
         if not names:
             raise InvalidArgument(f"table {self.name!r} has no columns")
+        if "" in names:
+            raise InvalidArgument(f"a column of table {self.name!r} has no name")
         if len(set(names)) < len(names):
             twice = next(name for n, name in enumerate(names) if name in names[:n])
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")

@@ -1,0 +1,122 @@
+"""Answers made of outcomes: values, intervals and what is known beside them, computed from released numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from discreet.accounting import charge_of
+from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval
+from discreet.gateway.outcome import Outcome
+from discreet.gateway.tuning import Tuned
+from discreet.privacy import ComposedEvent
+from discreet.query import ir
+from discreet.query.estimates import Interval, deviation
+from discreet.query.ir import day_of, moment_of, ordinal
+from discreet.query.planner import Draft, Plan
+from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation
+from discreet.tables import Kind
+
+_FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
+"""In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
+
+
+def answer_of(found: Tuned) -> Answer:
+    """The answer to one question, with what was asked first."""
+    (plan,), (groups,) = found.outcome.plans, found.outcome.groups
+    answer = _shown(plan, groups, found.outcome, before=found.before)
+    return replace(answer, cut_off=found.cut_off, moved=found.moved, bounds=found.bounds)
+
+
+def answers_of(workload: Workload, outcome: Outcome) -> list[Answer]:
+    """The answer to each question of a workload: what follows for it from what was measured for all."""
+    return [_shown(plan, groups, outcome) for plan, groups in workload.answers(outcome.groups, outcome.entry)]
+
+
+def explanation_of(plan: Plan) -> Explanation:
+    """The plan in words, to be read like an answer."""
+    return Explanation.of(plan.explain(), _cost([plan]))
+
+
+@dataclass(frozen=True, slots=True)
+class _NoiseIntervals:
+    """The intervals of an answer, from the noise that its groups hold.
+
+    Args:
+        drafts: how the groups of each level were measured.
+        groups: those that are shown, in order, as they were released.
+    """
+
+    drafts: tuple[Draft, ...]
+    groups: tuple[Group, ...]
+
+    def __call__(self, name: str, confidence: Fraction) -> list[Ends]:
+        """The interval of each value of a column."""
+        expr = next(output.expr for output in self.drafts[0].question.outputs if output.name == name)
+        level = float(confidence)
+        found = [interval(self.drafts[group.level], expr, group.noisy, level) for group in self.groups]
+        return [None if one is None else _ends(one, expr.type.kind) for one in found]
+
+
+def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequence[Plan] = ()) -> Answer:
+    """The answer to a question whose groups were released, or follow from others."""
+    drafts = tuple(level.draft for level in plan.levels)
+    adjusted = consistent(drafts, groups) if plan.request.consistent else groups
+    rows = arrange(drafts, groups, adjusted)
+    return Answer(
+        columns=tuple(
+            AnswerColumn(
+                name=output.name,
+                kind=output.expr.type.kind.value,
+                values=tuple(evaluate(output.expr, values) for _, values in rows),
+                deviation=_deviation(output.expr, drafts),
+            )
+            for output in plan.question.outputs
+        ),
+        intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows)),
+        confidence=plan.request.confidence,
+        coverage=_coverage(plan),
+        cost=_cost([*before, plan]),
+        certificate=outcome.certificate,
+        entry=outcome.entry,
+        reused=outcome.reused,
+        origin=outcome.origin,
+    )
+
+
+def _cost(plans: Iterable[Plan]) -> Cost:
+    """What plans cost together."""
+    charge = charge_of(ComposedEvent(tuple(plan.event for plan in plans)))
+    return Cost(epsilon=charge.epsilon, rho=charge.rho, delta=charge.delta)
+
+
+def _deviation(expr: ir.Expr, drafts: Sequence[Draft]) -> float | None:
+    """The standard deviation of the noise in a column, where it is the same in all rows."""
+    found = {deviation(expr, dict(draft.estimators), draft.laws) for draft in drafts}
+    return found.pop() if len(found) == 1 else None
+
+
+def _coverage(plan: Plan) -> str:
+    """What intervals don't say, or say too cautiously, in words."""
+    words = ["for the noise; what bounds and limits cut off isn't in it"]
+    if any(level.draft.threshold is not None for level in plan.levels):
+        words.append("groups are shown only if noisy numbers reach a threshold: near it they reach far down")
+    question = plan.question
+    if question.having is not None or question.limit is not None or question.offset:
+        words.append("rows were picked by noisy values: those may hold less often")
+    if any(each.statistic is ir.Statistic.QUANTILE for each in question.aggregates):
+        words.append("a quantile's holds more often than it says")
+    return "; ".join(words)
+
+
+def _ends(found: Interval, kind: Kind) -> tuple[object, object]:
+    """The ends of an interval, as values of the column's kind if that is a time."""
+    match kind:
+        case Kind.DATE:
+            return day_of(int(found.lo)), day_of(int(found.hi))
+        case Kind.TIMESTAMP:
+            return moment_of(max(int(found.lo), _FIRST)), moment_of(min(int(found.hi), _LAST))
+        case _:
+            return found.lo, found.hi

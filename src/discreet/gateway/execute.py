@@ -1,0 +1,137 @@
+"""Execution: the one way in which a question, or a workload, is paid for and carried out.
+
+    stored? ──▶ prepare ──▶ reserve (durable) ──▶ run ──▶ commit (durable) ──▶ outcome
+
+Pay first, never refund. Until the reservation is on the disk no private row is touched, and every error says what it
+is. From then on there is one error, the same whatever happened, for anything more might depend on a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from discreet.engine import Engine
+from discreet.errors import AccuracyUnreachable, BudgetExhausted, QuestionFailed
+from discreet.gateway.answers import Group, Workload, reuse_key
+from discreet.gateway.current import Current
+from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, recorded
+from discreet.gateway.release import rehearse, release
+from discreet.gateway.reuse import ReuseIndex
+from discreet.query.planner import Plan, make_plan
+
+if TYPE_CHECKING:
+    from discreet.ledger import Account, Reservation
+
+
+def execute(
+    question: Plan | Workload, *, account: Account, current: Current, index: ReuseIndex, analyst: str | None
+) -> Outcome:
+    """Look for a stored outcome, or pay for a new one. A plan is a workload of one.
+
+    Guarantee: no row is read before the cost is on the disk, and no outcome leaves before it is stored with its debit.
+    What is reserved is never given back, and whatever goes wrong afterwards is `QuestionFailed`.
+
+    Args:
+        question: what is measured and paid for at once; one without profiles, or a profile itself.
+        account: that pays.
+        current: the versions of the tables in force.
+        index: of stored outcomes.
+        analyst: who asks.
+
+    Raises:
+        SnapshotChanged: a file that was admitted in place has changed; nothing is charged.
+        SchemaMismatch: a public table isn't unique as it is declared; nothing is charged.
+        EngineUnavailable: the engine can't be started, or can't do what the question takes; nothing is charged.
+        BudgetError: it can't be paid for; nothing is charged.
+        LedgerError: the account can't be used; no data was touched.
+        QuestionFailed: something went wrong afterwards; the cost stays spent.
+    """
+    current.check()  # before all else: then every question of the account is refused, also one that was answered
+    bundles = bundles_of(question)
+    version = current.version_for(*bundles)
+    known = index.find(question, version)
+    if known is not None:
+        return known
+    for plan in bundles:
+        _prepare(plan, current.engine)
+    reservation = _reserved(question, account, version, analyst)
+    # Paid. Rows are read from here on, and nothing but an outcome, or the one error, may leave.
+    outcome = _carried_out(question, account, current, reservation)
+    if outcome is None:
+        with suppress(Exception):  # the debit stands, noted as failed or not
+            account.fail(reservation)
+        raise QuestionFailed
+    index.remember(question)
+    return outcome
+
+
+def _prepare(plan: Plan, engine: Engine) -> None:
+    """Do what a plan takes without private data, before anything is paid: what would fail on any data costs nothing.
+
+    Raises:
+        SchemaMismatch: a public table isn't unique as it is declared, within the bounds that the question offers.
+        EngineUnavailable: the engine can't be started, or can't do what the question takes.
+        ImportError: a library that is needed isn't there.
+    """
+    for level in plan.levels:
+        for table in level.exact.tables:
+            engine.check(table)
+        engine.prepare(level.exact)
+        rehearse(level)
+
+
+def _reserved(question: Plan | Workload, account: Account, version: int, analyst: str | None) -> Reservation:
+    """The cost of all that is measured, as one debit on the disk."""
+    try:
+        return account.reserve(
+            question=question.digest, text=question.text, version=version, event=question.event, analyst=analyst
+        )
+    except BudgetExhausted as refusal:
+        raise _too_accurate(question, account, analyst) or refusal from None
+
+
+def _too_accurate(question: Plan | Workload, account: Account, analyst: str | None) -> AccuracyUnreachable | None:
+    """That what is left doesn't reach the accuracy asked for, with the best that it does; None if none was."""
+    left, request = account.remaining(analyst), question.request
+    is_capped = request.epsilon is not None or request.rho is not None
+    if isinstance(question, Workload) or not request.within or is_capped or not left.epsilon:
+        return None
+    best = make_plan(question.question, replace(request, epsilon=left.epsilon), question.dataset).expected
+    reached = "; ".join(f"{one.column}: {one}" for one in best)
+    return AccuracyUnreachable(
+        f"the accuracy asked for takes {question.cost}; left is {left}",
+        hint=f"the best that it reaches is {reached}",
+    )
+
+
+def _carried_out(
+    question: Plan | Workload, account: Account, current: Current, reservation: Reservation
+) -> Outcome | None:
+    """Run, release and commit all of it; None if anything went wrong, so that nothing else of it leaves.
+
+    Whatever went wrong may depend on a person: no message, cause or traceback gets out. An outcome that can't be
+    stored isn't given: it couldn't be given again.
+    """
+    bundles = bundles_of(question)
+    try:
+        released = [run(plan, current.engine) for plan in bundles]
+        proof = certificate_of(question, reservation)
+        account.commit(
+            reservation,
+            certificate=proof,
+            answer=recorded(question, released),
+            topics=[(reuse_key(plan.question.source), current.version_for(plan)) for plan in bundles],
+        )
+    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
+        return None
+    return Outcome(plans=bundles, groups=released, certificate=proof, entry=reservation.entry, reused=False)
+
+
+def run(plan: Plan, engine: Engine) -> Sequence[Group]:
+    """The released groups of one plan: private on the way in, public on the way out. What it raises is private."""
+    results = [engine.run(level.exact) for level in plan.levels]
+    pairs = enumerate(zip(plan.levels, results, strict=True))
+    return [group for number, (level, result) in pairs for group in release(level, result, number)]

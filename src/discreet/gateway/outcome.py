@@ -1,0 +1,175 @@
+"""Outcomes: what questions released, as it is stored with its debit, and read again.
+
+An entry of the ledger holds a certificate, the groups that were released for each bundle, and the request: what was
+asked, as exact JSON, so that its plan can be made again. What is read back is believed no further than this: the plan
+made from it has the digest under which it was paid for.
+
+One question is stored as a workload of one. Entries of before that have `groups` instead of a list of `parts`, and
+`plan` in their certificates instead of `plans`; they are read all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, Self
+
+from discreet.errors import InvalidArgument
+from discreet.gateway.answers import Group, Workload, conditions, held, least
+from discreet.privacy import KeyValue
+from discreet.query.estimates import Noisy
+from discreet.query.planner import Plan, Request, cost_to_dict
+from discreet.results import certificate
+
+if TYPE_CHECKING:
+    from discreet.ledger import Reservation
+    from discreet.ledger.account import Stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What was released for a question, or for the bundles of a workload.
+
+    Args:
+        plans: of what was measured, with the noise that the numbers have.
+        groups: the released groups of each.
+        certificate: what was done, as JSON-ready data.
+        entry: the number of the debit.
+        reused: whether it was released before, so that this time it cost nothing.
+        origin: the entries that it follows from, where it was worked out from others.
+    """
+
+    plans: tuple[Plan, ...]
+    groups: Sequence[Sequence[Group]]
+    certificate: Mapping[str, object]
+    entry: int
+    reused: bool
+    origin: tuple[int, ...] = ()
+
+    @classmethod
+    def stored(cls, plans: tuple[Plan, ...], stored: Stored) -> Self:
+        """An outcome of before, for the plans that it was released for."""
+        groups = [groups_from_json(part["groups"]) for part in parts_of(stored)]
+        return cls(plans=plans, groups=groups, certificate=stored.certificate, entry=stored.entry, reused=True)
+
+
+def bundles_of(question: Plan | Workload) -> tuple[Plan, ...]:
+    """What is measured for a question: itself, or the bundles of a workload."""
+    return question.bundles if isinstance(question, Workload) else (question,)
+
+
+def certificate_of(question: Plan | Workload, reservation: Reservation) -> dict[str, object]:
+    """What was done for an answer, or for all answers of a workload, as JSON-ready data: all of it public."""
+    asked = question.plans if isinstance(question, Workload) else (question,)
+    return certificate(
+        text=question.text,
+        analyst=reservation.analyst,
+        version=reservation.version,
+        entry=reservation.entry,
+        questions=[plan.canonical for plan in asked],
+        plans=[plan.to_dict() for plan in bundles_of(question)],
+        cost=cost_to_dict(question.event),
+    )
+
+
+def recorded(question: Plan | Workload, released: Sequence[Sequence[Group]]) -> dict[str, object]:
+    """An outcome as it is stored, with all that is needed to let others follow from it."""
+    plans = bundles_of(question)
+    filtered = frozenset[str].intersection(*(conditions(level.draft) for plan in plans for level in plan.levels))
+    return {
+        "parts": [{"groups": groups_to_json(groups)} for groups in released],
+        "asked": StoredRequest.of(question).to_json(),
+        "holds": least(held(level.draft) for plan in plans for level in plan.levels),
+        "filters": sorted(filtered),
+    }
+
+
+def parts_of(stored: Stored) -> Sequence[Mapping[str, Any]]:
+    """What was released for each plan; entries of one question have had no list of them."""
+    parts: Sequence[Mapping[str, Any]] = stored.answer.get("parts") or [stored.answer]
+    return parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRequest:
+    """One question, or several that were planned together, with what was offered.
+
+    Args:
+        questions: each with its dialect.
+        request: what was offered for all of them.
+        together: whether they are a workload.
+    """
+
+    questions: tuple[tuple[str, str], ...]
+    request: Request
+    together: bool
+
+    @classmethod
+    def of(cls, question: Plan | Workload) -> Self:
+        """What was asked, and offered for it."""
+        together = isinstance(question, Workload)
+        asked = question.questions if isinstance(question, Workload) else (question.question,)
+        return cls(
+            questions=tuple((each.text, each.dialect) for each in asked), request=question.request, together=together
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """What was asked, as JSON-ready data."""
+        return {
+            "questions": [{"text": text, "dialect": dialect} for text, dialect in self.questions],
+            "request": self.request.to_json(),
+            "together": self.together,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> StoredRequest | None:  # noqa: ANN401 — JSON from the ledger
+        """Read back what `to_json` wrote; None for anything else, such as what a later version writes."""
+        try:
+            return cls(
+                questions=tuple((str(one["text"]), str(one["dialect"])) for one in data["questions"]),
+                request=Request.from_json(data["request"]),
+                together=bool(data["together"]),
+            )
+        except (TypeError, KeyError, InvalidArgument):
+            return None
+
+
+def groups_to_json(groups: Sequence[Group]) -> list[dict[str, object]]:
+    """Released groups as JSON-ready data, to be stored with their debit."""
+    return [
+        {
+            "level": group.level,
+            "key": [_key_to_json(value) for value in group.key],
+            "noisy": _noisy_to_json(group.noisy),
+        }
+        for group in groups
+    ]
+
+
+def groups_from_json(data: Any) -> list[Group]:  # noqa: ANN401 — JSON from the ledger, whose hash was checked
+    """Read back what `groups_to_json` wrote."""
+    return [
+        Group(tuple(_key_from_json(value) for value in one["key"]), _noisy_from_json(one["noisy"]), one["level"])
+        for one in data
+    ]
+
+
+def _noisy_to_json(noisy: Noisy) -> dict[str, object]:
+    """What was released of one group; what was chosen several times as a list."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in noisy.items()}
+
+
+def _noisy_from_json(data: Mapping[str, Any]) -> Noisy:
+    """What was released of one group, as it was."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+
+
+def _key_to_json(value: KeyValue) -> object:
+    """A key; a date as an object, so that it isn't taken for a string."""
+    return {"date": value.isoformat()} if isinstance(value, date) else value
+
+
+def _key_from_json(value: Any) -> KeyValue:  # noqa: ANN401 — JSON
+    """A key as it was."""
+    return date.fromisoformat(value["date"]) if isinstance(value, dict) else value

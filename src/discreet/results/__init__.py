@@ -1,0 +1,23 @@
+"""Results: answers as data, for all who have nothing but an answer.
+
+An answer holds its values, the ± of each, what it cost and the certificate of what was done. It is made by the
+gateway, or of the JSON that one was written as: neither needs an engine, a ledger or a plan to be read, shown or kept.
+"""
+
+from discreet.results.answer import Answer, Explanation
+from discreet.results.answer_column import AnswerColumn, Ends, Intervals
+from discreet.results.certificate import certificate, contradictions
+from discreet.results.cost import Cost, CutOff, Moved
+
+__all__ = [
+    "Answer",
+    "AnswerColumn",
+    "Cost",
+    "CutOff",
+    "Ends",
+    "Explanation",
+    "Intervals",
+    "Moved",
+    "certificate",
+    "contradictions",
+]

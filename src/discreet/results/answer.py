@@ -1,0 +1,306 @@
+"""Answers: released numbers as data, with intervals, cost and certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, Self
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Rationalizable
+from discreet.exact.rational import confidence as read_confidence
+from discreet.results.answer_column import AnswerColumn, End, Ends, Intervals, arrow_table, text_table
+from discreet.results.cost import Cost, CutOff, Moved
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Intervals as they were read, at one confidence."""
+
+    confidence: Fraction
+    ends: Mapping[str, Sequence[Ends]]
+    rows: int
+
+    def __call__(self, name: str, confidence: Fraction) -> Sequence[Ends]:
+        """Those, at that confidence."""
+        if confidence != self.confidence:
+            raise InvalidArgument(
+                f"this answer has intervals at {float(self.confidence):.6g} only",
+                hint=f"ask with confidence={float(confidence):.6g}",
+            )
+        return self.ends.get(name, (None,) * self.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An answer: immutable, stored with its debit, and the same whenever it is asked for again.
+
+    Args:
+        columns: the values, by column, in order.
+        intervals: of its values, at whatever confidence.
+        confidence: at which errors were announced.
+        coverage: what its intervals don't say, or say too cautiously, in words.
+        cost: what it is proved to give away about one unit at the most, with what was asked first, so that limits and
+            bounds could be chosen. A reused answer cost this when it was released.
+        certificate: what was done, as JSON-ready data.
+        entry: the number of its debit in the ledger.
+        reused: whether it was released before, so that this time it cost nothing.
+        origin: the entries that it follows from, where it was worked out from other answers; empty where it was
+            released for this question.
+        cut_off: what limits cut off, where it was measured.
+        moved: what bounds move, by column, where it was measured.
+        bounds: of columns, where they were chosen privately; in words, where the answer was read from JSON.
+
+    Examples:
+        >>> answer = census.ask("SELECT COUNT(*) AS n FROM census", epsilon=1)  # doctest: +SKIP
+        >>> answer["n"][0], answer.interval("n")[0]                             # doctest: +SKIP
+        (32560, (32557, 32563))
+    """
+
+    columns: tuple[AnswerColumn, ...]
+    intervals: Intervals = field(repr=False, compare=False)
+    confidence: Fraction
+    coverage: str = ""
+    cost: Cost
+    certificate: Mapping[str, Any] = field(repr=False)
+    entry: int
+    reused: bool
+    origin: tuple[int, ...] = ()
+    cut_off: CutOff[Any] | None = None
+    moved: tuple[Moved[Any], ...] = ()
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.columns[0].values)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """The values of one column.
+
+        Raises:
+            InvalidArgument: the answer has no such column.
+        """
+        return list(self.column(name).values)
+
+    def column(self, name: str) -> AnswerColumn:
+        """One column, with what is known of its values.
+
+        Raises:
+            InvalidArgument: the answer has no such column.
+        """
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise InvalidArgument(f"the answer has no column {name!r}", hint=f"it has {', '.join(self.names)}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The answer row by row."""
+        found = zip(*(self[name] for name in self.names), strict=True)
+        return [dict(zip(self.names, row, strict=True)) for row in found]
+
+    def interval(self, name: str, confidence: Rationalizable | None = None) -> list[Ends]:
+        """The interval of each value of a column: it holds the bounded answer with at least this confidence.
+
+        That is over draws of the noise; of a group that was selected privately, over those that show it. Near the
+        threshold such a group's values are too high, so its intervals reach far down. Only of groups that HAVING, or
+        ORDER BY with LIMIT, picked by noisy values may intervals hold less often.
+
+        Those of counts and sums, of linear combinations of them, of averages and of ratios of sums hold as often as
+        they say, but for rounding: the ends of whole numbers are put on the outside, so with little noise they hold
+        more often, at ε = 1 in 97 % and more instead of 95 %; and averages are kept within what bounds allow. Those of
+        variances and standard deviations are a little wide: a 95 % interval holds in 97 % of all cases at the most,
+        where the noise of the group's count is below a hundredth of it. Those of any other arithmetic (a product of two
+        aggregates, a rounded one, a difference of two averages) take the worst of their parts together, and are wider
+        than they need be (Bonferroni). Those of quantiles, MIN and MAX reach to the edges of the cells in which rows
+        are counted around the answer, and so hold more often than they say; of dates, their ends are dates. What MODE
+        chooses has none.
+
+        An interval speaks of the noise only: what bounds and limits cut off isn't in it. None where a value has no
+        noise, or where the noise may carry it anywhere.
+
+        Args:
+            name: the column.
+            confidence: from 2⁻⁵⁰ to 1 − 2⁻⁵⁰; that at which errors were announced, if it is left out.
+
+        Raises:
+            InvalidArgument: the answer has no such column, the confidence is out of range, or the answer was read from
+                JSON and has intervals at another one only.
+        """
+        level = self.confidence if confidence is None else read_confidence(confidence)
+        return list(self.intervals(self.column(name).name, level))
+
+    def to_json(self, confidence: Rationalizable | None = None) -> dict[str, Any]:
+        """The answer as JSON-ready data, with its intervals at one confidence; `from_json` reads it.
+
+        Dates are in ISO form, and numbers that aren't finite are null.
+
+        Args:
+            confidence: that at which errors were announced, if it is left out.
+        """
+        level = self.confidence if confidence is None else read_confidence(confidence)
+        intervals = {name: self.interval(name, level) for name in self.names}
+        return {
+            "columns": {column.name: column.kind for column in self.columns},
+            "rows": [{name: _to_json(value) for name, value in row.items()} for row in self.rows()],
+            "intervals": {name: _to_json(ends) for name, ends in intervals.items() if any(ends)},
+            "confidence": float(level),
+            "cost": self.cost.to_json(),
+            "entry": self.entry,
+            "reused": self.reused,
+            "origin": list(self.origin),
+            "coverage": self.coverage,
+            "certificate": self.certificate,
+            **self._chosen(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read an answer that `to_json` wrote: all of it but intervals at other confidences.
+
+        Raises:
+            InvalidArgument: it is anything else.
+        """
+        try:
+            return cls._read(data)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise InvalidArgument("this isn't an answer as it is written", hint="Answer.to_json writes one") from None
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any]) -> Self:
+        """Read an answer; what is wrong with it is some built-in error."""
+        kinds, rows, level = data["columns"], data["rows"], read_confidence(data["confidence"])
+        columns = tuple(
+            AnswerColumn(name, str(kind), tuple(_from_json(row[name], kind) for row in rows))
+            for name, kind in kinds.items()
+        )
+        ends = {
+            name: tuple(None if each is None else _ends_from_json(each, kinds[name]) for each in found)
+            for name, found in data["intervals"].items()
+        }
+        cut_off = data.get("cut_off")
+        return cls(
+            columns=columns,
+            intervals=_Read(level, ends, len(rows)),
+            confidence=level,
+            coverage=str(data.get("coverage", "")),
+            cost=Cost.from_json(data["cost"]),
+            certificate=dict(data.get("certificate", {})),
+            entry=int(data["entry"]),
+            reused=bool(data["reused"]),
+            origin=tuple(map(int, data["origin"])),
+            cut_off=None if cut_off is None else CutOff(**cut_off),
+            moved=tuple(Moved(**each) for each in data.get("moved", ())),
+            bounds={name: str(ends) for name, ends in data.get("bounds", {}).items()},
+        )
+
+    def _chosen(self) -> dict[str, Any]:
+        """What was chosen or measured privately, as JSON-ready data; nothing, if nothing was."""
+        found: dict[str, Any] = {}
+        if self.cut_off is not None:
+            one = self.cut_off
+            found["cut_off"] = {"share": one.share, "margin": one.margin, "limits": str(one.limits)}
+        if self.moved:
+            names = ("column", "share", "far", "margin")
+            found["moved"] = [
+                {name: getattr(each, name) for name in names} | {"bounds": str(each.bounds)} for each in self.moved
+            ]
+        if self.bounds:
+            found["bounds"] = {name: str(ends) for name, ends in self.bounds.items()}
+        return found
+
+    def to_arrow(self) -> pa.Table:
+        """The answer as an Arrow table; needs PyArrow."""
+        return arrow_table(self.columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The answer as a pandas frame; needs pandas."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The answer as a Polars frame; needs Polars."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_arrow())
+
+    def __str__(self) -> str:
+        """A table, each noisy value with its interval at the announced confidence."""
+        table = text_table(self.columns, {name: self.interval(name) for name in self.names})
+        notes = [str(each) for each in (self.cut_off, *self.moved) if each is not None]
+        notes += [f"values of {name} were moved into {bounds}" for name, bounds in self.bounds.items()]
+        return "\n".join([table, *notes])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Answer):
+    r"""What EXPLAIN gives: an answer of one text column, the plan in words. Nothing was spent, and no data was touched.
+
+    `cost` is what the question would cost; there is no entry, and no certificate.
+
+    Examples:
+        >>> print(Explanation.of("question  SELECT 1\ncost      ε = 1", Cost(epsilon=Fraction(1))))
+        question  SELECT 1
+        cost      ε = 1
+    """
+
+    @classmethod
+    def of(cls, text: str, cost: Cost) -> Self:
+        """The explanation of a plan.
+
+        Args:
+            text: line by line.
+            cost: what the question would cost.
+        """
+        lines = tuple(text.splitlines())
+        level = Fraction(19, 20)
+        return cls(
+            columns=(AnswerColumn("plan", "text", lines),),
+            intervals=_Read(level, {}, len(lines)),
+            confidence=level,
+            cost=cost,
+            certificate={},
+            entry=0,
+            reused=True,
+        )
+
+    def __str__(self) -> str:
+        """The plan in words."""
+        return "\n".join(self["plan"])
+
+
+def _to_json(value: Any) -> Any:  # noqa: ANN401 — a value, or a list of them
+    """A value as JSON has it."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, date):
+        return value.isoformat()
+    return [_to_json(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _from_json(value: Any, kind: str) -> Any:  # noqa: ANN401 — JSON, and what it stands for
+    """A value as it was."""
+    if isinstance(value, list):
+        return [_from_json(each, kind) for each in value]
+    if isinstance(value, dict):
+        raise TypeError("no value is an object")
+    if isinstance(value, str) and kind == "date":
+        return date.fromisoformat(value)
+    return datetime.fromisoformat(value) if isinstance(value, str) and kind == "timestamp" else value
+
+
+def _ends_from_json(ends: Sequence[Any], kind: str) -> tuple[End, End]:
+    """The ends of an interval; one that is null lies nowhere."""
+    low, high = (_from_json(each, kind) for each in ends)
+    return -inf if low is None else low, inf if high is None else high

@@ -1,0 +1,106 @@
+"""Costs: what an answer is proved to give away, and what limits and bounds took from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, Self, TypeVar
+
+from discreet.exact.rational import rational
+from discreet.exact.rounding import shown
+
+_Words = TypeVar("_Words")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What was charged for an answer, in each way of counting; None is infinite.
+
+    Args:
+        epsilon: of pure differential privacy.
+        rho: of zero-concentrated differential privacy.
+        delta: the probability of rare events in which neither need hold.
+
+    Examples:
+        >>> print(Cost(epsilon=Fraction(1, 10), rho=Fraction(1, 200)))
+        ε = 0.1
+        >>> print(Cost(epsilon=None, rho=Fraction(1, 200), delta=Fraction(1, 10**6)))
+        ρ = 0.005, δ = 1e-06
+    """
+
+    epsilon: Fraction | None = Fraction(0)
+    rho: Fraction | None = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def to_json(self) -> dict[str, object]:
+        """The cost as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite."""
+        amounts = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
+        return {
+            **{name: None if one is None else float(one) for name, one in amounts.items()},
+            "exact": {name: None if one is None else str(one) for name, one in amounts.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_json` wrote."""
+        exact = data["exact"]
+        epsilon, rho = (None if exact[name] is None else rational(exact[name], name) for name in ("epsilon", "rho"))
+        return cls(epsilon=epsilon, rho=rho, delta=rational(exact["delta"], "delta"))
+
+    def __str__(self) -> str:
+        """The loss, in the terms in which it is tightest."""
+        if not self.epsilon and not self.rho:
+            return "nothing"
+        words = f"ε = {shown(self.epsilon)}" if self.epsilon else f"ρ = {shown(self.rho or Fraction(0))}"
+        return f"{words}, δ = {shown(self.delta, 3)}" if self.delta else words
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff(Generic[_Words]):
+    """What limits cut off.
+
+    Args:
+        share: of all rows, from 0 to 1: an estimate.
+        margin: by how much it may be off, at 95 %; under limits on groups, as far as a unit's rows are spread over its
+            groups evenly.
+        limits: those in force; in words, where the answer was read from JSON.
+    """
+
+    share: float
+    margin: float
+    limits: _Words
+
+    def __str__(self) -> str:
+        """The share in words."""
+        return f"limits ({self.limits}) cut off {self.share:.1%} of the rows (± {self.margin:.1%})"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved(Generic[_Words]):
+    """Of how many units bounds move values.
+
+    Args:
+        column: with its table.
+        bounds: in force; in words, where the answer was read from JSON.
+        share: of the units that have values there, those of which some are moved, from 0 to 1: an estimate.
+        far: those of which some are moved by more than the bounds are wide.
+        margin: by how much either share may be off, at 95 %.
+
+    Examples:
+        >>> print(Moved("visits.paid", "[0, 100]", share=0.031, far=0.002, margin=0.004))
+        bounds of visits.paid ([0, 100]) move values of 3.1% of the units, of 0.2% by more than their width (± 0.4%)
+    """
+
+    column: str
+    bounds: _Words
+    share: float
+    far: float
+    margin: float
+
+    def __str__(self) -> str:
+        """The shares in words."""
+        return (
+            f"bounds of {self.column} ({self.bounds}) move values of {self.share:.1%} of the units, "
+            f"of {self.far:.1%} by more than their width (± {self.margin:.1%})"
+        )

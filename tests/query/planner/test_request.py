@@ -1,0 +1,161 @@
+"""Requests: each term is read, checked, written and read again in one place, and reaches every face from there."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import fields
+from datetime import date, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+import discreet as dp
+from discreet.cli import app
+from discreet.cli.common.options import TERMS
+from discreet.errors import InvalidArgument
+from discreet.query.planner import Request, Terms
+from support.project import ROOT
+
+NAMES = [each.name for each in fields(Request)]
+
+SAID: dict[str, Any] = {
+    "epsilon": "1/3",
+    "delta": 1e-6,
+    "rho": 0.5,
+    "within": {"n": ("5%", 1000), "m": "2%", "*": 50},
+    "weights": {"n": 2, "*": "1/2"},
+    "confidence": 0.9,
+    "limits": dp.Limits(rows=50, groups=8),
+    "bounds": {"age": dp.Bounds(0, "110.5"), "day": dp.Bounds(date(2020, 1, 1), date(2021, 1, 1)), "pay": "auto"},
+    "consistent": True,
+    "cut_off": True,
+    "dialect": "bigquery",
+    "analyst": "ada",
+}
+"""Something to say of each term, in the forms that users have."""
+
+
+def test_there_is_something_to_say_of_each_term() -> None:
+    """Fields of a request, the terms that users say, and the examples here are the same."""
+    assert list(Terms.__annotations__) == NAMES
+    assert list(SAID) == NAMES
+
+
+@pytest.mark.parametrize("method", [dp.Protected.plan, dp.Protected.ask])
+def test_plan_and_ask_take_each_term_by_name(method: Any) -> None:
+    """`help` and editors show each, with its default and kind; the docstring names it."""
+    shown = inspect.signature(method).parameters
+    assert [name for name in NAMES if shown[name].kind is not inspect.Parameter.KEYWORD_ONLY] == []
+    assert shown["confidence"].default == Fraction(19, 20)
+    assert shown["within"].default is None
+    assert Terms.__doc__ is not None
+    assert [name for name in NAMES if f"        {name}: " not in Terms.__doc__] == []
+    assert dp.Protected.plan.__doc__ is not None
+    assert [name for name in NAMES if f"`{name}`" not in dp.Protected.plan.__doc__] == []
+
+
+@pytest.mark.parametrize("command", ["ask", "explain"])
+def test_the_command_line_has_an_option_for_each_term(command: str) -> None:
+    """And hands it on under its name."""
+    group: Any = get_command(app)
+    options = {each.name for each in group.commands[command].params}
+    assert [name for name in NAMES if name not in options] == []
+    assert set(TERMS) == set(NAMES)
+
+
+def test_a_page_explains_each_term() -> None:
+    """With an example, or among the options."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in Path(ROOT / "docs").rglob("*.md"))
+    assert [name for name in NAMES if f"{name}=" not in text and f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_term_is_written_and_read_again(name: str) -> None:
+    """As JSON text, exactly; a term that wasn't said isn't written."""
+    request = Request.read({name: SAID[name]})  # type: ignore[misc]  # each of them
+    assert getattr(request, name) != getattr(Request(), name)
+    written = request.to_json()
+    assert list(written) == [name]
+    assert Request.from_json(json.loads(json.dumps(written))) == request
+
+
+def test_times_are_written_and_read_again() -> None:
+    """Bounds of timestamps."""
+    request = Request.read({"bounds": {"at": dp.Bounds(datetime(2020, 1, 1, 12), datetime(2021, 1, 1))}})
+    assert Request.from_json(json.loads(json.dumps(request.to_json()))) == request
+
+
+def test_a_request_of_before_is_read() -> None:
+    """All nine terms that there were, those that weren't said as null or empty."""
+    assert Request.from_json(
+        {
+            "epsilon": "2",
+            "rho": None,
+            "delta": None,
+            "within": [["n", None, "1/20", "1000"]],
+            "weights": [],
+            "confidence": "9/10",
+            "limits": {"groups": None, "rows_per_group": None, "rows": 3},
+            "bounds": [["age", ["0", "90"]]],
+            "consistent": False,
+        }
+    ) == Request.of(
+        epsilon=2,
+        within={"n": ("5%", 1000)},
+        confidence=0.9,
+        limits=dp.Limits(rows=3),
+        bounds={"age": dp.Bounds(0, 90)},
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"epsilom": "1"},
+        {"epsilon": "1e999999999"},
+        {"epsilon": "-1"},
+        {"epsilon": {}},
+        {"epsilon": "1/0"},
+        {"within": "n"},
+        {"within": [["n", "x", None, None]]},
+        {"weights": 5},
+        {"limits": {"columns": 5}},
+        {"limits": [5]},
+        {"bounds": [["age", ["0"]]]},
+        {"bounds": [["age", "often"]]},
+        {"consistent": "yes"},
+        {"dialect": 1},
+        {"analyst": ["ada"]},
+        [],
+        None,
+        "epsilon",
+    ],
+    ids=str,
+)
+def test_what_is_no_request_is_refused(data: Any) -> None:
+    """With one typed error, whatever is wrong."""
+    with pytest.raises(InvalidArgument):
+        Request.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("terms", "message", "hint"),
+    [
+        ({"epsilom": 1}, "there is no term 'epsilom'", "did you mean epsilon?"),
+        ({"cutoff": True}, "there is no term 'cutoff'", "did you mean cut_off?"),
+        ({"x": 1}, "there is no term 'x'", "there are epsilon, delta"),
+        ({"epsilon": 1, "consistent": "yes"}, "consistent must be True or False, not str", ""),
+        ({"epsilon": 1, "dialect": None}, "dialect must be a text, not NoneType", ""),
+        ({"epsilon": 1, "analyst": 5}, "analyst must be a text, not int", ""),
+    ],
+)
+def test_what_is_no_term_is_refused(terms: Any, message: str, hint: str) -> None:
+    """With the name that was meant, or what it must be."""
+    with pytest.raises(InvalidArgument) as caught:
+        Request.of(**terms)
+    assert caught.value.message == message
+    assert caught.value.hint.startswith(hint)
