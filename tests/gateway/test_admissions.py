@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -443,7 +444,7 @@ def test_too_much_that_is_unreadable_is_refused_if_the_custodian_says_so(tmp_pat
         before = account.admissions.current().version
 
         def admit(most: str = most) -> object:
-            return account.admissions.admit(at_most_unreadable=dp_fraction(most))
+            return account.admissions.admit(at_most_unreadable=Fraction(most))
 
         if refused:
             with pytest.raises(SnapshotError, match="can't be read"):
@@ -451,13 +452,6 @@ def test_too_much_that_is_unreadable_is_refused_if_the_custodian_says_so(tmp_pat
         else:
             admit()
         assert account.admissions.current().version == before + (not refused)
-
-
-def dp_fraction(text: str) -> Any:
-    """An exact part."""
-    from fractions import Fraction
-
-    return Fraction(text)
 
 
 def test_trying_puts_nothing_in_force(tmp_path: Path) -> None:

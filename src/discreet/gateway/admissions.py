@@ -20,11 +20,11 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from discreet.engine import open_engine
-from discreet.errors import AccountClosed, DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
-from discreet.gateway.current import Current, groups_read
+from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
+from discreet.gateway.current import AFTER_CLOSE, Current, groups_read
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
 from discreet.tables.admission import (
@@ -60,22 +60,6 @@ class AdmissionReport:
     tables: Mapping[str, Mapping[str, Any]]
     problem: str = ""
     groups: Mapping[str, int] = field(default_factory=dict)
-
-
-class _AfterClose:
-    """Stands where something was before it was closed: whatever is asked of it is refused."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Refuse it.
-
-        Raises:
-            AccountClosed: always, but for what Python itself looks for.
-        """
-        raise AttributeError(name) if name.startswith("__") else AccountClosed
-
-
-AFTER_CLOSE: Any = _AfterClose()
-"""What is put in the place of a closed account, ledger or index."""
 
 
 class Admissions:

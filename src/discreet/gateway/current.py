@@ -1,13 +1,14 @@
-"""The versions of the tables that are in force, open for questions."""
+"""The versions of the tables that are in force, open for questions; and what stands in their place once closed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import finalize
 
 from discreet.engine import Engine
+from discreet.errors import AccountClosed
 from discreet.query.planner import Plan
 from discreet.tables.admission import Lock, Snapshot
 
@@ -56,3 +57,19 @@ class Current:
 def groups_read(*plans: Plan) -> frozenset[str]:
     """The refresh groups of the tables that plans read."""
     return frozenset(table.refresh for plan in plans for level in plan.levels for table in level.exact.tables)
+
+
+class _AfterClose:
+    """Stands where something was before it was closed: whatever is asked of it is refused."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse it.
+
+        Raises:
+            AccountClosed: always, but for what Python itself looks for.
+        """
+        raise AttributeError(name) if name.startswith("__") else AccountClosed
+
+
+AFTER_CLOSE: Any = _AfterClose()
+"""What is put in the place of a closed account, ledger or index."""

@@ -14,9 +14,10 @@ from discreet.errors import (
     InvalidArgument,
     QueryError,
 )
-from discreet.gateway.admissions import AFTER_CLOSE, AdmissionReport, Admissions
+from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload, make_workload
+from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute
 from discreet.gateway.outcome import StoredRequest, bundles_of
 from discreet.gateway.reuse import Remade, ReuseIndex
