@@ -78,14 +78,14 @@ def test_bounded_laplace_has_its_pmf(scale: Fraction, low: int, high: int) -> No
     ("scale", "reach"), [(Fraction(1), 2), (Fraction(5, 2), 3), (Fraction(3), 1), (Fraction(20), 2)]
 )
 def test_truncated_laplace_trials_have_their_pmf(scale: Fraction, reach: int) -> None:
-    """What one proposal gives, on all tapes of 5 words of 3 bits, is in the proportions of e^(-|n|/scale)."""
+    """What one proposal gives, on all tapes of 8 words of 2 bits, is in the proportions of e^(-|n|/scale)."""
     law = TruncatedLaplace(scale, reach)
 
     def trial(source: Any) -> int | None:
         kept = law.trials(np.int64, 1, source)
         return int(kept[0]) if len(kept) else None
 
-    decided, undecided = outcomes(trial, width=3, depth=5)
+    decided, undecided = outcomes(trial, width=2, depth=8)
     rejected = decided.pop(None)
     values: dict[int, Fraction] = {n: chance for n, chance in decided.items() if n is not None}
     assert undecided < Fraction(1, 8)

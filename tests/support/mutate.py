@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,10 +120,10 @@ def _killers(files: Iterator[Path]) -> Mapping[str, str]:
 
 def _durations(printed: Path) -> Mapping[str, float]:
     """How many seconds each test file takes."""
-    took: Counter[str] = Counter()
+    took: dict[str, float] = defaultdict(float)
     for line in printed.read_text(encoding="utf-8").splitlines():
         if found := re.match(r"\s*([\d.]+)s (?:call|setup|teardown)\s+(\S+?)::", line):
-            took[found[2]] += float(found[1])  # type: ignore[assignment]
+            took[found[2]] += float(found[1])
     return took
 
 
