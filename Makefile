@@ -6,9 +6,6 @@ ARGS ?=
 OLDEST := .venv-oldest
 ROUNDS ?= 20
 
-# Tests start Python hundreds of times: each compiles everything again where bytecode may not be kept.
-unexport PYTHONDONTWRITEBYTECODE
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check docs bench soak oldest refresh clean
 

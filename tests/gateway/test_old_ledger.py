@@ -31,7 +31,7 @@ TOGETHER = [
 ]
 ROLLUP = """SELECT town, sex, COUNT(*) AS n FROM t WHERE town IS NOT NULL AND sex IS NOT NULL
 GROUP BY ROLLUP (town, sex)"""
-BOUNDED = "SELECT MEDIAN(age) AS m, SUM(age) AS s FROM t"
+BOUNDED = "SELECT COUNT(*) AS n, SUM(age) AS s FROM t"
 
 
 @pytest.fixture
@@ -55,11 +55,11 @@ def test_answers_of_before_are_found_again(old: dp.Protected) -> None:
     """Under the same digests, in either shape, for nothing; and the ledger verifies."""
     spent = old.spent
     one = old.ask(ONE, epsilon=2, weights={"n": 2}, confidence=0.9)
-    assert (one["n"], one.entry, one.reused) == ([4, 2], 1, True)
+    assert (one["n"], one.entry, one.reused) == ([7, 2], 1, True)
     assert one.certificate["entry"] == 1
     several = old.ask(TOGETHER, epsilon=3)
     assert [(each.entry, each.reused) for each in several] == [(2, True)] * 3
-    assert several[0]["n"] == [4, 4]
+    assert several[0]["n"] == [3, 3]
     rollup = old.ask(ROLLUP, within=50, epsilon=4, consistent=True)
     assert (rollup.entry, rollup.reused) == (3, True)
     bounded = old.ask(BOUNDED, rho="1/2", bounds={"age": dp.Bounds(0, 90)})
@@ -83,7 +83,7 @@ def test_answers_of_before_are_read_by_their_version(old: dp.Protected) -> None:
     """Those of one question and of a workload, after the tables were admitted again."""
     old.refresh()
     spent = old.spent
-    assert old.ask(ONE, epsilon=2, weights={"n": 2}, confidence=0.9, version=1)["n"] == [4, 2]
+    assert old.ask(ONE, epsilon=2, weights={"n": 2}, confidence=0.9, version=1)["n"] == [7, 2]
     assert [each.entry for each in old.ask(TOGETHER, epsilon=3, version=1)] == [2, 2, 2]
     assert old.spent == spent
     assert not old.ask(ONE, epsilon=2, weights={"n": 2}, confidence=0.9).reused

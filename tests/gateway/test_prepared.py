@@ -39,7 +39,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, *, prepared: int) -> None:
     def failed(self: Session, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Fail over the entries of a question."""
         nonlocal prepared
-        if sql.startswith("CREATE TEMP VIEW entries"):
+        if sql.startswith("CREATE TEMP VIEW contributions"):
             prepared -= 1
             if prepared < 0:
                 raise duckdb.CatalogException(CAUSE)

@@ -19,7 +19,7 @@ from discreet.accounting import charge_of
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Choice, Exponential, exponential
 from discreet.mechanisms.exponential import epsilon_for
-from discreet.privacy import ExponentialEvent, PureDP
+from discreet.privacy import ExponentialEvent, PureDP, rho_of_range
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.choices import softmax
 
@@ -42,9 +42,9 @@ def test_calibration_is_exact(epsilon: Fraction, sensitivity: Fraction, monotone
 def test_many_selections_cost_no_more_than_their_rho(rho: Fraction, share: Fraction) -> None:
     """The ε of all of them, each at most a share of it, is the greatest to 39 binary digits, and never above."""
     epsilon = epsilon_for(rho, share)
-    assert min(share * epsilon**2 / 8, epsilon) <= rho
+    assert rho_of_range(share * epsilon) <= share * rho
     more = epsilon * (1 + Fraction(1, 2**38))
-    assert min(share * more**2 / 8, more) > rho
+    assert rho_of_range(share * more) > share * rho
 
 
 @given(st.fractions(Fraction(1, 10**6), 100))
@@ -55,9 +55,10 @@ def test_rho_is_used_up_and_not_exceeded(rho: Fraction) -> None:
     assert rho * (1 - Fraction(1, 10**11)) <= charged <= rho
 
 
-def test_a_square_rho_is_used_up_exactly() -> None:
-    """ρ = 1/8 is ε = 1."""
-    assert Exponential.for_rho(1, Fraction(1, 8)).epsilon == 1
+def test_a_rho_buys_more_than_by_the_simple_bound() -> None:
+    """By ε²/8, ρ = 1/8 would be ε = 1 and ρ = 2 would be ε = 4."""
+    assert 1 < Exponential.for_rho(1, Fraction(1, 8)).epsilon < Fraction(101, 100)
+    assert Exponential.for_rho(1, 2).epsilon > Fraction(22, 5)
 
 
 SCORES = [0, 1, 3]

@@ -142,7 +142,7 @@ def test_a_median_costs_no_more_than_a_count() -> None:
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_rho_is_used_up_and_not_exceeded(adjacency: Adjacency) -> None:
-    """The charge in ρ is what was asked for, to eleven digits; spread over five groups it allows √5 times the ε."""
+    """The charge in ρ is what was asked for, to eleven digits; over five groups it allows nearly √5 times the ε."""
     apart, alone = (
         Quantile.for_rho("0.5", 100, Contribution(each=4, total=total, adjacency=adjacency), "0.02")
         for total in (20, 4)
@@ -150,7 +150,7 @@ def test_rho_is_used_up_and_not_exceeded(adjacency: Adjacency) -> None:
     charged = charge_of(apart.event).rho
     assert charged is not None
     assert Fraction(1, 50) * (1 - Fraction(1, 10**10)) <= charged <= Fraction(1, 50)
-    assert float(apart.epsilon / alone.epsilon) == pytest.approx(5**0.5)
+    assert float(apart.epsilon / alone.epsilon) == pytest.approx(5**0.5, rel=1e-3)
 
 
 TABLE = (0, 0, 3, 1, 0, 0, 0, 6, 0, 2)

@@ -21,7 +21,7 @@ from discreet.accounting.adaptive import (
 )
 from discreet.accounting.amplification import amplify_poisson, amplify_without_replacement
 from discreet.accounting.calibration import Noise, Solution, radius_of, scale_within, solve
-from discreet.accounting.charge import Charge, charge_of, loss_of
+from discreet.accounting.charge import Charge, charge_of, first_charge_of, loss_of
 from discreet.accounting.composition import advanced, group, heterogeneous, parallel, sequential
 from discreet.accounting.convert import convert
 from discreet.accounting.filters import Filter, Odometer, Remaining, filter_for
@@ -78,6 +78,7 @@ __all__ = [
     "convert",
     "curve_of",
     "filter_for",
+    "first_charge_of",
     "gaussian_loss_of",
     "gaussian_mu",
     "gaussian_to_delta",

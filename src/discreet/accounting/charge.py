@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -81,7 +82,7 @@ class Charge:
         }
 
 
-def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each kind of event
+def charge_of(event: Event) -> Charge:
     """What `event` adds to each way of counting.
 
     Guarantee: but for a rare event of probability δ (the same for both readings), the release is ε-DP and ρ-zCDP
@@ -112,25 +113,48 @@ def charge_of(event: Event) -> Charge:  # noqa: PLR0911 — one case for each ki
         >>> charge_of(GaussianEvent(sigma=Fraction(10), l2_squared=Fraction(1))).rho
         Fraction(1, 200)
     """
+    return _charge(event, laplace_to_zcdp, bounded_range_to_zcdp)
+
+
+def first_charge_of(event: Event) -> Charge:
+    """What an event was charged by the first ledgers, where that was more: by bounds that hold for any pure release.
+
+    Digests under which answers are stored have it in them. So a charge that became tighter makes no other question, and
+    what was paid for is found again.
+
+    Raises:
+        LossNotAccepted: as for `charge_of`.
+    """
+    return _charge(
+        event,
+        lambda scale, step: pure_to_zcdp(step / scale),
+        lambda epsilon: min(epsilon**2 / 8, epsilon),
+    )
+
+
+def _charge(  # noqa: PLR0911 — one case for each kind of event
+    event: Event, laplace: Callable[[Fraction, int], Fraction], choice: Callable[[Fraction], Fraction]
+) -> Charge:
+    """What an event adds, by the ρ of Laplace noise (of its scale and the shift) and of a choice (of its range)."""
     match event:
         case LaplaceEvent(scale=scale, l1=l1, linf=linf):
             step = l1 if linf is None else linf
-            return Charge(epsilon=l1 / scale, rho=Fraction(l1, step) * laplace_to_zcdp(scale, step), delta=Fraction(0))
+            return Charge(epsilon=l1 / scale, rho=Fraction(l1, step) * laplace(scale, step), delta=Fraction(0))
         case GaussianEvent(sigma=sigma, l2_squared=l2_squared):
             return Charge(epsilon=None, rho=l2_squared / (2 * sigma**2), delta=Fraction(0))
         case SelectionEvent(delta=delta):
             return Charge(epsilon=Fraction(0), rho=Fraction(0), delta=delta)
         case ExponentialEvent(epsilon=epsilon, each=each):
             share = Fraction(1) if each is None else epsilon / each
-            return Charge(epsilon=epsilon, rho=share * bounded_range_to_zcdp(each or epsilon), delta=Fraction(0))
+            return Charge(epsilon=epsilon, rho=share * choice(each or epsilon), delta=Fraction(0))
         case PureEvent(epsilon=epsilon):
             return Charge(epsilon=epsilon, rho=pure_to_zcdp(epsilon), delta=Fraction(0))
         case ApproxEvent(epsilon=epsilon, delta=delta):
             return Charge(epsilon=epsilon, rho=pure_to_zcdp(epsilon), delta=delta)
         case SampledEvent(event=part):
-            return charge_of(part)
+            return _charge(part, laplace, choice)
         case ComposedEvent(events=events):
-            return sum(map(charge_of, events), start=Charge.zero())
+            return sum((_charge(each, laplace, choice) for each in events), start=Charge.zero())
     raise LossNotAccepted(f"an event of type {type(event).__name__} can't be accounted for")
 
 

@@ -11,7 +11,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import sqrt as root
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
-from discreet.privacy import ApproxDP, ExponentialEvent, PureDP, PureEvent, RenyiDP
+from discreet.privacy import ApproxDP, ExponentialEvent, PureDP, PureEvent, RenyiDP, rho_of_range
 
 _NEAR, _FAR = Fraction(1, 2**16), 2**12
 """From where to where in ε a least amount is worth its arithmetic: beyond, a simple bound is at most 0.3 % above it."""
@@ -120,21 +120,7 @@ def bounded_range_to_zcdp(epsilon: Rationalizable) -> Fraction:
         >>> round(float(bounded_range_to_zcdp(1)), 4), round(float(bounded_range_to_zcdp(4)), 4)
         (0.1233, 1.6698)
     """
-    return _range_rho(positive(epsilon, "epsilon"))
-
-
-@lru_cache(maxsize=1024)
-def _range_rho(epsilon: Fraction) -> Fraction:
-    """`bounded_range_to_zcdp` of an exact argument."""
-    simple = min(epsilon**2 / 8, epsilon)
-    if not _NEAR < epsilon < _FAR:
-        return simple
-    from discreet.exact.ball import ball, fraction, precision
-
-    with precision(BITS):
-        share = ball(epsilon) / -(-ball(epsilon)).expm1()
-        rho = share - 1 - share.log()
-        return min(simple, shorten(fraction(rho.upper()), bits=BITS // 2, round_up=True))
+    return rho_of_range(positive(epsilon, "epsilon"))
 
 
 def pure_to_renyi(epsilon: Rationalizable, alpha: Rationalizable) -> RenyiDP:

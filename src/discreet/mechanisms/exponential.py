@@ -12,7 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten, sqrt
 from discreet.mechanisms.parameters import short_enough
-from discreet.privacy import ExponentialEvent, PureDP
+from discreet.privacy import ExponentialEvent, PureDP, rho_of_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,19 +191,30 @@ class Selects:
         return self.selection.loss
 
 
+@lru_cache(maxsize=1024)
 def epsilon_for(rho: Fraction, share: Fraction = Fraction(1)) -> Fraction:
     """The ε of selections that cost ρ in all, if a single one takes at most this share of ε.
 
-    With ε₁ + … = ε and εᵢ ≤ share·ε they cost Σ min(εᵢ²/8, εᵢ) in zCDP, which is at most share·ε²/8, and at most ε.
+    With ε₁ + … = ε and εᵢ ≤ share·ε they cost Σ r(εᵢ) in zCDP, r as in `rho_of_range`. As r(x)/x doesn't fall in x,
+    that is at most r(share·ε)/share. Since r(x) is at most x²/8 and at most x, what is looked for isn't below
+    √(8ρ/share), nor below ρ.
 
     Args:
         rho: above 0.
         share: above 0, at most 1.
 
     Returns:
-        The larger of √(8ρ/share) and ρ, rounded down to 40 binary digits.
+        The greatest ε that costs at most ρ so, or next to it, rounded down to 40 binary digits.
     """
-    return shorten(max(sqrt(8 * rho / share, round_up=False), rho), bits=_BITS, round_up=False)
+    limit = rho * share
+    low = max(sqrt(8 * limit, round_up=False), limit)
+    high = 2 * low
+    while rho_of_range(high) <= limit:
+        low, high = high, 2 * high
+    while (high - low) * 2 ** (_BITS + 4) > high:
+        middle = shorten((low + high) / 2, bits=2 * _BITS, round_up=False)
+        low, high = (middle, high) if rho_of_range(middle) <= limit else (low, middle)
+    return shorten(low / share, bits=_BITS, round_up=False)
 
 
 def spread_of(sensitivity: Rationalizable, *, monotone: bool) -> Fraction:

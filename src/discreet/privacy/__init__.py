@@ -12,7 +12,7 @@ from discreet.privacy.events import (
     SampledEvent,
     SelectionEvent,
 )
-from discreet.privacy.losses import ZCDP, AnyLoss, ApproxDP, Budget, GaussianDP, Loss, PureDP, RenyiDP
+from discreet.privacy.losses import ZCDP, AnyLoss, ApproxDP, Budget, GaussianDP, Loss, PureDP, RenyiDP, rho_of_range
 from discreet.privacy.neighbours import ADD_REMOVE, SUBSTITUTION, Adjacency, Period, Sensitivity, Unit
 
 __all__ = [
@@ -44,4 +44,5 @@ __all__ = [
     "SelectionEvent",
     "Sensitivity",
     "Unit",
+    "rho_of_range",
 ]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
-from discreet.exact.rounding import shown
+from discreet.exact.rounding import shorten, shown
+
+_BITS = 128
+"""Working precision; results keep half of it."""
 
 
 def _delta(value: Rationalizable) -> Fraction:
@@ -215,3 +219,31 @@ class Budget:
         """The budget in symbols."""
         main = f"ε = {shown(self.epsilon)}" if self.epsilon is not None else f"ρ = {shown(self.rho or Fraction(0))}"
         return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")
+
+
+_NEAR, _FAR = Fraction(1, 2**16), 2**12
+"""From where to where in ε the least ρ of a range is worth its arithmetic: a simple bound is 0.3 % above it beyond."""
+
+
+@lru_cache(maxsize=1024)
+def rho_of_range(epsilon: Fraction) -> Fraction:
+    """The least ρ such that every release whose privacy loss has a range of ε is ρ-zCDP; rounded up.
+
+    Calibration and accounting go by the same number; `discreet.accounting.bounded_range_to_zcdp` has the proof.
+
+    Args:
+        epsilon: the range; above 0.
+
+    Examples:
+        >>> round(float(rho_of_range(Fraction(4))), 4)
+        1.6698
+    """
+    simple = min(epsilon**2 / 8, epsilon)
+    if not _NEAR < epsilon < _FAR:
+        return simple
+    from discreet.exact.ball import ball, fraction, precision
+
+    with precision(_BITS):
+        share = ball(epsilon) / -(-ball(epsilon)).expm1()
+        rho = share - 1 - share.log()
+        return min(simple, shorten(fraction(rho.upper()), bits=_BITS // 2, round_up=True))

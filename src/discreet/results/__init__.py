@@ -6,7 +6,7 @@ gateway, or of the JSON that one was written as: neither needs an engine, a ledg
 
 from discreet.results.answer import Answer, Explanation
 from discreet.results.answer_column import AnswerColumn, Ends, Intervals
-from discreet.results.certificate import certificate, contradictions
+from discreet.results.certificates import certificate, contradictions
 from discreet.results.cost import Cost, CutOff, Moved
 
 __all__ = [

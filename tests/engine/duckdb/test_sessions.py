@@ -52,7 +52,7 @@ def test_nothing_of_a_trial_stays(sessions: Sessions) -> None:
     for _ in range(2):
         with sessions.trial() as session:
             session.execute("CREATE TEMP TABLE raw0 (x BIGINT)")
-            session.execute("CREATE TEMP VIEW entries AS FROM raw0")
+            session.execute("CREATE TEMP VIEW contributions AS FROM raw0")
             with pytest.raises(duckdb.PermissionException):
                 session.execute(f"FROM read_text('{__file__}')")
         assert session is not failed

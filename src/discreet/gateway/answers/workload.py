@@ -74,7 +74,8 @@ class Workload:
     @cached_property
     def digest(self) -> str:
         """The questions with everything that shapes their answers, hashed."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+        described = {**self.to_dict(), "bundles": [bundle.identity() for bundle in self.bundles]}
+        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
     @property
     def text(self) -> str:

@@ -16,7 +16,7 @@ intervals grow with their confidence, that of the usual kind for 1 − 49/50·α
 
 What doesn't use the number of units has noise that selection knows nothing of.
 
-Source: Lee, Sun, Sun, Taylor (2016), "Exact post-selection inference", for intervals given what was selected.
+Source: Lee, Sun, Sun, Taylor (2016), Section 5, for intervals given what was selected, by the truncated law.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.accounting import charge_of, loss_of
+from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
 from discreet.errors import Unsupported
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
 from discreet.privacy.events import to_dict as event_to_dict
@@ -161,7 +161,7 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """The question with everything that shapes its answer, hashed: equal digests may share one release."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def expected(self) -> tuple[Expected, ...]:
@@ -175,6 +175,14 @@ class Plan:
 
     def to_dict(self) -> dict[str, object]:
         """The plan as JSON-ready data; all of it is public."""
+        return self._described(charge_of, [profile.to_dict() for profile in self.profiles])
+
+    def identity(self) -> dict[str, object]:
+        """What the digest is of: the plan, at the cost that it was stated at first."""
+        return self._described(first_charge_of, [profile.identity() for profile in self.profiles])
+
+    def _described(self, charge: Callable[[Event], Charge], profiles: Sequence[object]) -> dict[str, object]:
+        """The plan with its cost by one way of charging."""
         draft = self.levels[0].draft
         return {
             "dataset": self.dataset.name,
@@ -184,8 +192,8 @@ class Plan:
             "adjacency": str(draft.adjacency),
             "levels": [level.to_dict() for level in self.levels],
             "consistent": self.request.consistent,
-            "profiles": [profile.to_dict() for profile in self.profiles],
-            "cost": cost_to_dict(self.event),
+            "profiles": profiles,
+            "cost": _amounts(charge(self.event)),
         }
 
 
@@ -298,7 +306,11 @@ def _drafted(question: ir.Question, request: Request, dataset: Dataset) -> Draft
 
 def cost_to_dict(event: Event) -> dict[str, object]:
     """What an event costs, in every way of counting, as decimal numbers for reading and exact ones for proof."""
-    charge = charge_of(event)
+    return _amounts(charge_of(event))
+
+
+def _amounts(charge: Charge) -> dict[str, object]:
+    """A charge as decimal numbers for reading and exact ones for proof."""
     amounts = {"epsilon": charge.epsilon, "rho": charge.rho, "delta": charge.delta}
     readable = {name: _readable(amount) for name, amount in amounts.items()}
     return {**readable, "exact": {name: None if amount is None else str(amount) for name, amount in amounts.items()}}
