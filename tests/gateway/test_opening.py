@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,57 @@ def test_one_table_needs_a_unit(tmp_path: Path) -> None:
     assert "Unit.row()" in caught.value.hint
     with pytest.raises(InvalidArgument, match="a unit of id may have many rows"):
         dp.protect(CUSTOMERS, name="c", unit=dp.Unit("id"), budget=dp.Budget(1), ledger=tmp_path / "l")
+
+
+def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
+    """A pair is bounds, a list keys, a number ε, a text the column of the unit: the same tables and the same budget."""
+    data = pa.table({"id": [1, 1, 2], "age": [30, 31, 50], "sex": ["f", "f", "m"], "on": [date(2024, 1, 1)] * 3})
+    limits, days = dp.Limits(rows=5), (date(2024, 1, 1), date(2024, 12, 31))
+    short = dp.protect(
+        data,
+        name="t",
+        unit="id",
+        columns={"age": (0, 110), "sex": ["f", "m"], "on": days},
+        budget=3,
+        analysts={"ann": "0.5"},
+        limits=limits,
+        ledger=tmp_path / "short.ledger",
+    )
+    long = dp.protect(
+        data,
+        name="t",
+        unit=dp.Unit("id"),
+        columns={"age": dp.Bounds(0, 110), "sex": dp.Keys(["f", "m"]), "on": dp.Bounds(*days)},
+        budget=dp.Budget(epsilon=3),
+        analysts={"ann": dp.Budget(epsilon="0.5")},
+        limits=limits,
+        ledger=tmp_path / "long.ledger",
+    )
+    assert short.dataset.tables == long.dataset.tables
+    assert (short.dataset.budget, short.dataset.analysts) == (long.dataset.budget, long.dataset.analysts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause"),
+    [
+        ({"unit": 3}, "a unit must be a Unit or the name of a column, not int"),
+        ({"budget": [3]}, "a budget must be a Budget or a number, not list"),
+        ({"budget": True}, "a budget must be a Budget or a number, not bool"),
+        ({"analysts": {"ann": None}}, "a budget must be a Budget or a number, not NoneType"),
+        ({"limits": 50}, "limits must be Limits, not int"),
+        ({"columns": {"id": (0, 1, 2)}}, "column 'id' is declared by a tuple"),
+        ({"columns": {"id": {1, 2}}}, "column 'id' is declared by a set"),
+        ({"columns": {"id": "text"}}, "column 'id' is declared by a str"),
+    ],
+    ids=str,
+)
+def test_what_says_nothing_is_refused(tmp_path: Path, changed: dict[str, Any], cause: str) -> None:
+    """By a typed error that says what would do; nothing is ignored."""
+    declared = {"unit": "id", "limits": dp.Limits(rows=1), "budget": 1} | changed
+    with pytest.raises(InvalidArgument, match=cause) as caught:
+        dp.protect(pa.table({"id": [1, 2]}), name="t", ledger=tmp_path / "l", **declared)
+    assert caught.value.hint
+    assert not (tmp_path / "l").exists()
 
 
 def test_sources_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.exact import Rationalizable
+from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.table import ROW_CEILING, kind_of
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
+
+DeclarationLike: TypeAlias = Declaration | tuple[BoundValue, BoundValue] | list[Any]
+"""How that can be written: a pair for bounds, a list for keys."""
+
+UnitLike: TypeAlias = Unit | str
+"""A unit, or the column that tells units apart."""
+
+BudgetLike: TypeAlias = Budget | Rationalizable
+"""A budget, or its ε."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,11 +111,11 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     data: object,
     *,
     name: str,
-    unit: Unit | None = None,
+    unit: UnitLike | None = None,
     links: Mapping[str, str | tuple[str, str]] | None = None,
     public: bool = False,
     limits: Limits | None = None,
-    columns: Mapping[str, Declaration] | None = None,
+    columns: Mapping[str, DeclarationLike] | None = None,
     unique: Iterable[str] = (),
     row_ceiling: int = ROW_CEILING,
     time_zone: str | None = None,
@@ -117,7 +129,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
     Args:
         data: a path (CSV, Parquet, DuckDB database), a pandas, Polars or Arrow table, or an Ibis table on DuckDB.
         name: what questions call the table.
-        unit: whose presence is hidden.
+        unit: whose presence is hidden; a text is the column that tells units apart.
         links: columns whose values name rows of other tables, with the table and its column: `"customers.id"`, or
             `("customers", "id")` where a name has points in it.
         public: whether everybody may know the table as it is, every row of it. It is joined with, and never protected.
@@ -136,11 +148,13 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         >>> print(*orders.links)
         customer_id → customers.id
     """
+    if limits is not None and not isinstance(limits, Limits):
+        raise InvalidArgument(f"limits must be Limits, not {type(limits).__name__}", hint="limits=Limits(rows=50)")
     return DeclaredTable(
         data=data,
         name=name,
-        unit=unit,
-        columns=columns or {},
+        unit=_unit(unit),
+        columns={column: _declaration(column, declared) for column, declared in (columns or {}).items()},
         limits=limits,
         links=tuple(_link(column, target) for column, target in (links or {}).items()),
         public=public,
@@ -148,6 +162,52 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         row_ceiling=row_ceiling,
         time_zone=time_zone,
         refresh=refresh,
+    )
+
+
+def budget_of(budget: BudgetLike) -> Budget:
+    """The budget that is meant; a number is its ε.
+
+    Raises:
+        InvalidArgument: it is neither.
+
+    Examples:
+        >>> budget_of(3) == Budget(epsilon=3)
+        True
+    """
+    if isinstance(budget, Budget):
+        return budget
+    if isinstance(budget, bool) or not isinstance(budget, int | float | str | Fraction | Decimal):
+        raise InvalidArgument(
+            f"a budget must be a Budget or a number, not {type(budget).__name__}", hint="Budget(epsilon=3, delta=1e-6)"
+        )
+    return Budget(epsilon=budget)
+
+
+def _unit(unit: UnitLike | None) -> Unit | None:
+    """The unit that is meant."""
+    if unit is None or isinstance(unit, Unit):
+        return unit
+    if isinstance(unit, str):
+        return Unit(unit)
+    raise InvalidArgument(
+        f"a unit must be a Unit or the name of a column, not {type(unit).__name__}",
+        hint='Unit("person_id"), or Unit.row() where each row is somebody else',
+    )
+
+
+def _declaration(column: str, declared: DeclarationLike) -> Declaration:
+    """What is meant to be declared of a column."""
+    match declared:
+        case None | Bounds() | Keys() | Column():
+            return declared
+        case tuple() if len(declared) == len(("lo", "hi")):
+            return Bounds(*declared)
+        case list():
+            return Keys(declared)
+    raise InvalidArgument(
+        f"column {column!r} is declared by a {type(declared).__name__}, which says nothing of it",
+        hint='a pair is bounds, (0, 100); a list is keys, ["a", "b"]; Column(kind=…) says everything',
     )
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from discreet.errors import InvalidArgument
 from discreet.gateway.admissions import Admissions
-from discreet.gateway.declaring import Declaration, DeclaredTable, table
+from discreet.gateway.declaring import BudgetLike, DeclarationLike, DeclaredTable, UnitLike, budget_of, table
 from discreet.gateway.protected import Protected
-from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Limits, Unit
+from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Unit
 from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
 from discreet.tables.proposals import profile_table
@@ -22,13 +22,13 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     data: object,
     *,
     name: str,
-    unit: Unit | None = None,
-    budget: Budget,
-    columns: Mapping[str, Declaration] | None = None,
+    unit: UnitLike | None = None,
+    budget: BudgetLike,
+    columns: Mapping[str, DeclarationLike] | None = None,
     limits: Limits | None = None,
     adjacency: Adjacency = ADD_REMOVE,
     ledger: str | Path | None = None,
-    analysts: Mapping[str, Budget] | None = None,
+    analysts: Mapping[str, BudgetLike] | None = None,
     row_ceiling: int = ROW_CEILING,
     time_zone: str | None = None,
     snapshots: str | Path | None = None,
@@ -49,9 +49,9 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
             Arrow table, or an Ibis table on DuckDB. For several tables: a list of what `table` makes, each of which
             says unit, columns, limits and row ceiling.
         name: the account's name in the ledger, and what questions call the one table.
-        unit: whose presence is hidden; needed for one table.
-        budget: the loss allowed over all questions of all analysts, over all tables.
-        columns: declarations by column name.
+        unit: whose presence is hidden, or the name of the column that tells units apart; needed for one table.
+        budget: the loss allowed over all questions of all analysts, over all tables; a number is its ε.
+        columns: declarations by column name: `Bounds` or a pair, `Keys` or a list, or `Column`, which says everything.
         limits: how much a unit may contribute to one question; needed unless each row is a unit.
         adjacency: which tables are neighbours.
         ledger: a path or database URL; `<name>.ledger` by default. Created if it isn't there.
@@ -111,9 +111,9 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     dataset = Dataset(
         name=name,
         tables=tuple(_opened(each, source, held, ids[each.name.casefold()]) for source, each in pairs),
-        budget=budget,
+        budget=budget_of(budget),
         ledger=str(ledger) if ledger is not None else f"{name}.ledger",
-        analysts=dict(analysts or {}),
+        analysts={analyst: budget_of(share) for analyst, share in (analysts or {}).items()},
         adjacency=adjacency,
         snapshots=None if snapshots is None else str(snapshots),
     )
@@ -158,7 +158,7 @@ def _several(data: Sequence[object] | DeclaredTable) -> tuple[DeclaredTable, ...
     return tables
 
 
-def _needed(unit: Unit | None) -> Unit:
+def _needed(unit: UnitLike | None) -> UnitLike:
     """The unit of a table on its own."""
     if unit is None:
         raise InvalidArgument(

@@ -21,6 +21,7 @@ from discreet.gateway.answers import Group, arrange, interval
 from discreet.gateway.outcome import groups_from_json, groups_to_json
 from discreet.gateway.release import release
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
+from discreet.query.ir import Statistic
 from discreet.query.planner import Draft, Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.stats import upper_bound
@@ -243,6 +244,23 @@ def test_groups_without_rows_are_answered() -> None:
         assert ends is not None
         anything += (ends.lo, ends.hi) == (0, 110)
     assert anything >= 3
+
+
+def test_where_no_row_is_left_nothing_is_chosen() -> None:
+    """Beside a count of rows that noise took below 1, or where the counts around a quantile are in sum."""
+    plan = level("SELECT COUNT(*) AS n, MEDIAN(age) AS m, MODE(sex) AS s FROM people", epsilon=1)
+    (group,) = release(plan, exact_of(plan, people(30)))
+    found = dict(plan.draft.estimators)
+    names = {each.statistic: each.name for each in plan.draft.question.aggregates}
+    rows, median, mode = (found[names[each]] for each in (Statistic.COUNT, Statistic.QUANTILE, Statistic.MODE))
+    (counted,), (_, around) = rows.parts, median.parts
+    full = {**group.noisy, counted: 30, around: (10**9,) * len(group.noisy[around])}
+    assert None not in {median.estimate(full, plan.draft.laws), mode.estimate(full, plan.draft.laws)}
+    for empty in ({**full, counted: 0}, {**full, counted: -7}):
+        assert median.estimate(empty, plan.draft.laws) is None
+        assert mode.estimate(empty, plan.draft.laws) is None
+    bare = {**full, around: tuple(-each for each in full[around])}
+    assert median.estimate(bare, plan.draft.laws) is None
 
 
 def test_what_is_stored_is_read_back() -> None:

@@ -24,7 +24,7 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import laplace_sums
-from discreet.query.estimates.estimators import Noises, Noisy, integer
+from discreet.query.estimates.estimators import Noises, Noisy, integer, is_empty
 from discreet.query.estimates.intervals import Interval
 from discreet.query.estimates.noise import Noise, Pick
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
@@ -242,19 +242,24 @@ class QuantileEstimator:
     Args:
         pick: the choice of a bin.
         grid: what the bins stand for.
+        rows: the measure that counts the group's rows, where one does.
     """
 
     pick: Pick
     grid: Grid
+    rows: str | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The choice, and the counts around it."""
         return self.pick.name, self.pick.around
 
-    def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date:
-        """The chosen bin's value; of a group without rows it is any value, as its interval shows."""
-        del noises
+    def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
+        """The chosen bin's value; None where noisy counts leave no row that could have one."""
+        counts = noisy[self.pick.around]
+        around = float(noises[self.pick.around].step) * sum([counts] if isinstance(counts, int) else counts)
+        if around < 1 or is_empty(self.rows, noisy, noises):
+            return None
         return self.grid.value(integer(self.pick.name, noisy))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
@@ -314,11 +319,13 @@ class ModeEstimator:
         pick: the choice of bins.
         values: what the bins stand for.
         is_list: whether a list was asked for.
+        rows: the measure that counts the group's rows, where one does.
     """
 
     pick: Pick
     values: tuple[KeyValue, ...]
     is_list: bool
+    rows: str | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -328,9 +335,11 @@ class ModeEstimator:
     def estimate(self, noisy: Noisy, noises: Noises) -> KeyValue | list[KeyValue]:
         """The values chosen, in the order in which they were chosen: mostly the most frequent one first.
 
-        Of a group without rows it is any value: nothing was released that would tell.
+        None where a noisy count leaves no row. Of a group without rows that nothing counts it is any value: nothing was
+        released that would tell.
         """
-        del noises
+        if is_empty(self.rows, noisy, noises):
+            return [] if self.is_list else None
         numbers = noisy[self.pick.name]
         found = [self.values[number] for number in numbers] if not isinstance(numbers, int) else [self.values[numbers]]
         return found if self.is_list else found[0]

@@ -58,6 +58,17 @@ def scaled(name: str, noisy: Noisy, noises: Noises) -> float:
     return float(noises[name].step * integer(name, noisy))
 
 
+def is_empty(rows: str | None, noisy: Noisy, noises: Noises) -> bool:
+    """Whether a noisy count leaves no row; nothing says so where there is none.
+
+    Args:
+        rows: the measure that counts them.
+        noisy: one group's released integers.
+        noises: the mechanisms.
+    """
+    return rows is not None and rows in noisy and scaled(rows, noisy, noises) < 1
+
+
 def radius(noise: Noise, confidence: float) -> float:
     """The half width of a measure's interval, in the units of its values."""
     return float(noise.radius(confidence))

@@ -79,6 +79,12 @@ class MeasureCollector:
         """The number of rows."""
         return self.sum(literal(1))
 
+    @property
+    def counted_rows(self) -> str | None:
+        """The number of rows, if something needs it."""
+        values = {measure.value: measure.name for measure in self.measures if isinstance(measure, ir.Sum)}
+        return values.get(literal(1))
+
     def sum(self, value: ir.Expr) -> str:
         """The sum of an expression.
 
@@ -195,8 +201,9 @@ def measures(draft: Draft) -> Draft:
     """
     _check_lists(draft.question)
     collector = MeasureCollector(draft)
-    estimators = tuple((aggregate.name, _estimator(aggregate, collector)) for aggregate in draft.question.aggregates)
+    found = {aggregate.name: _estimator(aggregate, collector) for aggregate in draft.question.aggregates}
     selector = collector.units() if draft.has_private_keys else None
+    estimators = tuple((name, _aware_of_rows(each, collector.counted_rows)) for name, each in found.items())
     _check_choices(draft, len(collector.picks))
     return replace(
         draft,
@@ -206,6 +213,13 @@ def measures(draft: Draft) -> Draft:
         estimators=estimators,
         selector=selector,
     )
+
+
+def _aware_of_rows(estimator: Estimator, rows: str | None) -> Estimator:
+    """A choice that knows the group's number of rows, if that is measured anyway; other estimators as they are."""
+    if isinstance(estimator, QuantileEstimator | ModeEstimator):
+        return replace(estimator, rows=rows)
+    return estimator
 
 
 def _check_lists(question: ir.Question) -> None:

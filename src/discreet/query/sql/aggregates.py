@@ -190,7 +190,7 @@ def _released_type(aggregate: ir.Aggregate) -> ir.Type:
         case ir.Statistic.SUM:
             return _WHOLE if argument is not None and argument.type.kind is Kind.INTEGER else _REAL
         case ir.Statistic.QUANTILE | ir.Statistic.MODE if argument is not None:
-            return replace(argument.type, nullable=False, values=None, hidden=False)
+            return replace(argument.type, nullable=True, values=None, hidden=False)
         case ir.Statistic.CORR:
             return _CORRELATION
         case _:
