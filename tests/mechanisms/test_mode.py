@@ -79,7 +79,9 @@ def test_the_event_counts_every_choice() -> None:
     """Five choices in each of ten groups: ε in all, and a fiftieth of it for each."""
     mode = Mode.calibrate(5, 100, Contribution(each=2, total=20), 1)
     assert mode.event == ExponentialEvent(epsilon=Fraction(1), each=Fraction(1, 50))
-    assert charge_of(Mode.for_rho(5, 100, Contribution(each=2, total=20), Fraction(1, 400)).event).epsilon == 1
+    charge = charge_of(Mode.for_rho(5, 100, Contribution(each=2, total=20), Fraction(1, 400)).event)
+    assert 1 <= (charge.epsilon or 0) < Fraction(10_001, 10_000)
+    assert Fraction(1, 400) * (1 - Fraction(1, 10**10)) <= (charge.rho or 0) <= Fraction(1, 400)
 
 
 TABLE = (0, 3, 0, 5, 4, 0)
