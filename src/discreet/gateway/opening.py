@@ -10,7 +10,7 @@ from discreet.errors import InvalidArgument
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import BudgetLike, DeclarationLike, DeclaredTable, UnitLike, budget_of, table
 from discreet.gateway.protected import Protected
-from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Unit
+from discreet.privacy import ADD_REMOVE, Adjacency, Limits
 from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
 from discreet.tables.proposals import profile_table
