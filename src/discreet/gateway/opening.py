@@ -72,7 +72,7 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
 
     Examples:
         >>> import pyarrow, tempfile
-        >>> from discreet.privacy import Bounds, Keys, Unit
+        >>> from discreet.privacy import Bounds, Budget, Keys, Unit
         >>> people = {"age": [34, 71, 52], "sex": ["Female", "Male", "Female"]}
         >>> census = protect(
         ...     pyarrow.table(people),
