@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.accounting import charge_of
 from discreet.errors import AccuracyUnreachable, DiscreetError, InvalidArgument, UnknownColumn, Unsupported
+from discreet.mechanisms import Laplace
+from discreet.mechanisms.parameters import LEAST
 from discreet.privacy import ADD_REMOVE, Budget, Limits
 from discreet.query.planner import Accuracy, Draft, Plan, Request, make_plan
 from discreet.query.planner.accuracy import expected_errors
@@ -315,3 +318,15 @@ def test_a_split_is_the_same_in_any_unit() -> None:
     for unit in (1e-300, 1e-9, 1e9, 1e300):
         scaled = [{name: size * unit for name, size in column.items()} for column in columns]
         assert split(scaled, power=2) == split(columns, power=2)
+
+
+@pytest.mark.parametrize(("counted", "table"), [("DISTINCT person_id", "visits"), ("*", "people")])
+@pytest.mark.parametrize("offer", [{"epsilon": 5_000}, {"rho": 10**7}], ids=["laplace", "gaussian"])
+def test_more_than_the_least_noise_costs_is_not_spent(counted: str, table: str, offer: dict[str, Any]) -> None:
+    """An offer that no noise is small enough for is answered with the least that there is, for what that costs."""
+    made = plan(f"SELECT COUNT({counted}) AS n FROM {table}", **offer)
+    (least,) = (noise.mechanism for noise in made.levels[0].draft.noises)
+    assert (least.scale if isinstance(least, Laplace) else least.sigma) == LEAST
+    assert errors(made) == {"n": 0}
+    charge = charge_of(made.event)
+    assert charge.epsilon == 1_024 if "epsilon" in offer else charge.rho == 2**19

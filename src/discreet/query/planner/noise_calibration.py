@@ -47,6 +47,7 @@ from math import prod
 
 from discreet.errors import AccuracyUnreachable
 from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile
+from discreet.mechanisms.parameters import LEAST
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import Mechanism, Noise, Pick, Selection, most_cells
@@ -210,10 +211,13 @@ def _noises(draft: Draft, amounts: Mapping[str, Fraction]) -> dict[str, Noise]:
 
 
 def _mechanism(draft: Draft, sensitivity: Sensitivity, amount: Fraction) -> Mechanism:
-    """The mechanism that costs so much: ρ if that is offered, ε otherwise."""
+    """The mechanism that costs so much: ρ if that is offered, ε otherwise.
+
+    The least noise there is costs less than a larger amount, and is 0 but for one draw in e^1024: more buys nothing.
+    """
     if draft.request.rho is not None:
-        return Gaussian.for_rho(sensitivity, amount)
-    return Laplace.calibrate(sensitivity, amount)
+        return Gaussian.for_rho(sensitivity, min(amount, sensitivity.l2_squared / (2 * LEAST**2)))
+    return Laplace.calibrate(sensitivity, min(amount, sensitivity.l1 / LEAST))
 
 
 def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
