@@ -233,8 +233,12 @@ class Protected:
 
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
+        return self._planned(plan.question.text, plan.question.dialect, request)
+
+    def _planned(self, text: str, dialect: str, request: Request) -> Plan:
+        """A question as the rules plan it for a request that was read before."""
         dataset = self._bounded(request.bounds)
-        return make_plan(self._parse(plan.question.text, plan.question.dialect, dataset), request, dataset)
+        return make_plan(self._parse(text, dialect, dataset), request, dataset)
 
     def _bounded(self, bounds: Sequence[tuple[str, Bounds | Auto]]) -> Dataset:
         """The dataset with an analyst's bounds."""
@@ -284,9 +288,8 @@ class Protected:
             if asked.together:
                 workload = self._workload(asked.questions, asked.request)
                 return workload.digest, workload.bundles
-            dataset = self._bounded(asked.request.bounds)
             ((text, dialect),) = asked.questions
-            plan = make_plan(self._parse(text, dialect, dataset), asked.request, dataset)
+            plan = self._planned(text, dialect, asked.request)
         except DiscreetError:
             return None
         return plan.digest, (plan,)

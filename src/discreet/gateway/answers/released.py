@@ -19,6 +19,7 @@ from discreet.query.estimates import (
     Estimator,
     Interval,
     LinearRatio,
+    Noises,
     Noisy,
     Selected,
     Total,
@@ -165,11 +166,11 @@ def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> In
     """
     if any(True for _ in ir.margins(expr)):
         return None
-    parts = dict.fromkeys(_parts(expr, dict(draft.estimators)))
+    parts = dict(_parts(expr, dict(draft.estimators)))
     if not parts:
         return None
-    share = 1 - (1 - confidence) / len(parts)
-    found = {part: _of_part(part, draft, noisy, share) for part in parts}
+    share, laws = 1 - (1 - confidence) / len(parts), draft.laws
+    found = {part: _of_part(known, draft, laws, noisy, share) for part, known in parts.items()}
     if expr in found:
         return found[expr]
     try:
@@ -181,40 +182,30 @@ def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> In
     return Interval(float(spread.lo), float(spread.hi))
 
 
-def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[ir.Expr]:
-    """The largest parts of an expression whose intervals are known, from left to right."""
-    ratio = ratio_of(expr, estimators)
-    if ratio is not None:
-        yield from () if ratio.is_constant else (expr,)
-    elif isinstance(expr, ir.Released) and expr.name in estimators:
-        yield expr
+def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:
+    """The largest parts of an expression whose intervals are known, from left to right, with what knows them."""
+    if isinstance(expr, ir.Released) and expr.name in estimators:
+        yield expr, estimators[expr.name]
+    elif (ratio := ratio_of(expr, estimators)) is not None:
+        yield from () if ratio.is_constant else ((expr, ratio),)
     elif isinstance(expr, ir.Call):
         for arg in expr.args:
             yield from _parts(arg, estimators)
 
 
-def _of_part(part: ir.Expr, draft: Draft, noisy: Noisy, confidence: float) -> Interval | None:
+def _of_part(
+    known: Estimator | LinearRatio, draft: Draft, laws: Noises, noisy: Noisy, confidence: float
+) -> Interval | None:
     """The interval of an aggregate, or of a ratio; of a selected group, over the draws that show it."""
-    known = _known(part, dict(draft.estimators))
     if draft.threshold is None or draft.selector is None or draft.selector not in known.parts:
-        return known.interval(noisy, draft.laws, confidence)
+        return known.interval(noisy, laws, confidence)
     group = Selected(draft.threshold, integer(draft.selector, noisy))
     if isinstance(known, Total):
-        usual = known.interval(noisy, draft.laws, confidence)
-        least = float(draft.laws[draft.selector].step * group.least((1 - confidence) / 2))
+        usual = known.interval(noisy, laws, confidence)
+        least = float(laws[draft.selector].step * group.least((1 - confidence) / 2))
         return Interval(min(floor(least) if known.whole else least, usual.lo), usual.hi)
     wider = group.confidence(confidence)
-    return None if wider is None else known.interval(noisy, draft.laws, wider)
-
-
-def _known(part: ir.Expr, estimators: Mapping[str, Estimator]) -> Estimator | LinearRatio:
-    """What gives the interval of a part: the estimator of an aggregate, or a ratio."""
-    if isinstance(part, ir.Released):
-        return estimators[part.name]
-    ratio = ratio_of(part, estimators)
-    if ratio is None:
-        raise AssertionError("a part is an aggregate or a ratio")
-    return ratio
+    return None if wider is None else known.interval(noisy, laws, wider)
 
 
 def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:

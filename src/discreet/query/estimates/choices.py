@@ -256,8 +256,7 @@ class QuantileEstimator:
 
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
         """The chosen bin's value; None where noisy counts leave no row that could have one."""
-        counts = noisy[self.pick.around]
-        around = float(noises[self.pick.around].step) * sum([counts] if isinstance(counts, int) else counts)
+        around = noises[self.pick.around].step * sum(self._around(noisy))
         if around < 1 or is_empty(self.rows, noisy, noises):
             return None
         return self.grid.value(integer(self.pick.name, noisy))
@@ -276,9 +275,7 @@ class QuantileEstimator:
         No value lies below the least: for MIN and MAX one side has the whole error, and the other reaches to the end
         of the range, because nothing that is private can say that there isn't one row farther out.
         """
-        noise, counts = noises[self.pick.around], noisy[self.pick.around]
-        if isinstance(counts, int):
-            raise TypeError("the counts around a quantile are released as a list")
+        noise, counts = noises[self.pick.around], self._around(noisy)
         cells = Cells(integer(self.pick.name, noisy), self.grid.size)
         through = [0, *accumulate(counts)]
         off = [count - float(self._fraction) * through[-1] for count in through]
@@ -290,6 +287,13 @@ class QuantileEstimator:
             ends_high = self._fraction == 0 or off[place + 1] + row >= -room[place + 1]
             kept += [place] * (starts_low and ends_high)
         return self.grid.interval(cells.bins(min(kept))[0], cells.bins(max(kept))[1])
+
+    def _around(self, noisy: Noisy) -> tuple[int, ...]:
+        """The noisy counts of the cells around the choice."""
+        counts = noisy[self.pick.around]
+        if isinstance(counts, int):
+            raise TypeError("the counts around a quantile are released as a list")
+        return counts
 
     @property
     def _fraction(self) -> Fraction:

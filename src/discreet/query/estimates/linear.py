@@ -16,6 +16,7 @@ from discreet.query import ir
 from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Total, scaled
 from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
 from discreet.query.estimates.noise import Noise
+from discreet.query.ir import nullif_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +133,8 @@ def ratio_of(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> LinearRatio 
             return LinearRatio(Linear(constant=Fraction(value)))
         case ir.Call(function=ir.Function(name="real"), args=(arg,)):
             return ratio_of(arg, estimators)
-        case ir.Call(
-            function=ir.Function(name="if"),
-            args=(
-                ir.Call(function=ir.Function(name="eq"), args=(one, ir.Literal(value=0))),
-                ir.Literal(value=None),
-                other,
-            ),
-        ) if _bare(one) == _bare(other):  # NULLIF(x, 0)
-            return ratio_of(other, estimators)
+        case ir.Call() if (divisor := nullif_zero(expr)) is not None:
+            return ratio_of(divisor, estimators)
         case ir.Call(function=function, args=args):
             parts = [ratio_of(arg, estimators) for arg in args]
             known = [part for part in parts if part is not None]
@@ -159,15 +153,6 @@ def ratio_of_aggregate(estimator: Estimator | None) -> LinearRatio | None:
             return LinearRatio(numerator, Linear({count: Fraction(1)}), (lo, hi))
         case _:
             return None
-
-
-def _bare(expr: ir.Expr) -> ir.Expr:
-    """The expression without a cast to real numbers around it."""
-    match expr:
-        case ir.Call(function=ir.Function(name="real"), args=(arg,)):
-            return arg
-        case _:
-            return expr
 
 
 def _combined(name: str, parts: list[LinearRatio]) -> LinearRatio | None:

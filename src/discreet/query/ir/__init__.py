@@ -24,7 +24,9 @@ from discreet.query.ir.expressions import (
     Type,
     columns_in,
     margins,
+    nullif_zero,
     released_names,
+    uncast,
 )
 from discreet.query.ir.functions import FUNCTIONS, call
 from discreet.query.ir.functions.arguments import alike, numbers, unbounded
@@ -52,6 +54,7 @@ from discreet.query.ir.questions import (
     Question,
     Statistic,
     canonical,
+    computed_in,
     grouping,
     grouping_sets_of,
     margins_of,
@@ -130,6 +133,7 @@ __all__ = [
     "column_type",
     "columns_in",
     "columns_of",
+    "computed_in",
     "conjunction",
     "conjuncts",
     "day_of",
@@ -150,6 +154,7 @@ __all__ = [
     "narrowed",
     "nodes",
     "null",
+    "nullif_zero",
     "numbers",
     "numeral",
     "ordinal",
@@ -161,5 +166,6 @@ __all__ = [
     "scans",
     "sources",
     "unbounded",
+    "uncast",
     "within",
 ]

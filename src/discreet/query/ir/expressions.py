@@ -182,6 +182,27 @@ def margins(expr: Expr) -> Iterator[Margin]:
             yield from margins(arg)
 
 
+def uncast(expr: Expr) -> Expr:
+    """The expression without a cast to real numbers around it."""
+    match expr:
+        case Call(function=Function(name="real"), args=(arg,)):
+            return arg
+        case _:
+            return expr
+
+
+def nullif_zero(expr: Expr) -> Expr | None:
+    """The x of NULLIF(x, 0); None if it is anything else."""
+    match expr:
+        case Call(
+            function=Function(name="if"),
+            args=(Call(function=Function(name="eq"), args=(one, Literal(value=0))), Literal(value=None), other),
+        ) if uncast(one) == uncast(other):
+            return other
+        case _:
+            return None
+
+
 def released_names(expr: Expr) -> set[str]:
     """The names of the released values an expression uses."""
     match expr:

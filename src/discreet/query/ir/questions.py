@@ -121,11 +121,17 @@ class Question:
     rolled: tuple[str, ...] = ()
 
 
+def computed_in(question: Question) -> Iterator[Expr]:
+    """All expressions over released values: what is shown, ordered by, and compared by HAVING."""
+    yield from (output.expr for output in question.outputs)
+    yield from (order.expr for order in question.order)
+    if question.having is not None:
+        yield question.having
+
+
 def margins_of(question: Question) -> tuple[Margin, ...]:
     """The margins that an answer needs, each once."""
-    shown = [output.expr for output in question.outputs] + [order.expr for order in question.order]
-    used = shown if question.having is None else [*shown, question.having]
-    return tuple(dict.fromkeys(margin for expr in used for margin in margins(expr)))
+    return tuple(dict.fromkeys(margin for expr in computed_in(question) for margin in margins(expr)))
 
 
 MOST_GROUPING_SETS = 64

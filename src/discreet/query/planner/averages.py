@@ -8,12 +8,12 @@ stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.query import ir
-from discreet.query.ir import call, literal
+from discreet.query.ir import call, computed_in, literal, nullif_zero, uncast
 from discreet.tables import Kind
 
 _AVERAGE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
@@ -38,7 +38,7 @@ class _Ratio:
 def with_averages(question: ir.Question) -> ir.Question:
     """The question with AVG in the place of ratios that mean it."""
     aggregates = {aggregate.name: aggregate for aggregate in question.aggregates}
-    used_elsewhere = {name for expr in _computed(question) for name in _names_outside(expr, aggregates)}
+    used_elsewhere = {name for expr in computed_in(question) for name in _names_outside(expr, aggregates)}
     averages = {aggregate.argument: aggregate for aggregate in question.aggregates if _is(aggregate, ir.Statistic.AVG)}
 
     def average(expr: ir.Expr) -> ir.Expr | None:
@@ -55,17 +55,9 @@ def with_averages(question: ir.Question) -> ir.Question:
     having = None if question.having is None else _changed(question.having, average)
     order = tuple(replace(term, expr=_changed(term.expr, average)) for term in question.order)
     asked = replace(question, outputs=outputs, having=having, order=order)
-    needed = {name for expr in _computed(asked) for name in _names(expr)}
+    needed = {name for expr in computed_in(asked) for name in _names(expr)}
     every = dict.fromkeys((*question.aggregates, *averages.values()))
     return replace(asked, aggregates=tuple(aggregate for aggregate in every if aggregate.name in needed))
-
-
-def _computed(question: ir.Question) -> Iterator[ir.Expr]:
-    """All expressions over released values."""
-    yield from (output.expr for output in question.outputs)
-    yield from (term.expr for term in question.order)
-    if question.having is not None:
-        yield question.having
 
 
 def _changed(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
@@ -82,19 +74,12 @@ def _changed(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.E
             return expr
 
 
-def _names(expr: ir.Expr) -> Iterator[str]:
+def _names(expr: ir.Expr) -> set[str]:
     """The names of released values, those within margins too."""
-    match expr:
-        case ir.Released(name=name):
-            yield name
-        case ir.Call(args=args):
-            for arg in args:
-                yield from _names(arg)
-        case ir.Margin(of=of):
-            yield from _names(of)
+    return ir.released_names(expr).union(*(ir.released_names(margin.of) for margin in ir.margins(expr)))
 
 
-def _names_outside(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> Iterator[str]:
+def _names_outside(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> set[str]:
     """The names of released values that are used outside of ratios."""
     return _names(_changed(expr, lambda part: None if _ratio(part, aggregates) is None else literal(None)))
 
@@ -119,11 +104,9 @@ def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
 
 def _multiple(expr: ir.Expr) -> tuple[Fraction, str | None]:
     """A constant and the name of the released value that it is multiplied by; no name if it is anything else."""
-    match expr:
+    match uncast(expr):
         case ir.Released(name=name):
             return Fraction(1), name
-        case ir.Call(function=ir.Function(name="real"), args=(of,)):
-            return _multiple(of)
         case ir.Call(function=ir.Function(name="multiply"), args=(one, other)):
             constant, of = (one, other) if isinstance(one, ir.Literal) else (other, one)
             if isinstance(constant, ir.Literal) and type(constant.value) in {int, Fraction}:
@@ -134,22 +117,8 @@ def _multiple(expr: ir.Expr) -> tuple[Fraction, str | None]:
 
 def _counted(expr: ir.Expr) -> str | None:
     """The name of the released value that is divided by, as it is or by NULLIF(x, 0); None if it is anything else."""
-    match expr:
-        case ir.Released(name=name):
-            return name
-        case ir.Call(function=ir.Function(name="real"), args=(of,)):
-            return _counted(of)
-        case ir.Call(
-            function=ir.Function(name="if"),
-            args=(
-                ir.Call(function=ir.Function(name="eq"), args=(one, ir.Literal(value=0))),
-                ir.Literal(value=None),
-                of,
-            ),
-        ):
-            return _counted(of) if _counted(one) == _counted(of) else None
-        case _:
-            return None
+    of = uncast(nullif_zero(uncast(expr)) or uncast(expr))
+    return of.name if isinstance(of, ir.Released) else None
 
 
 def _is(aggregate: ir.Aggregate, statistic: ir.Statistic) -> bool:
