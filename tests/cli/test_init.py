@@ -15,7 +15,9 @@ import duckdb
 import openpyxl
 import pandas as pd
 import pytest
-from pyarrow import csv, feather, parquet
+from pyarrow import csv, parquet
+
+from support.tables import write_arrow
 
 COUNT = "SELECT COUNT(*) AS n FROM census WHERE age >= 40"
 
@@ -296,7 +298,7 @@ FORMATS: dict[str, Callable[[Path, Path], object]] = {
     "census.db": sqlite,
     "census.duckdb": database,
     "census.xlsx": spreadsheet,
-    "census.feather": lambda table, path: feather.write_feather(csv.read_csv(table), path),
+    "census.feather": lambda table, path: write_arrow(csv.read_csv(table), path),
     "census.parquet": lambda table, path: parquet.write_table(csv.read_csv(table), path),
 }
 

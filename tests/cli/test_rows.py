@@ -12,10 +12,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from pyarrow import csv, feather, parquet
+from pyarrow import csv, parquet
 
 from discreet.cli.common.failures import ExitCode
 from discreet.cli.common.tables import Written
+from support.tables import write_arrow
 
 ROWS = [(30 + row % 7, f"0{row % 3}", "flu" if row % 2 else "gout") for row in range(84)]
 TABLE = pa.table(dict(zip(("age", "zip", "ill"), map(list, zip(*ROWS, strict=True)), strict=True)))
@@ -61,7 +62,7 @@ FORMATS: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "t.jsonl": (lines, []),
     "t.parquet": (lambda path: parquet.write_table(TABLE, path), []),
     "parts": (folder, []),
-    "t.feather": (lambda path: feather.write_feather(TABLE, path), []),
+    "t.feather": (lambda path: write_arrow(TABLE, path), []),
     "t.duckdb": (in_duckdb, ["--table", "people"]),
     "t.db": (in_sqlite, []),
 }

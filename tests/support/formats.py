@@ -21,6 +21,7 @@ from pyarrow import parquet
 
 from discreet.tables import Kind, Source
 from support.extremes import ARROW, CANARY, FLAGS, PANDAS, RUNS, SQL, TEXTS, Cells, number, written
+from support.tables import write_arrow
 
 Rows = Sequence[int]
 """The places of the cells that a table has, in each of its columns."""
@@ -84,9 +85,7 @@ def to_parquet(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Writte
 
 def to_feather(folder: Path, columns: Mapping[str, Cells], rows: Rows) -> Written:
     """An Arrow file."""
-    table = arrow(columns, rows)
-    with pa.OSFile(str(folder / "t.feather"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+    write_arrow(arrow(columns, rows), folder / "t.feather", compression=None)
     return Source.of(folder / "t.feather"), None
 
 

@@ -40,6 +40,13 @@ VISITS: dict[str, dp.Bounds | dp.Keys | None] = {
 """What is declared of the visits: every row is in a group of region and day, and not every row in one of sex."""
 
 
+def write_arrow(table: pa.Table, path: Path, compression: str | None = "lz4") -> None:
+    """An Arrow file, as Feather is; PyArrow's own writer of that name warns, in some versions."""
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema, options=options) as writer:
+        writer.write_table(table)
+
+
 def visits() -> pa.Table:
     """Some hundred visits of forty people, some with one and some with many; NULLs and values that aren't listed."""
     rows = range(160)

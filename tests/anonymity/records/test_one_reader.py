@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
 from discreet.anonymity import read
 from discreet.errors import DiscreetError
@@ -21,6 +21,7 @@ from discreet.gateway import inspect
 from discreet.tables import Kind, Source
 from discreet.tables.kinds import kind_of
 from discreet.tables.proposals.data_profile import profile_table
+from support.tables import write_arrow
 
 TABLE = pa.table(
     {
@@ -87,7 +88,7 @@ TEXTS: dict[str, tuple[str, bytes]] = {
 
 def arrow_file(folder: Path) -> Path:
     """Feather."""
-    feather.write_feather(TABLE, folder / "t.feather")
+    write_arrow(TABLE, folder / "t.feather")
     return folder / "t.feather"
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
 from discreet.errors import SourceMalformed
 from discreet.tables import Column, DataProfile, Kind, Source
@@ -24,6 +24,7 @@ from discreet.tables.proposals.data_profile import MOST_VALUES, profile_table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field
 from discreet.tables.type_inference import narrowest
+from support.tables import write_arrow
 
 DMY = Source(kind="csv", location="t.csv", decimal=",", delimiter=";", dates="dmy")
 MDY = Source(kind="csv", location="t.csv", dates="mdy")
@@ -212,7 +213,7 @@ def test_every_format_is_looked_at_alike(tmp_path: Path) -> None:
         for row in table.to_pylist()
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    feather.write_feather(table, tmp_path / "t.feather")
+    write_arrow(table, tmp_path / "t.feather")
     parquet.write_table(table, tmp_path / "t.parquet")
     with sqlite3.connect(tmp_path / "t.sqlite") as connection:
         connection.execute("CREATE TABLE t (age, born, sex, share)")

@@ -10,12 +10,13 @@ import duckdb
 import openpyxl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
 from discreet.errors import SourceError, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources import ipc, open_source, source_of, tables_in
 from discreet.tables.sources.arrays import is_delivered
+from support.tables import write_arrow
 
 CANARY = "CANARY-7f3a"
 TABLE = pa.table(
@@ -42,13 +43,13 @@ def by_plain_parquet(path: Path) -> Path:
 
 def by_feather(path: Path) -> Path:
     """Packed."""
-    feather.write_feather(TABLE, path / "t.feather", compression="lz4")
+    write_arrow(TABLE, path / "t.feather")
     return path / "t.feather"
 
 
 def by_plain_arrow(path: Path) -> Path:
     """Not packed."""
-    feather.write_feather(TABLE, path / "t.arrow", compression="uncompressed")
+    write_arrow(TABLE, path / "t.arrow", compression=None)
     return path / "t.arrow"
 
 

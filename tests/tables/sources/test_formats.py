@@ -16,11 +16,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import csv, feather, parquet
+from pyarrow import csv, parquet
 
 from discreet.errors import SchemaMismatch, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources import open_source, source_of, tables_in
+from support.tables import write_arrow
 
 TABLE = pa.table(
     {
@@ -86,7 +87,7 @@ def by_pattern(path: Path) -> Path:
 
 def by_feather(path: Path) -> Path:
     """An Arrow IPC file."""
-    feather.write_feather(TABLE, path / "t.feather")
+    write_arrow(TABLE, path / "t.feather")
     return path / "t.feather"
 
 

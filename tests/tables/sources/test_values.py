@@ -16,12 +16,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
 from discreet.errors import SchemaMismatch
 from discreet.tables.schema.source import Source
 from discreet.tables.sources import open_source, source_of
 from discreet.tables.sources.arrays import delivered
+from support.tables import write_arrow
 
 LONG = "x" * 5_000_000
 COLUMNS: dict[str, pa.Array] = {
@@ -84,7 +85,7 @@ def write_parquet(table: pa.Table, path: Path) -> Path:
 
 def write_feather(table: pa.Table, path: Path) -> Path:
     """Feather."""
-    feather.write_feather(table, path / "t.feather")
+    write_arrow(table, path / "t.feather")
     return path / "t.feather"
 
 
