@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack, overload
 
 from discreet.errors import (
     BudgetExhausted,
@@ -24,7 +24,7 @@ from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
-from discreet.query.planner import Auto, Plan, Request, Terms, known, make_plan, rebound, taking_terms
+from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
 from discreet.results import Answer
 from discreet.tables import Dataset
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
+
+_Asked = TypeVar("_Asked", bound="Plan | Workload")
 
 
 class Protected:
@@ -105,8 +107,10 @@ class Protected:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
-        is for all of them. With `epsilon` and `delta`, all of it is (ε, δ)-DP, by that way of adding up which needs
-        less noise; if that is zCDP, the account is charged with a sum of ε that is above the offer.
+        is for all of them.
+
+        With `epsilon` and `delta`, all of it is (ε, δ)-DP, with Laplace or Gaussian noise, whichever errs less:
+        `choice` says which and why. Gaussian noise is charged in ρ, without a finite ε.
 
         What a question offers in its own words, by `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, …)`, is added
         to the terms, and may not contradict them.
@@ -120,15 +124,18 @@ class Protected:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range, or an unknown term.
         """
-        from discreet.query.sql import options, written
+        from discreet.query.sql import Strategy, options, written
 
         request = Request.read(terms)
         if isinstance(question, list):
-            return self._workload([written(each, request.dialect) for each in question], request.checked())
+            questions = [written(each, request.dialect) for each in question]
+            return self._choosing(partial(self._workload, questions), request.checked())
         text, dialect = written(question, request.dialect)
-        dataset = self._bounded(request.bounds)
+        dataset, said = self._bounded(request.bounds), options(text, dialect)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
-        return make_plan(asked, request.with_options(options(text, dialect), asked).checked(), dataset)
+        again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
+        demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
+        return again(offer) if demands_laplace else self._choosing(again, offer)
 
     @overload
     def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
@@ -188,8 +195,10 @@ class Protected:
             return explanation_of(plan)
         self._admit(analyst)
         if version is not None:
+            plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
         current = self._admissions.current()
+        plan = self._as_answered(plan, current.version_for)
         carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
         if isinstance(plan, Workload):
             return answers_of(plan, carry_out(plan))
@@ -231,6 +240,32 @@ class Protected:
             )
         return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
 
+    def _choosing(self, again: Callable[[Request], _Asked], offer: Request) -> _Asked:
+        """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
+        found, choice = choose_noise(again(offer), again, self.dataset)
+        return replace(found, choice=choice)
+
+    def _as_answered(self, question: Plan | Workload, version: Callable[..., int]) -> Plan | Workload:
+        """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
+
+        Args:
+            question: as it is planned now.
+            version: of the data that some plans are about.
+        """
+        if question.choice is None or question.choice.rho is None:
+            return question
+        before = self._remade_for(question, question.choice.offer)
+        if self._index.was_offered_delta(before.digest, version(*bundles_of(before))):
+            return before
+        profiles = before.profiles if isinstance(before, Plan) else ()
+        return before if any(self._index.holds(each, version(each)) for each in profiles) else question
+
+    def _remade_for(self, question: Plan | Workload, request: Request) -> Plan | Workload:
+        """A question or a workload for another request, without any choice."""
+        if isinstance(question, Workload):
+            return self._workload([(each.text, each.dialect) for each in question.questions], request)
+        return self._again(question, request)
+
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
         return self._planned(plan.question.text, plan.question.dialect, request)
@@ -270,11 +305,8 @@ class Protected:
 
     def _made_again(self, plan: Plan | Workload) -> Plan | Workload:
         """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
-        made: Plan | Workload
-        if isinstance(plan, Workload):
-            made = self._workload([(each.text, each.dialect) for each in plan.questions], plan.request)
-        else:
-            made = self._again(plan, plan.request)
+        again = partial(self._remade_for, plan)
+        made = again(plan.request) if plan.choice is None else self._choosing(again, plan.choice.offer)
         if made.dataset != plan.dataset or made.digest != plan.digest:
             raise InvalidArgument(
                 "the plan was made for other tables, or for other declarations of these",
