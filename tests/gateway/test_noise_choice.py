@@ -18,6 +18,7 @@ import discreet as dp
 from discreet.accounting import charge_of, mu_for, rho_for
 from discreet.errors import BudgetExhausted
 from discreet.gateway import protected as gateway
+from discreet.gateway.answers import workload
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.planner import Plan, Request, make_plan
 
@@ -162,6 +163,26 @@ def test_an_offer_as_large_as_the_budget_can_be_paid(opened: Opened) -> None:
         people.ask(counts(31), epsilon=1, delta=1e-6)
 
 
+def test_an_account_that_plain_sums_have_used_pays_for_laplace_noise(opened: Opened) -> None:
+    """What is left of ε still pays, where zCDP is spent; a plan isn't changed; and a stored answer stays what it is."""
+    people = opened(groups=20)
+    asked = "SELECT town, COUNT(*) AS n FROM t GROUP BY town"
+    offer: dict[str, Any] = {"epsilon": EPSILON, "delta": Fraction(1, 10**7)}
+    plan = people.plan(asked, **offer)
+    people.ask("SELECT COUNT(*) AS n FROM t", epsilon=2)
+    with pytest.raises(BudgetExhausted):
+        people.ask(plan)
+    first = people.ask(asked, **offer)
+    assert (people.spent.epsilon, first.reused) == (3, False)
+    assert people.ask(asked, **offer).entry == people.ask(plan).entry == first.entry
+    fresh = opened(groups=20)
+    gaussian = fresh.ask(asked, **offer)
+    with pytest.raises(BudgetExhausted):
+        fresh.ask("SELECT COUNT(*) AS n FROM t", epsilon=2)
+    fresh.ask("SELECT COUNT(*) AS n FROM t WHERE age > 3", rho=fresh.remaining.rho)
+    assert fresh.ask(asked, **offer).entry == gaussian.entry
+
+
 def test_there_is_no_choice_where_gaussian_noise_cant_be_paid_or_wasnt_meant(opened: Opened) -> None:
     """Budgets without a δ, of all or of whoever asks; offers above the budget; accuracies; OPTIONS that say Laplace."""
     offer: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA}
@@ -203,7 +224,8 @@ def test_answers_of_before_are_found(opened: Opened, monkeypatch: pytest.MonkeyP
     people = opened()
     offer: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA}
     with monkeypatch.context() as before:
-        before.setattr(gateway, "choose_noise", lambda plan, *_: (plan, None))
+        for module in (gateway, workload):
+            before.setattr(module, "choose_noise", lambda plan, *_: (plan, None))
         first = people.ask(asked, **offer)
     spent = people.spent
     plan = people.plan(asked, **offer)
@@ -236,7 +258,8 @@ def test_profiles_of_before_are_found(opened: Opened, monkeypatch: pytest.Monkey
     asked = "SELECT town, COUNT(*) AS n FROM t GROUP BY town"
     offer: dict[str, Any] = {"epsilon": EPSILON, "delta": Fraction(1, 10**7), "limits": "auto"}
     with monkeypatch.context() as before:
-        before.setattr(gateway, "choose_noise", lambda plan, *_: (plan, None))
+        for module in (gateway, workload):
+            before.setattr(module, "choose_noise", lambda plan, *_: (plan, None))
         people.ask(asked, **offer)
     spent = people.spent
     assert people.plan(asked, **offer).request.rho is not None

@@ -174,7 +174,13 @@ def budget_of(budget: BudgetLike) -> Budget:
         >>> budget_of(3) == Budget(epsilon=3)
         True
     """
-    return budget if isinstance(budget, Budget) else Budget(epsilon=rational(budget, "a budget"))
+    if isinstance(budget, Budget):
+        return budget
+    try:
+        return Budget(epsilon=rational(budget, "a budget"))
+    except InvalidArgument as error:
+        error.hint = error.hint or "Budget(epsilon=3, delta=1e-6)"
+        raise
 
 
 def _unit(unit: UnitLike | None) -> Unit | None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
 from discreet.errors import (
+    BudgetError,
     BudgetExhausted,
     DiscreetError,
     InvalidArgument,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
-
-_Asked = TypeVar("_Asked", bound="Plan | Workload")
 
 
 class Protected:
@@ -129,7 +128,7 @@ class Protected:
         request = Request.read(terms)
         if isinstance(question, list):
             questions = [written(each, request.dialect) for each in question]
-            return self._choosing(partial(self._workload, questions), request.checked())
+            return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._bounded(request.bounds), options(text, dialect)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
@@ -161,6 +160,9 @@ class Protected:
         The same question, at the same cost, of the same data gives the same answer and costs nothing again; so does a
         question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
         that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
+
+        Where ε and δ are offered, and the account can pay for Laplace noise only, that is taken, unless a plan says
+        otherwise. What such an offer was answered with before is given again, whichever noise it has.
 
         Of a workload all questions are answered, or none; one debit pays for all. What is asked first, where limits or
         bounds are "auto" or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is
@@ -199,6 +201,8 @@ class Protected:
             return self._earlier(plan, version)
         current = self._admissions.current()
         plan = self._as_answered(plan, current.version_for)
+        if not isinstance(question, Plan | Workload):
+            plan = self._as_payable(plan, current.version_for, analyst)
         carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
         if isinstance(plan, Workload):
             return answers_of(plan, carry_out(plan))
@@ -240,7 +244,7 @@ class Protected:
             )
         return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
 
-    def _choosing(self, again: Callable[[Request], _Asked], offer: Request) -> _Asked:
+    def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
         found, choice = choose_noise(again(offer), again, self.dataset)
         return replace(found, choice=choice)
@@ -260,11 +264,36 @@ class Protected:
         profiles = before.profiles if isinstance(before, Plan) else ()
         return before if any(self._index.holds(each, version(each)) for each in profiles) else question
 
-    def _remade_for(self, question: Plan | Workload, request: Request) -> Plan | Workload:
-        """A question or a workload for another request, without any choice."""
+    def _as_payable(
+        self, question: Plan | Workload, version: Callable[..., int], analyst: str | None
+    ) -> Plan | Workload:
+        """The same with Laplace noise, if the account can't pay for Gaussian noise any more, and can for that."""
+        if question.choice is None or question.choice.rho is None or self._can_pay(question, analyst):
+            return question
+        profiles = question.profiles if isinstance(question, Plan) else ()
+        paid = [self._index.holds(each, version(each)) for each in profiles] or [
+            self._index.find(question, version(*bundles_of(question))) is not None
+        ]
+        if all(paid):
+            return question
+        laplace = self._remade_for(question, question.choice.offer)
+        return laplace if self._can_pay(laplace, analyst) else question
+
+    def _can_pay(self, question: Plan | Workload, analyst: str | None) -> bool:
+        """Whether the account would admit all of a question now."""
+        try:
+            self._account.check(question.event, analyst)
+        except BudgetError:
+            return False
+        return True
+
+    def _remade_for(self, question: Plan | Workload, request: Request, *, choosing: bool = False) -> Plan | Workload:
+        """A question or a workload for another request, with a choice of noise or without."""
         if isinstance(question, Workload):
-            return self._workload([(each.text, each.dialect) for each in question.questions], request)
-        return self._again(question, request)
+            texts = [(each.text, each.dialect) for each in question.questions]
+            return self._workload(texts, request, choosing=choosing)
+        again = partial(self._again, question)
+        return self._choosing(again, request) if choosing else again(request)
 
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
@@ -289,7 +318,7 @@ class Protected:
             error.place = error.place if shown else None
             raise
 
-    def _workload(self, questions: Sequence[tuple[str, str]], request: Request) -> Workload:
+    def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
         """Questions, each with its dialect, planned together."""
         from discreet.query.sql import Options, options
 
@@ -301,12 +330,15 @@ class Protected:
             )
         dataset = self._bounded(request.bounds)
         asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
-        return make_workload(asked, request, dataset)
+        return make_workload(asked, request, dataset, choosing=choosing)
 
     def _made_again(self, plan: Plan | Workload) -> Plan | Workload:
         """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
-        again = partial(self._remade_for, plan)
-        made = again(plan.request) if plan.choice is None else self._choosing(again, plan.choice.offer)
+        made = (
+            self._remade_for(plan, plan.request)
+            if plan.choice is None
+            else self._remade_for(plan, plan.choice.offer, choosing=True)
+        )
         if made.dataset != plan.dataset or made.digest != plan.digest:
             raise InvalidArgument(
                 "the plan was made for other tables, or for other declarations of these",

@@ -221,8 +221,11 @@ class Budget:
         return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")
 
 
-NEAR, FAR = Fraction(1, 2**16), 2**12
-"""From where to where in ε a least amount is worth its arithmetic: beyond, a simple bound is at most 0.3 % above it."""
+NEAR = Fraction(1, 2**16)
+"""From which ε on a least amount is worth its arithmetic: below, a simple bound is at most 0.3 % above it."""
+
+FAR = 2**12
+"""Up to which ε it is, likewise."""
 
 
 @lru_cache(maxsize=1024)

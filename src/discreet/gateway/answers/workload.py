@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -24,7 +24,7 @@ from discreet.gateway.answers.released import Group
 from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query import ir
-from discreet.query.planner import Draft, NoiseChoice, Plan, Request, make_plan
+from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
 from discreet.tables import Dataset
 
 MOST_QUESTIONS = 200
@@ -147,13 +147,16 @@ class Workload:
         return [each for each in found if each is not None]
 
 
-def make_workload(questions: Sequence[ir.Question], request: Request, dataset: Dataset) -> Workload:
+def make_workload(
+    questions: Sequence[ir.Question], request: Request, dataset: Dataset, *, choosing: bool = False
+) -> Workload:
     """Plan several questions together.
 
     Args:
         questions: at least one.
         request: what is offered for all of them; weights and `within` name columns, in whichever questions they are.
         dataset: what is public about the tables.
+        choosing: whether an offer of ε and δ gets the noise that errs less; else it gets Laplace noise.
 
     Raises:
         QueryError: a question can't be bounded, or not at what is offered.
@@ -166,8 +169,14 @@ def make_workload(questions: Sequence[ir.Question], request: Request, dataset: D
             "limits and bounds 'auto', and consistent answers, aren't offered within a workload", hint="ask on its own"
         )
     bundles = bundles_of(questions)
-    plans = apportioned(bundles, request, dataset)
-    workload = Workload(dataset, tuple(questions), request, plans)
+
+    def offered(offer: Request) -> Workload:
+        return Workload(dataset, tuple(questions), offer, apportioned(bundles, offer, dataset))
+
+    workload = offered(request)
+    if choosing:
+        found, choice = choose_noise(workload, offered, dataset)
+        workload = replace(found, choice=choice)
     if len(workload.plans) < len(questions):
         raise AssertionError("a bundle serves the questions that it was made of")
     return workload

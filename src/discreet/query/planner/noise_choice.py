@@ -12,7 +12,8 @@ answered, so it may be proved by either of two bounds:
 
 - every ρ-zCDP release is (ε, c)-DP, for the ρ of `rho_for`;
 - so is every μ-GDP release, for the μ of `mu_for`. This one allows some 15 % more, as long as all is Gaussian noise:
-  μ² is 2ρ then, but for what the discreteness adds, which is in `gaussian_loss_of`.
+  μ² is 2ρ then, but for what the discreteness adds, which is in `gaussian_loss_of`. It isn't used where a profile is
+  asked first: the noise that is added then follows from an answer, and only its ρ is known.
 
 No account that the question is asked of holds more than the ρ of its own budget, so an offer is cut at that.
 
@@ -78,11 +79,16 @@ class Planned(Protocol):
     """A plan, or a workload."""
 
     @property
-    def request(self) -> Request: ...  # noqa: D102
+    def request(self) -> Request:
+        """What was offered."""
+
     @property
-    def event(self) -> Event: ...  # noqa: D102
+    def event(self) -> Event:
+        """What will be done to the data."""
+
     @property
-    def drafts(self) -> Sequence[Draft]: ...  # noqa: D102
+    def drafts(self) -> Sequence[Draft]:
+        """What the rules decided."""
 
 
 _Planned = TypeVar("_Planned", bound=Planned)
@@ -135,7 +141,7 @@ def _gaussian(laplace: _Planned, again: Callable[[Request], _Planned], dataset: 
     concentrated = at(min(rho_for(offer.epsilon, converted), most))
     rho, mu = concentrated.request.rho, mu_for(offer.epsilon, converted)
     squared = _mu_squared(concentrated.event)
-    if rho is None or squared is None or mu**2 * _ROOM <= squared:
+    if offer.takes_profile or offer.unknown_bounds or rho is None or squared is None or mu**2 * _ROOM <= squared:
         return concentrated
     found = at(min(rho * mu**2 / squared * _ROOM, most))
     tight = _mu_squared(found.event)
