@@ -152,6 +152,17 @@ def test_a_workload_has_the_same_choice(opened: Opened) -> None:
     assert few.cost == dp.PureDP(1)
 
 
+def test_a_workload_selects_groups_with_half_of_delta_in_all(opened: Opened) -> None:
+    """Two questions share it, and noise of both together keeps ε with the other half."""
+    asked = [f"SELECT town, COUNT(DISTINCT id) AS n FROM t WHERE age > {age} GROUP BY town" for age in (0, 9)]
+    many = opened(groups=20).plan(asked, epsilon=EPSILON, delta=Fraction(1, 10**7))
+    charge = charge_of(many.event)
+    assert charge.delta == Fraction(1, 2 * 10**7)
+    assert charge.rho is not None
+    assert charge.rho <= mu_for(EPSILON, Fraction(1, 2 * 10**7)) ** 2 / 2
+    assert many.cost == dp.ApproxDP(EPSILON, Fraction(1, 10**7))
+
+
 def test_an_offer_as_large_as_the_budget_can_be_paid(opened: Opened) -> None:
     """Of the budget's δ half is for groups, so noise that uses all of an offered δ wouldn't be admitted: it is cut."""
     people = opened(budget=dp.Budget(epsilon=1, delta=1e-6))
