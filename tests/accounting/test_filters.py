@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from math import exp, fsum
+from math import exp, fsum, pi
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.accounting import Charge, Filter, Remaining, charge_of, filter_for, rho_for, zcdp_to_epsilon
+from discreet.accounting import (
+    Charge,
+    Filter,
+    Remaining,
+    charge_of,
+    filter_for,
+    mu_for,
+    pure_to_gaussian,
+    pure_to_zcdp,
+    rho_for,
+    zcdp_to_epsilon,
+)
 from discreet.privacy import (
     ZCDP,
     ApproxDP,
@@ -45,6 +56,17 @@ def laplace(epsilon: Fraction) -> Event:
 def gaussian(rho: Fraction) -> Charge:
     """What a count with Gaussian noise costs."""
     return Charge(epsilon=None, rho=rho, delta=Fraction(0))
+
+
+def test_what_a_third_filter_would_gain_and_cost() -> None:
+    """The figures for which there is none: of all of δc, of half of it, and for those who stay with the second."""
+    half = Fraction(1, 2 * 10**6)
+    rho = rho_for(3, half)
+    assert round(mu_for(3, half) ** 2 / 2 / rho, 2) == Fraction("1.13")
+    assert round(mu_for(3, half / 2) ** 2 / 2 / rho, 2) == Fraction("1.07")
+    assert round(rho_for(3, half / 2) / rho, 2) == Fraction("0.95")
+    assert pure_to_gaussian("0.001") ** 2 == pytest.approx(pi / 2 * 1e-6, rel=1e-3)
+    assert 2 * pure_to_zcdp("0.001") == pytest.approx(1e-6, rel=1e-3)
 
 
 @given(st.sampled_from(BUDGETS), st.lists(questions, max_size=40))

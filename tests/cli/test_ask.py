@@ -151,6 +151,20 @@ def test_gaussian_noise_and_accuracy_can_be_asked_for(run: Any) -> None:
     assert "where ± 30 was wanted" in " ".join(capped.stdout.split())
 
 
+def test_noise_is_chosen_where_delta_is_offered(run: Any) -> None:
+    """Which and why stands in the plan, in words and in JSON; Gaussian noise is charged in ρ."""
+    columns = ", ".join(f"COUNT(*) FILTER (WHERE age > {age}) AS n{age}" for age in range(12))
+    many, offer = f"SELECT {columns} FROM census", ["--epsilon", "1", "--delta", "1e-7"]
+    found = json.loads(run("explain", many, *offer, "--format", "json").stdout)
+    assert found["noise"].startswith("Gaussian: at this ε and δ its worst error is 0.")
+    assert found["cost"]["epsilon"] is None
+    assert found["noise"] in " ".join(run("explain", many, *offer).stdout.split())
+    assert json.loads(run("explain", COUNT, *offer, "--format", "json").stdout)["noise"].startswith("Laplace: ")
+    assert "noise" not in json.loads(run("explain", COUNT, "--epsilon", "1", "--format", "json").stdout)
+    asked = json.loads(run("ask", many, *offer, "--format", "json").stdout)
+    assert asked["cost"]["rho"] == pytest.approx(found["cost"]["rho"])
+
+
 def test_the_split_and_the_confidence_can_be_asked_for(run: Any) -> None:
     """`--weights` moves accuracy between columns; `--confidence` says at which errors are announced."""
     even, heavy = (

@@ -175,9 +175,9 @@ def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
     ("changed", "cause"),
     [
         ({"unit": 3}, "a unit must be a Unit or the name of a column, not int"),
-        ({"budget": [3]}, "a budget must be a Budget or a number, not list"),
-        ({"budget": True}, "a budget must be a Budget or a number, not bool"),
-        ({"analysts": {"ann": None}}, "a budget must be a Budget or a number, not NoneType"),
+        ({"budget": [3]}, "a budget must be a number, not list"),
+        ({"budget": True}, "a budget must be a number, not bool"),
+        ({"analysts": {"ann": None}}, "a budget must be a number, not NoneType"),
         ({"limits": 50}, "limits must be Limits, not int"),
         ({"columns": {"id": (0, 1, 2)}}, "column 'id' is declared by a tuple"),
         ({"columns": {"id": {1, 2}}}, "column 'id' is declared by a set"),

@@ -19,10 +19,17 @@ from discreet.accounting.adaptive import (
     RenyiSum,
     ZCDPSum,
 )
-from discreet.accounting.amplification import amplify_poisson, amplify_without_replacement
 from discreet.accounting.calibration import Noise, Solution, radius_of, scale_within, solve
 from discreet.accounting.charge import Charge, charge_of, first_charge_of, loss_of
-from discreet.accounting.composition import advanced, group, heterogeneous, parallel, sequential
+from discreet.accounting.composition import (
+    advanced,
+    amplify_poisson,
+    amplify_without_replacement,
+    group,
+    heterogeneous,
+    parallel,
+    sequential,
+)
 from discreet.accounting.convert import convert
 from discreet.accounting.filters import Filter, Odometer, Remaining, filter_for
 from discreet.accounting.gaussian_dp import (

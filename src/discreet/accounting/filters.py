@@ -37,6 +37,14 @@ did. Totals only grow, so every prefix of a transcript in A satisfies (A), and e
    that Σ_y max(0, P(y) − e^ε Q(y)) ≤ δc. As 0 ≤ w ≤ 1, also Σ_{y∈S∩B} w(y)(P(y) − e^ε Q(y)) ≤ δc.
 4. Together, Pr[M(x) ∈ S] ≤ e^ε Σ_{y∈S} w(y)Q(y) + δc + δs ≤ e^ε Pr[M(x′) ∈ S] + δ. ∎
 
+*Why there is no third filter.* Sums of μ², of Gaussian DP, keep a conversation too (`adaptive.GaussianSum`), and with
+the same δc they would admit 13 % more Gaussian noise than ρ* does at ε = 3, δ = 10⁻⁶. But another way to be admitted
+takes a δ of its own: step 3 would be done once for the transcripts that the second filter keeps, and once for those
+that the third alone does. With half of δc for each, Gaussian noise would gain 7 % and all else would lose 5 %. (The
+first filter takes none, as P(y) never exceeds e^ε Q(y) on A.) Nor can the third take the place of the second: of
+Laplace noise at a small ε, μ² is (π/2)·ε², and 2ρ is ε². A single plan is fixed in advance, so it may be proved by
+either bound; and a program that adds Gaussian noise alone has `PrivacyFilter.over(GaussianDP(…))`.
+
 **Odometers** run along with a conversation; their bound holds at every moment, without a limit set at the start.
 
 *Theorem.* Fix λ₀, λ₁, … > 0 and δ₀, δ₁, … > 0 with Σδⱼ ≤ δ before the first question. Let the n-th release be ρₙ-zCDP

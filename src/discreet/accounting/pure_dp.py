@@ -11,10 +11,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import sqrt as root
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.exact.rounding import shorten
-from discreet.privacy import ApproxDP, ExponentialEvent, PureDP, PureEvent, RenyiDP, rho_of_range
-
-_NEAR, _FAR = Fraction(1, 2**16), 2**12
-"""From where to where in ε a least amount is worth its arithmetic: beyond, a simple bound is at most 0.3 % above it."""
+from discreet.privacy import FAR, NEAR, ApproxDP, ExponentialEvent, PureDP, PureEvent, RenyiDP, rho_of_range
 
 
 def pure_to_zcdp(epsilon: Rationalizable) -> Fraction:
@@ -80,7 +77,7 @@ def _laplace_rho(scale: Fraction, shift: int) -> Fraction:
     """`laplace_to_zcdp` of exact arguments."""
     epsilon = shift / scale
     any_release = pure_to_zcdp(epsilon)
-    if not _NEAR < epsilon < _FAR:
+    if not NEAR < epsilon < FAR:
         return any_release
     from discreet.exact.ball import ball, fraction, precision
 
@@ -190,7 +187,7 @@ def _mu(epsilon: Fraction) -> Fraction:
     """`pure_to_gaussian` of an exact argument."""
     from discreet.exact.ball import ball, precision
 
-    if epsilon > _FAR:
+    if epsilon > FAR:
         return root(8 * epsilon, round_up=True)
 
     def passes(mu: Fraction) -> bool:

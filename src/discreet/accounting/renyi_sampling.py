@@ -24,7 +24,7 @@ b = e^ε − 1 if the event is ε-DP,
 
        1 + C(n,2) q² min(4(e^ε(2) − 1), e^ε(2)·min(2, b²)) + Σ_{j≥3} C(n,j) q^j e^(m(j)) min(2, b^j).
 
-A pure event is ln(1 + q·b)-DP when sampled (`discreet.accounting.amplification`), which bounds every α. For Gaussian
+A pure event is ln(1 + q·b)-DP when sampled (`discreet.accounting.composition`), which bounds every α. For Gaussian
 noise there is a bound of about a quarter, see `discreet.accounting.sampled_gaussian`.
 
 **Between whole orders** the log-moment is convex, so the chord is above it; sampling never adds to a loss, so the
@@ -109,7 +109,7 @@ class Sampling:
     def _pure(self, epsilon: Fraction, alpha: Fraction) -> Fraction:
         """The bound for pure events."""
         if self.replaced:
-            from discreet.accounting.amplification import amplified
+            from discreet.accounting.composition import amplified
 
             return log_moment(PureEvent(epsilon=amplified(epsilon, self.rate)), alpha)
         return _randomised_response(epsilon, self.rate, alpha)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
+from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.table import ROW_CEILING, kind_of
@@ -177,11 +176,11 @@ def budget_of(budget: BudgetLike) -> Budget:
     """
     if isinstance(budget, Budget):
         return budget
-    if isinstance(budget, bool) or not isinstance(budget, int | float | str | Fraction | Decimal):
-        raise InvalidArgument(
-            f"a budget must be a Budget or a number, not {type(budget).__name__}", hint="Budget(epsilon=3, delta=1e-6)"
-        )
-    return Budget(epsilon=budget)
+    try:
+        return Budget(epsilon=rational(budget, "a budget"))
+    except InvalidArgument as error:
+        error.hint = error.hint or "Budget(epsilon=3, delta=1e-6)"
+        raise
 
 
 def _unit(unit: UnitLike | None) -> Unit | None:

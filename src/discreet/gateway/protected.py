@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
 from discreet.errors import (
+    BudgetError,
     BudgetExhausted,
     DiscreetError,
     InvalidArgument,
@@ -24,7 +25,7 @@ from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
-from discreet.query.planner import Auto, Plan, Request, Terms, known, make_plan, rebound, taking_terms
+from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
 from discreet.results import Answer
 from discreet.tables import Dataset
 
@@ -105,8 +106,10 @@ class Protected:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
-        is for all of them. With `epsilon` and `delta`, all of it is (ε, δ)-DP, by that way of adding up which needs
-        less noise; if that is zCDP, the account is charged with a sum of ε that is above the offer.
+        is for all of them.
+
+        With `epsilon` and `delta`, all of it is (ε, δ)-DP, with Laplace or Gaussian noise, whichever errs less:
+        `choice` says which and why. Gaussian noise is charged in ρ, without a finite ε.
 
         What a question offers in its own words, by `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, …)`, is added
         to the terms, and may not contradict them.
@@ -120,15 +123,18 @@ class Protected:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range, or an unknown term.
         """
-        from discreet.query.sql import options, written
+        from discreet.query.sql import Strategy, options, written
 
         request = Request.read(terms)
         if isinstance(question, list):
-            return self._workload([written(each, request.dialect) for each in question], request.checked())
+            questions = [written(each, request.dialect) for each in question]
+            return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
-        dataset = self._bounded(request.bounds)
+        dataset, said = self._bounded(request.bounds), options(text, dialect)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
-        return make_plan(asked, request.with_options(options(text, dialect), asked).checked(), dataset)
+        again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
+        demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
+        return again(offer) if demands_laplace else self._choosing(again, offer)
 
     @overload
     def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
@@ -154,6 +160,9 @@ class Protected:
         The same question, at the same cost, of the same data gives the same answer and costs nothing again; so does a
         question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
         that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
+
+        Where ε and δ are offered, and the account can pay for Laplace noise only, that is taken, unless a plan says
+        otherwise. What such an offer was answered with before is given again, whichever noise it has.
 
         Of a workload all questions are answered, or none; one debit pays for all. What is asked first, where limits or
         bounds are "auto" or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is
@@ -188,8 +197,12 @@ class Protected:
             return explanation_of(plan)
         self._admit(analyst)
         if version is not None:
+            plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
         current = self._admissions.current()
+        plan = self._as_answered(plan, current.version_for)
+        if not isinstance(question, Plan | Workload):
+            plan = self._as_payable(plan, current.version_for, analyst)
         carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
         if isinstance(plan, Workload):
             return answers_of(plan, carry_out(plan))
@@ -231,6 +244,57 @@ class Protected:
             )
         return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
 
+    def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
+        """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
+        found, choice = choose_noise(again(offer), again, self.dataset)
+        return replace(found, choice=choice)
+
+    def _as_answered(self, question: Plan | Workload, version: Callable[..., int]) -> Plan | Workload:
+        """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
+
+        Args:
+            question: as it is planned now.
+            version: of the data that some plans are about.
+        """
+        if question.choice is None or question.choice.rho is None:
+            return question
+        before = self._remade_for(question, question.choice.offer)
+        if self._index.was_offered_delta(before.digest, version(*bundles_of(before))):
+            return before
+        profiles = before.profiles if isinstance(before, Plan) else ()
+        return before if any(self._index.holds(each, version(each)) for each in profiles) else question
+
+    def _as_payable(
+        self, question: Plan | Workload, version: Callable[..., int], analyst: str | None
+    ) -> Plan | Workload:
+        """The same with Laplace noise, if the account can't pay for Gaussian noise any more, and can for that."""
+        if question.choice is None or question.choice.rho is None or self._can_pay(question, analyst):
+            return question
+        profiles = question.profiles if isinstance(question, Plan) else ()
+        paid = [self._index.holds(each, version(each)) for each in profiles] or [
+            self._index.find(question, version(*bundles_of(question))) is not None
+        ]
+        if all(paid):
+            return question
+        laplace = self._remade_for(question, question.choice.offer)
+        return laplace if self._can_pay(laplace, analyst) else question
+
+    def _can_pay(self, question: Plan | Workload, analyst: str | None) -> bool:
+        """Whether the account would admit all of a question now."""
+        try:
+            self._account.check(question.event, analyst)
+        except BudgetError:
+            return False
+        return True
+
+    def _remade_for(self, question: Plan | Workload, request: Request, *, choosing: bool = False) -> Plan | Workload:
+        """A question or a workload for another request, with a choice of noise or without."""
+        if isinstance(question, Workload):
+            texts = [(each.text, each.dialect) for each in question.questions]
+            return self._workload(texts, request, choosing=choosing)
+        again = partial(self._again, question)
+        return self._choosing(again, request) if choosing else again(request)
+
     def _again(self, plan: Plan, request: Request) -> Plan:
         """The same question for another request."""
         return self._planned(plan.question.text, plan.question.dialect, request)
@@ -254,7 +318,7 @@ class Protected:
             error.place = error.place if shown else None
             raise
 
-    def _workload(self, questions: Sequence[tuple[str, str]], request: Request) -> Workload:
+    def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
         """Questions, each with its dialect, planned together."""
         from discreet.query.sql import Options, options
 
@@ -266,15 +330,15 @@ class Protected:
             )
         dataset = self._bounded(request.bounds)
         asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
-        return make_workload(asked, request, dataset)
+        return make_workload(asked, request, dataset, choosing=choosing)
 
     def _made_again(self, plan: Plan | Workload) -> Plan | Workload:
         """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
-        made: Plan | Workload
-        if isinstance(plan, Workload):
-            made = self._workload([(each.text, each.dialect) for each in plan.questions], plan.request)
-        else:
-            made = self._again(plan, plan.request)
+        made = (
+            self._remade_for(plan, plan.request)
+            if plan.choice is None
+            else self._remade_for(plan, plan.choice.offer, choosing=True)
+        )
         if made.dataset != plan.dataset or made.digest != plan.digest:
             raise InvalidArgument(
                 "the plan was made for other tables, or for other declarations of these",

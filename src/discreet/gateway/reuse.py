@@ -66,6 +66,14 @@ class ReuseIndex:
         """Whether a question was answered itself, of that version."""
         return self._account.stored(plan.digest, version) is not None
 
+    def was_offered_delta(self, digest: str, version: int) -> bool:
+        """Whether a question of that digest was answered, of that version, for an offer of ε and δ."""
+        stored = self._account.stored(digest, version)
+        if stored is None:
+            return False
+        asked = StoredRequest.from_json(stored.answer.get("asked"))
+        return asked is None or asked.request.delta is not None
+
     def _derived(self, plan: Plan, version: int, known: Sequence[Stored]) -> Outcome | None:
         """The outcome of a question that follows from others."""
         served = list(self._released(plan, known))

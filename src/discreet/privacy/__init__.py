@@ -12,11 +12,25 @@ from discreet.privacy.events import (
     SampledEvent,
     SelectionEvent,
 )
-from discreet.privacy.losses import ZCDP, AnyLoss, ApproxDP, Budget, GaussianDP, Loss, PureDP, RenyiDP, rho_of_range
+from discreet.privacy.losses import (
+    FAR,
+    NEAR,
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Budget,
+    GaussianDP,
+    Loss,
+    PureDP,
+    RenyiDP,
+    rho_of_range,
+)
 from discreet.privacy.neighbours import ADD_REMOVE, SUBSTITUTION, Adjacency, Period, Sensitivity, Unit
 
 __all__ = [
     "ADD_REMOVE",
+    "FAR",
+    "NEAR",
     "SUBSTITUTION",
     "ZCDP",
     "Adjacency",

@@ -221,8 +221,11 @@ class Budget:
         return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")
 
 
-_NEAR, _FAR = Fraction(1, 2**16), 2**12
-"""From where to where in ε the least ρ of a range is worth its arithmetic: a simple bound is 0.3 % above it beyond."""
+NEAR = Fraction(1, 2**16)
+"""From which ε on a least amount is worth its arithmetic: below, a simple bound is at most 0.3 % above it."""
+
+FAR = 2**12
+"""Up to which ε it is, likewise."""
 
 
 @lru_cache(maxsize=1024)
@@ -239,7 +242,7 @@ def rho_of_range(epsilon: Fraction) -> Fraction:
         1.6698
     """
     simple = min(epsilon**2 / 8, epsilon)
-    if not _NEAR < epsilon < _FAR:
+    if not NEAR < epsilon < FAR:
         return simple
     from discreet.exact.ball import ball, fraction, precision
 

@@ -174,6 +174,39 @@ def test_the_joint_law_of_sums_is_that_of_their_terms() -> None:
     )
 
 
+FACTORS = [(1.0, 1.0), (1.0, -1.0), (1.0, 0.3), (2.0, -0.07), (1.0, 0.0)]
+
+
+def exactly_beyond(laws: tuple[np.ndarray, np.ndarray], factors: tuple[float, float], distance: float) -> float:
+    """The probability that a combination of two noises lies at least so far from 0, by its exact law."""
+    (one, other) = (np.concatenate([law[79:0:-1], law[:80]]) for law in laws)
+    places = np.arange(-79, 80)
+    away = np.abs(factors[0] * places[:, None] + factors[1] * places[None, :]) >= distance * (1 - 1e-12)
+    return float((one[:, None] * other[None, :])[away].sum())
+
+
+@pytest.mark.parametrize("kind", [Laplace, Gaussian])
+@pytest.mark.parametrize("sizes", [("1/4", "1/4"), ("1/2", 2), (1, 1), ("5/2", 3)])
+@pytest.mark.parametrize("factors", FACTORS)
+def test_the_joint_law_errs_on_the_wide_side(
+    kind: type[Mechanism], sizes: tuple[str | int, str | int], factors: tuple[float, float]
+) -> None:
+    """Of two noises, at every distance; without the half steps it wouldn't at some."""
+    law = laplace_law if kind is Laplace else gaussian_law
+    laws = (law(Fraction(sizes[0])), law(Fraction(sizes[1])))
+    measures = [ir.Sum(name=name, value=ONE, grid=0, lo=0, hi=1) for name in "ab"]
+    made = [kind(Fraction(size), Sensitivity.scalar(1)) for size in sizes]
+    joint = Joint.of([Noise(measure=one, mechanism=each) for one, each in zip(measures, made, strict=True)])
+    half = sum(map(abs, factors)) / 2
+    distances = [step / 16 for step in range(1, 16 * 20)]
+    true = [exactly_beyond(laws, factors, distance) for distance in distances]
+    assert all(joint.beyond(factors, far) >= exact - 1e-12 for far, exact in zip(distances, true, strict=True))
+    assert any(joint.beyond(factors, far + half) < exact for far, exact in zip(distances, true, strict=True))
+    for confidence in (0.5, 0.9, 0.95, 0.999):
+        reach = joint.radius(factors, confidence)
+        assert exactly_beyond(laws, factors, reach * (1 + 1e-9)) <= 1 - confidence + 1e-9
+
+
 def test_the_draws_can_tell_ninety_five_from_eighty_eight() -> None:
     """The power that is claimed above."""
     assert upper_bound(int(0.89 * RUNS), RUNS, SURE) < 0.95 < upper_bound(int(0.95 * RUNS), RUNS, SURE)

@@ -38,7 +38,8 @@ def show_plan(plan: Plan, as_format: Format) -> None:
             for line in plan.explain().splitlines():
                 say_folded(printable(line), _HANG)
         case Format.JSON:
-            show_json({**plan.to_dict(), "expected": expected.records()})
+            noise = {} if plan.choice is None else {"noise": str(plan.choice)}
+            show_json({**plan.to_dict(), **noise, "expected": expected.records()})
         case Format.CSV | Format.ARROW:
             expected.show(as_format)
 

@@ -62,7 +62,10 @@ Epsilon: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Offer ε: Laplace noise. Exact: 0.1 or 1/10.")
 ]
 Delta: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Offer δ: needed where the groups aren't public.")
+    str | None,
+    typer.Option(
+        metavar="NUMBER", help="Offer δ: for groups that aren't public, and for Gaussian noise where that errs less."
+    ),
 ]
 Rho: TypeAlias = Annotated[str | None, typer.Option(metavar="NUMBER", help="Offer ρ (zCDP): Gaussian noise.")]
 Within: TypeAlias = Annotated[

@@ -18,9 +18,8 @@ from discreet.errors import UnknownColumn, Unsupported
 from discreet.gateway.answers.serving import merged
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
 from discreet.query import ir
-from discreet.query.estimates import ROWS, magnitude, slopes_of_aggregate
 from discreet.query.ir import MARK
-from discreet.query.planner import CONFIDENCE, Draft, Plan, Request, make_plan
+from discreet.query.planner import Plan, Request, make_plan, worst_error
 from discreet.tables import Dataset
 
 _Value = TypeVar("_Value")
@@ -55,7 +54,7 @@ def apportioned(bundles: Sequence[Bundle], request: Request, dataset: Dataset) -
         return _reaching(bundles, requests, dataset)
     whole = _planned(bundles, requests, dataset)
     selecting = sum(plan.levels[0].draft.has_private_keys for plan in whole)
-    parts = _parts([_worst(plan) ** (1 if request.rho is None else 2) for plan in whole])
+    parts = _parts([worst_error(plan.drafts) ** (1 if request.rho is None else 2) for plan in whole])
     plain = _planned(bundles, _shares(requests, parts, selecting), dataset)
     if request.epsilon is None or request.delta is None or dataset.budget.is_pure:
         return plain
@@ -119,26 +118,6 @@ def _check_columns(bundles: Sequence[Bundle], request: Request) -> None:
     for name in (*dict(request.within), *dict(request.weights)):
         if name != "*" and name not in known:
             raise UnknownColumn(f"no question has a column {name!r}", hint=f"they have {', '.join(sorted(known))}")
-
-
-def _worst(plan: Plan) -> float:
-    """The worst relative error of a bundle's columns, each times its weight."""
-    return max((error for level in plan.levels for error in _errors(level.draft)), default=1.0)
-
-
-def _errors(draft: Draft) -> Iterator[float]:
-    """The relative error of each aggregate at the reference group, times its weight."""
-    weights, laws = dict(draft.request.weights), {noise.measure.name: noise for noise in draft.noises}
-    estimators = dict(draft.estimators)
-    ranks = {selection.pick.name: selection.reach(CONFIDENCE) / ROWS for selection in draft.selections}
-    for output in draft.question.outputs:
-        weight = float(weights.get(output.name, weights.get("*", 1)))
-        for name in ir.released_names(output.expr) & estimators.keys():
-            estimator = estimators[name]
-            slopes = slopes_of_aggregate(estimator, laws)
-            if slopes is not None:
-                yield weight * slopes.radius(laws, float(CONFIDENCE)) / magnitude(estimator, laws)
-            yield from (weight * ranks[part] for part in estimator.parts if part in ranks)
 
 
 def _parts(sizes: Sequence[float]) -> list[Fraction]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -24,7 +24,7 @@ from discreet.gateway.answers.released import Group
 from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
 from discreet.query import ir
-from discreet.query.planner import Plan, Request, make_plan
+from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
 from discreet.tables import Dataset
 
 MOST_QUESTIONS = 200
@@ -45,17 +45,24 @@ class Workload:
         questions: what was asked, in order.
         request: what was offered for all of them.
         bundles: what is measured.
+        choice: of Laplace or Gaussian noise, where an offer left it open; `request` is then what was made of it.
     """
 
     dataset: Dataset
     questions: tuple[ir.Question, ...]
     request: Request
     bundles: tuple[Plan, ...]
+    choice: NoiseChoice | None = field(default=None, compare=False)
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
         """The plan of each question, with the noise that its answer will have."""
         return tuple(found.plan for found in self._derived([()] * len(self.bundles)))
+
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        """What the rules decided of each level of each bundle."""
+        return tuple(draft for bundle in self.bundles for draft in bundle.drafts)
 
     @cached_property
     def event(self) -> Event:
@@ -65,6 +72,9 @@ class Workload:
     @cached_property
     def cost(self) -> Loss:
         """What all answers together are proved to give away about one unit at the most."""
+        offered = None if self.choice is None else self.choice.proved
+        if offered is not None:
+            return offered
         charge, request = charge_of(self.event), self.request
         is_more = request.epsilon is not None and charge.epsilon is not None and charge.epsilon > request.epsilon
         if not is_more or request.delta is None or charge.rho is None:
@@ -119,6 +129,7 @@ class Workload:
     def __str__(self) -> str:
         """The table, and the cost of all of it."""
         lines = [f"{len(self.plans)} questions, measured in {len(self.bundles)}; cost of all: {self.cost}"]
+        lines += [] if self.choice is None else [f"noise: {self.choice}"]
         for number, plan in enumerate(self.plans, start=1):
             lines.append(f"{number}  {_short(plan.question.text)}")
             lines.append(f"   {plan.cost} by itself")
@@ -136,13 +147,16 @@ class Workload:
         return [each for each in found if each is not None]
 
 
-def make_workload(questions: Sequence[ir.Question], request: Request, dataset: Dataset) -> Workload:
+def make_workload(
+    questions: Sequence[ir.Question], request: Request, dataset: Dataset, *, choosing: bool = False
+) -> Workload:
     """Plan several questions together.
 
     Args:
         questions: at least one.
         request: what is offered for all of them; weights and `within` name columns, in whichever questions they are.
         dataset: what is public about the tables.
+        choosing: whether an offer of ε and δ gets the noise that errs less; else it gets Laplace noise.
 
     Raises:
         QueryError: a question can't be bounded, or not at what is offered.
@@ -155,8 +169,14 @@ def make_workload(questions: Sequence[ir.Question], request: Request, dataset: D
             "limits and bounds 'auto', and consistent answers, aren't offered within a workload", hint="ask on its own"
         )
     bundles = bundles_of(questions)
-    plans = apportioned(bundles, request, dataset)
-    workload = Workload(dataset, tuple(questions), request, plans)
+
+    def offered(offer: Request) -> Workload:
+        return Workload(dataset, tuple(questions), offer, apportioned(bundles, offer, dataset))
+
+    workload = offered(request)
+    if choosing:
+        found, choice = choose_noise(workload, offered, dataset)
+        workload = replace(found, choice=choice)
     if len(workload.plans) < len(questions):
         raise AssertionError("a bundle serves the questions that it was made of")
     return workload

@@ -52,8 +52,17 @@ class Interval:
 class Joint:
     """Independent noises of one family, for combinations of them.
 
-    They are discrete; their continuous namesakes are used here, and half a step of each grid is added, which errs on
-    the wide side.
+    They are discrete; their continuous namesakes are used here, and half a step of each grid is added. But for the
+    rounding of floats, that errs on the wide side.
+
+    *Proof.* Let Y be a noise in steps, X its namesake with the density g, and c(k) = Pr[Y = k] / Pr[|X − k| < 1/2]. Let
+    Z have the density c(k)·g(t), k being the whole number next to t. Then Z rounded has the law of Y, so it may stand
+    for Y, and |Y − Z| ≤ 1/2. Now c(k) doesn't grow with |k|. For Gaussian noise it is 1/∫ cosh(ks/σ²)·e^(−s²/2σ²) ds
+    over |s| ≤ 1/2, but for a factor. For Laplace noise, with x = 1/(2·scale), it is 1/cosh x for all k but 0, where it
+    is tanh x/(1 − e^(−x)), which isn't less, because sinh x ≥ x ≥ 1 − e^(−x). So Z, like X, is symmetric and unimodal,
+    and as the ratio of their densities doesn't grow with |t|, |Z| is stochastically at most |X|. That holds of sums of
+    independent ones with any factors f (Birnbaum 1948). So Pr[|Σ fY| > r + Σ|f|/2] ≤ Pr[|Σ fZ| > r] ≤ Pr[|Σ fX| > r]. ∎
+    What is itself a sum of several noises has a namesake of which the same holds; see `noise`.
 
     Args:
         sizes: each noise's scale, or sigma, in the units of its measure.

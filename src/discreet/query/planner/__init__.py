@@ -6,6 +6,7 @@ out, `accuracy` finds the least one that is enough, and the profiles are questio
 are to be chosen privately. The planner refuses with a `QueryError` what it can't prove.
 """
 
+from discreet.query.planner.accuracy import worst_error
 from discreet.query.planner.bounds_profile import (
     CLASSES,
     ENDS,
@@ -25,6 +26,7 @@ from discreet.query.planner.contribution_profile import (
 )
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.expression_sensitivity import sensitivity
+from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
 from discreet.query.planner.request import CONFIDENCE, Auto, Request, Terms, taking_terms
 from discreet.query.planner.wanted_accuracy import Accuracy
@@ -39,12 +41,14 @@ __all__ = [
     "Auto",
     "Draft",
     "Level",
+    "NoiseChoice",
     "Plan",
     "Profile",
     "Request",
     "Terms",
     "bounded_columns",
     "bounds_of",
+    "choose_noise",
     "chosen_for_groups",
     "cost_to_dict",
     "cut_off_by_groups",
@@ -55,4 +59,5 @@ __all__ = [
     "rebound",
     "sensitivity",
     "taking_terms",
+    "worst_error",
 ]

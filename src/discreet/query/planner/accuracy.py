@@ -7,7 +7,7 @@ is wanted of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +15,17 @@ from discreet.accounting import charge_of
 from discreet.errors import Unsupported
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
-from discreet.query.estimates import Estimator, Noise, Slopes, is_announced, ratio_of, slopes_of
+from discreet.query.estimates import (
+    ROWS,
+    Estimator,
+    Noise,
+    Slopes,
+    is_announced,
+    magnitude,
+    ratio_of,
+    slopes_of,
+    slopes_of_aggregate,
+)
 from discreet.query.planner.allocation import Prices, check_columns, split
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import CONFIDENCE
@@ -205,6 +215,30 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
             )
         )
     return tuple(errors)
+
+
+def worst_error(drafts: Iterable[Draft]) -> float:
+    """The worst relative error of all aggregates, each at the reference group and times its weight; 1 if none is known.
+
+    Args:
+        drafts: with noises and selections.
+    """
+    return max((error for draft in drafts for error in _relative_errors(draft)), default=1.0)
+
+
+def _relative_errors(draft: Draft) -> Iterator[float]:
+    """The relative error of each aggregate at the reference group, times its weight."""
+    weights, laws = dict(draft.request.weights), {noise.measure.name: noise for noise in draft.noises}
+    estimators = dict(draft.estimators)
+    ranks = {selection.pick.name: selection.reach(CONFIDENCE) / ROWS for selection in draft.selections}
+    for output in draft.question.outputs:
+        weight = float(weights.get(output.name, weights.get("*", 1)))
+        for name in ir.released_names(output.expr) & estimators.keys():
+            estimator = estimators[name]
+            slopes = slopes_of_aggregate(estimator, laws)
+            if slopes is not None:
+                yield weight * slopes.radius(laws, float(CONFIDENCE)) / magnitude(estimator, laws)
+            yield from (weight * ranks[part] for part in estimator.parts if part in ranks)
 
 
 def cost_shares(draft: Draft) -> dict[str, Fraction]:

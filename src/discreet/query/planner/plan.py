@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from discreet.query.planner.draft import Draft
 from discreet.query.planner.groups import contributions, public_keys, selection
 from discreet.query.planner.measures import measures
 from discreet.query.planner.noise_calibration import calibrate, sensitivities
+from discreet.query.planner.noise_choice import NoiseChoice
 from discreet.query.planner.plan_text import explain
 from discreet.query.planner.request import Request
 from discreet.tables import Column, Dataset
@@ -129,6 +130,7 @@ class Plan:
         request: what was offered for it.
         levels: one for each grouping set; mostly one.
         profiles: questions that are asked first, where limits are to be chosen by what they answer.
+        choice: of Laplace or Gaussian noise, where an offer left it open; its `request` is then what was made of it.
     """
 
     dataset: Dataset
@@ -136,6 +138,7 @@ class Plan:
     request: Request
     levels: tuple[Level, ...]
     profiles: tuple[Plan, ...] = ()
+    choice: NoiseChoice | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:
@@ -153,10 +156,16 @@ class Plan:
         own = (event for level in self.levels for event in level.events)
         return ComposedEvent((*(profile.event for profile in self.profiles), *own))
 
+    @property
+    def drafts(self) -> tuple[Draft, ...]:
+        """What the rules decided of each level."""
+        return tuple(level.draft for level in self.levels)
+
     @cached_property
     def cost(self) -> Loss:
         """What the answer is proved to give away about one unit at the most."""
-        return loss_of(self.event)
+        offered = None if self.choice is None else self.choice.proved
+        return loss_of(self.event) if offered is None else offered
 
     @cached_property
     def digest(self) -> str:
@@ -171,7 +180,7 @@ class Plan:
     def explain(self) -> str:
         """The plan in words."""
         profiles = [profile.cost for profile in self.profiles]
-        return explain([level.draft for level in self.levels], self.cost, profiles)
+        return explain(self.drafts, self.cost, profiles, noise=None if self.choice is None else str(self.choice))
 
     def to_dict(self) -> dict[str, object]:
         """The plan as JSON-ready data; all of it is public."""

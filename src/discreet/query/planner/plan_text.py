@@ -39,19 +39,22 @@ _INFIX = {
 }
 
 
-def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = ()) -> str:
+def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = (), noise: str | None = None) -> str:
     """The plan in words; with grouping sets, each has its groups, limits and measures.
 
     Args:
         drafts: of the question.
         cost: all of it.
         profiles: what each of the questions costs that are asked first.
+        noise: which was chosen and why, where there was a choice.
     """
     draft = drafts[0]
     head = [
         ("question", [draft.question.text.strip()]),
         ("cost", [f"{cost}, for each {draft.unit}, neighbours by {_relation(draft)}"]),
     ]
+    if noise is not None:
+        head.append(("noise", [noise]))
     if profiles:
         asked = "a private question" if len(profiles) == 1 else f"{len(profiles)} private questions"
         costs = " or ".join(str(each) for each in dict.fromkeys(profiles))

@@ -70,7 +70,8 @@ class Terms(TypedDict, total=False):
 
     Args:
         epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
-        delta: offer for the private selection of groups; needed only where their keys aren't public.
+        delta: offer for the private selection of groups, which is needed where their keys aren't public; beside
+            `epsilon` for Gaussian noise as well, which is taken where it errs less, and is charged in ρ.
         rho: the same as `epsilon`, for Gaussian noise.
         within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it: a
             number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages, variances
