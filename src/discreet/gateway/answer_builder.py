@@ -8,7 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from discreet.accounting import charge_of
-from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval
+from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval_of
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned
 from discreet.privacy import ComposedEvent
@@ -56,7 +56,8 @@ class _NoiseIntervals:
         """The interval of each value of a column."""
         expr = next(output.expr for output in self.drafts[0].question.outputs if output.name == name)
         level = float(confidence)
-        found = [interval(self.drafts[group.level], expr, group.noisy, level) for group in self.groups]
+        rules = [interval_of(draft, expr, level) for draft in self.drafts]
+        found = [rules[group.level](group.noisy) for group in self.groups]
         return [None if one is None else _ends(one, expr.type.kind) for one in found]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.gateway.answers import interval
+from discreet.gateway.answers import interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
@@ -80,10 +80,10 @@ def hits(plan: Level, rows: int, sql: str, runs: int, stated: Level) -> int:
     data = people(rows)
     exact, truth = exact_of(plan, data), plain(sql, data)
     drawn = {name: noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()}
-    expr = stated.draft.question.outputs[0].expr
+    rule = interval_of(stated.draft, stated.draft.question.outputs[0].expr, 0.95)
     found = 0
     for run in range(runs):
-        ends = interval(stated.draft, expr, {name: values[run] for name, values in drawn.items()}, 0.95)
+        ends = rule({name: values[run] for name, values in drawn.items()})
         assert ends is not None
         found += ends.lo <= truth <= ends.hi
     return found
