@@ -127,6 +127,20 @@ def test_intervals_that_take_the_noise_for_less_are_found_out(sql: str) -> None:
     assert upper_bound(hits(plan, 3_000, sql, runs, twin), runs, SURE) < 0.95
 
 
+@pytest.mark.parametrize(("rows", "lo", "hi"), [(300, 0.1, 1.0), (500, 0.38, 0.97), (1_000, 0.52, 0.82)])
+def test_a_correlation_is_told_while_spreads_are_a_few_noise_scales(rows: int, lo: float, hi: float) -> None:
+    """About the exact numbers of a few hundred rows, whose correlation is about 0.67.
+
+    In 300 rows the variances are eight scales of their noise. An interval of their ratio at a small part of
+    the error had no end there, so that of the correlation was all there is; one at 500 rows ended at 1.
+    """
+    plan = level("CORR(age, income)", epsilon=2)
+    ((_, estimator),) = plan.draft.estimators
+    found = estimator.interval(exact_of(plan, people(rows)), plan.draft.laws, 0.95)
+    assert found is not None
+    assert lo < found.lo < 0.67 < found.hi <= hi
+
+
 def test_a_value_correlates_with_itself() -> None:
     """Its correlation is 1 whatever the noise, because both parts are the same numbers.
 
