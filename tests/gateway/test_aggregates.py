@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -249,3 +250,47 @@ def test_a_moment_at_the_end_of_the_calendar_is_shown(tmp_path: Path) -> None:
     assert answer.interval("last")[0][1] == datetime.max  # type: ignore[index]  # a quantile has one
     assert answer.interval("first")[0][0] == datetime.min  # type: ignore[index]  # the same
     assert str(answer)
+
+
+NULL_WHERE = {
+    "COUNT(*)": (False, False),
+    "COUNT(x)": (False, False),
+    "COUNT(DISTINCT x)": (False, False),
+    "COUNT_IF(x > 1)": (False, False),
+    "SUM(x)": (False, False),
+    "AVG(x)": (True, False),
+    "SUM(x) / COUNT(*)": (True, False),
+    "VAR_POP(x)": (True, False),
+    "STDDEV_POP(x)": (True, False),
+    "VAR_SAMP(x)": (True, True),
+    "STDDEV_SAMP(x)": (True, True),
+    "COVAR_POP(x, y)": (True, False),
+    "COVAR_SAMP(x, y)": (True, True),
+    "CORR(x, y)": (True, True),
+    "MEDIAN(x)": (True, False),
+    "QUANTILE_CONT(x, 0.9)": (True, False),
+    "MIN(x)": (True, False),
+    "MAX(x)": (True, False),
+    "MODE(x)": (True, False),
+}
+"""Whether each is NULL over no rows, and over one."""
+
+
+def test_aggregates_over_too_few_rows_are_null(tmp_path: Path) -> None:
+    """Over no rows, one and two: those of plain SQL, but that a sum over no rows is 0."""
+    few = pa.table({"g": ["one", "two", "two"], "x": [3, 2, 6], "y": [1, 4, 5]})
+    columns = ", ".join(f'{aggregate} AS "{aggregate}"' for aggregate in NULL_WHERE)
+    with dp.protect(
+        few,
+        name="few",
+        unit=dp.Unit.row(),
+        columns={"g": dp.Keys(["none", "one", "two"]), "x": dp.Bounds(0, 9), "y": dp.Bounds(0, 9)},
+        budget=dp.Budget(epsilon=10**8),
+        ledger=str(tmp_path / "few.ledger"),
+    ) as protected:
+        answer = protected.ask(f"SELECT g, {columns} FROM few GROUP BY g", epsilon=LARGE * len(NULL_WHERE))
+    assert answer["COUNT(*)"] == [0, 1, 2]
+    found = {aggregate: [value is None for value in answer[aggregate]] for aggregate in NULL_WHERE}
+    assert found == {aggregate: [*nulls, False] for aggregate, nulls in NULL_WHERE.items()}
+    (plain,) = duckdb.sql(f"SELECT {columns} FROM few WHERE g = 'one'").fetchall()
+    assert [value is None or isnan(value) for value in plain] == [over_one for _, over_one in NULL_WHERE.values()]

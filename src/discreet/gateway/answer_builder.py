@@ -107,6 +107,8 @@ def _coverage(plan: Plan) -> str:
     question = plan.question
     if question.having is not None or question.limit is not None or question.offset:
         words.append("rows were picked by noisy values: those may hold less often")
+    if any(each.statistic is ir.Statistic.SUM for each in question.aggregates):
+        words.append("a sum over no rows is about 0, not NULL")
     if any(each.statistic is ir.Statistic.QUANTILE for each in question.aggregates):
         words.append("a quantile's holds more often than it says")
     return "; ".join(words)

@@ -8,7 +8,7 @@ from math import ceil, cos, pi, sin, sqrt
 from typing import Self
 
 from discreet.query import ir
-from discreet.query.estimates.estimators import Noises, Noisy, clip
+from discreet.query.estimates.estimators import Noises, Noisy, clip, has_too_few
 from discreet.query.estimates.intervals import Interval, explained
 from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
 
@@ -49,11 +49,11 @@ class Association:
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The statistic of one group; None where the noise leaves nothing to divide by."""
         found = self._found(noisy, noises)
-        if found.count < 1:
+        if has_too_few(found.count, self.statistic):
             return None
         value = found.covariance(*found.means)
         if self.statistic is not ir.Statistic.CORR:
-            divisor = found.count if self._is_population else max(found.count - 1, found.count / 2)
+            divisor = found.count if self._is_population else found.count - 1
             return clip(value / divisor, -self._greatest, self._greatest)
         spreads = [found.variance(which, mean) for which, mean in enumerate(found.means)]
         return clip(value / sqrt(spreads[0] * spreads[1]), -1.0, 1.0) if min(spreads) > 0 else None

@@ -24,7 +24,7 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import laplace_sums
-from discreet.query.estimates.estimators import Noises, Noisy, integer, is_empty
+from discreet.query.estimates.estimators import Noises, Noisy, has_too_few, integer, is_empty
 from discreet.query.estimates.intervals import Interval
 from discreet.query.estimates.noise import Noise, Pick
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
@@ -257,7 +257,7 @@ class QuantileEstimator:
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
         """The chosen bin's value; None where noisy counts leave no row that could have one."""
         around = noises[self.pick.around].step * sum(self._around(noisy))
-        if around < 1 or is_empty(self.rows, noisy, noises):
+        if has_too_few(around, ir.Statistic.QUANTILE) or is_empty(self.rows, noisy, noises):
             return None
         return self.grid.value(integer(self.pick.name, noisy))
 
