@@ -108,6 +108,17 @@ def test_intervals_use_the_joint_law() -> None:
     assert boxes.hi - boxes.lo > 1_000 * 1.9 * sum(alone)
 
 
+def test_what_stands_for_null_counts_only_where_a_count_may_be_nothing() -> None:
+    """COALESCE(AVG(age), 0) has the average's interval in a large group, and one with 0 where there may be no rows."""
+    alone, given = draft("AVG(age)"), draft("COALESCE(AVG(age), 0)")
+    (ends, others) = (interval_of(made, made.question.outputs[0].expr, 0.95) for made in (alone, given))
+    count, total = (noise.measure.name for noise in alone.noises)
+    assert others({count: 3_000, total: 9_000}) == ends({count: 3_000, total: 9_000})
+    found = others({count: 2, total: 60})
+    assert found is not None
+    assert found.lo == 0
+
+
 def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
     """A denominator that noise explains as 0 leaves the ratio anywhere; an average stays within its bounds."""
     ratio, mean = draft("SUM(age) / COUNT(*)"), draft("2 * AVG(age)")

@@ -182,7 +182,9 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
     An aggregate by itself has the interval of its estimator; a linear combination of counts and sums, or a ratio of
     two, has that of the joint law of their noises. In any other expression, each part that is one of these gets its
     share of the error (Bonferroni) and the intervals go through the functions' range rules: it holds at least as often
-    as said, mostly more often. What doesn't depend on the group is worked out once, here.
+    as said, mostly more often. What COALESCE has in the place of NULL counts only where the noise could explain that
+    nothing is divided by; if that is so, this fails to be seen with the part's share of the error at most. What doesn't
+    depend on the group is worked out once, here.
 
     Args:
         draft: what the rules decided.
@@ -201,9 +203,14 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
     if expr in rules:
         return rules[expr]
 
+    laws, is_selected = draft.laws, draft.threshold is not None
+    ratios = {} if is_selected else {part: ratio_of(part, dict(draft.estimators)) for part in parts}
+
     def together(noisy: Noisy) -> Interval | None:
+        found = {part: rule(noisy) for part, rule in rules.items()}
+        defined = {part for part, of in ratios.items() if of is not None and of.is_defined(noisy, laws, share)}
         try:
-            spread = _retyped(expr, {part: rule(noisy) for part, rule in rules.items()}).type
+            spread = _retyped(expr, found, defined).type
         except QueryError:  # a range rule that finds no bound, such as a division by what may be 0
             return None
         if not spread.kind.is_number or spread.lo is None or spread.hi is None:
@@ -242,16 +249,26 @@ def _rule(known: Estimator | LinearRatio, draft: Draft, confidence: float) -> Ca
     return selected
 
 
-def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:
-    """The expression with the ranges of its parts narrowed to their intervals, inferred anew."""
+def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None], defined: set[ir.Expr]) -> ir.Expr:
+    """The expression with the ranges of its parts narrowed to their intervals, inferred anew.
+
+    Args:
+        expr: over released values.
+        found: the intervals of its parts.
+        defined: those of them that aren't NULL.
+    """
     if expr in found:
         known = found[expr]
         if known is None or not (isfinite(known.lo) and isfinite(known.hi)):
             return expr
-        return ir.Released(str(expr), replace(expr.type, lo=Fraction(known.lo), hi=Fraction(known.hi)))
+        nullable = expr.type.nullable and expr not in defined
+        narrow = replace(expr.type, lo=Fraction(known.lo), hi=Fraction(known.hi), nullable=nullable)
+        return ir.Released(str(expr), narrow)
     match expr:
         case ir.Call(function=function, args=args):
-            narrowed = tuple(_retyped(arg, found) for arg in args)
+            narrowed = tuple(_retyped(arg, found, defined) for arg in args)
+            if function.name == "coalesce" and not narrowed[0].type.nullable:
+                return narrowed[0]
             return ir.Call(function, narrowed, function.infer(narrowed))
         case _:
             return expr
