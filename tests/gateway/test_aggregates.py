@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -249,3 +251,90 @@ def test_a_moment_at_the_end_of_the_calendar_is_shown(tmp_path: Path) -> None:
     assert answer.interval("last")[0][1] == datetime.max  # type: ignore[index]  # a quantile has one
     assert answer.interval("first")[0][0] == datetime.min  # type: ignore[index]  # the same
     assert str(answer)
+
+
+NULL_WHERE = {
+    "COUNT(*)": (False, False),
+    "COUNT(x)": (False, False),
+    "COUNT(DISTINCT x)": (False, False),
+    "COUNT_IF(x > 1)": (False, False),
+    "SUM(x)": (False, False),
+    "AVG(x)": (True, False),
+    "SUM(x) / COUNT(*)": (True, False),
+    "VAR_POP(x)": (True, False),
+    "STDDEV_POP(x)": (True, False),
+    "VAR_SAMP(x)": (True, True),
+    "STDDEV_SAMP(x)": (True, True),
+    "COVAR_POP(x, y)": (True, False),
+    "COVAR_SAMP(x, y)": (True, True),
+    "CORR(x, y)": (True, True),
+    "MEDIAN(x)": (True, False),
+    "QUANTILE_CONT(x, 0.9)": (True, False),
+    "MIN(x)": (True, False),
+    "MAX(x)": (True, False),
+    "MODE(x)": (True, False),
+}
+"""Whether each is NULL over no rows, and over one."""
+
+
+def test_aggregates_over_too_few_rows_are_null(tmp_path: Path) -> None:
+    """Over no rows, one and two: those of plain SQL, but that a sum over no rows is 0."""
+    few = pa.table({"g": ["one", "two", "two"], "x": [3, 2, 6], "y": [1, 4, 5]})
+    columns = ", ".join(f'{aggregate} AS "{aggregate}"' for aggregate in NULL_WHERE)
+    with dp.protect(
+        few,
+        name="few",
+        unit=dp.Unit.row(),
+        columns={"g": dp.Keys(["none", "one", "two"]), "x": dp.Bounds(0, 9), "y": dp.Bounds(0, 9)},
+        budget=dp.Budget(epsilon=10**8),
+        ledger=str(tmp_path / "few.ledger"),
+    ) as protected:
+        answer = protected.ask(f"SELECT g, {columns} FROM few GROUP BY g", epsilon=LARGE * len(NULL_WHERE))
+    assert answer["COUNT(*)"] == [0, 1, 2]
+    found = {aggregate: [value is None for value in answer[aggregate]] for aggregate in NULL_WHERE}
+    assert found == {aggregate: [*nulls, False] for aggregate, nulls in NULL_WHERE.items()}
+    (plain,) = duckdb.sql(f"SELECT {columns} FROM few WHERE g = 'one'").fetchall()
+    assert [value is None or isnan(value) for value in plain] == [over_one for _, over_one in NULL_WHERE.values()]
+
+
+def test_decimals_come_back_as_decimals(tmp_path: Path) -> None:
+    """Sums, extremes and quantiles of DECIMAL(10, 2) keep its places, in rows, frames, JSON and text; averages don't.
+
+    A cent is a hundred scales of the noise, and more.
+    """
+    prices = pa.array([Decimal("1.25"), Decimal("3.10"), Decimal("7.77")] * 20, pa.decimal128(10, 2))
+    paid = pa.table({"price": prices, "pieces": [1, 2, 3] * 20})
+    asked = {
+        "SUM(price)": (Decimal("242.40"), 2),
+        "SUM(price * pieces)": (Decimal("615.20"), 2),
+        "SUM(-price * (1 - 0.5 * price))": (Decimal("473.05400"), 5),
+        "SUM(price) FILTER (WHERE pieces > 2)": (Decimal("155.40"), 2),
+        "MEDIAN(price)": (Decimal("3.10"), 2),
+        "MIN(price)": (None, 2),
+        "AVG(price)": (None, None),
+        "SUM(price / 2)": (None, None),
+        "COUNT(*)": (60, None),
+    }
+    columns = ", ".join(f'{aggregate} AS "{aggregate}"' for aggregate in asked)
+    with dp.protect(
+        paid,
+        name="paid",
+        unit=dp.Unit.row(),
+        columns={"price": dp.Bounds(0, 10), "pieces": dp.Bounds(0, 9)},
+        budget=dp.Budget(epsilon=10**9),
+        ledger=str(tmp_path / "paid.ledger"),
+    ) as protected:
+        answer = protected.ask(f"SELECT {columns} FROM paid", epsilon=10**7)
+    schema, frame = answer.to_arrow().schema, answer.to_polars()
+    for aggregate, (value, places) in asked.items():
+        (found,) = answer[aggregate]
+        assert value is None or found == pytest.approx(value, abs=Decimal("0.01"))
+        assert isinstance(found, Decimal) == (places is not None)
+        if places is not None:
+            assert found.as_tuple().exponent == -places
+            assert schema.field(aggregate).type == pa.decimal128(38, places)
+            assert frame[aggregate].to_list() == [found]
+            assert answer.to_json()["rows"][0][aggregate] == float(found)
+            assert str(found) in str(answer)
+    again = dp.Answer.from_json(answer.to_json())
+    assert again.rows() == answer.rows()

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine import ExactResult
-from discreet.gateway.answers import evaluate, interval
+from discreet.gateway.answers import evaluate, interval_of
 from discreet.gateway.release import release
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 from discreet.query.planner import Level, Request, make_plan
@@ -191,12 +191,13 @@ def held(level: Level, exact: ExactResult, wanted: Mapping[tuple[Any, ...], Sequ
     """Of so many intervals, or a few more, how many hold what is wanted; by column, and at last how many they are."""
     outputs = [output.expr for output in level.draft.question.outputs if output.name != "g"]
     hits, number = [0] * len(outputs), 0
+    rules = [interval_of(level.draft, expr, 0.95) for expr in outputs]
     for _ in range(ceil(trials / len(wanted))):
         groups = release(level, exact)
         assert {group.key for group in groups} == wanted.keys()
         number += len(groups)
-        for group, (place, expr) in product(groups, enumerate(outputs)):
-            ends = interval(level.draft, expr, group.noisy, 0.95)
+        for group, (place, rule) in product(groups, enumerate(rules)):
+            ends = rule(group.noisy)
             assert ends is not None
             value = float(wanted[group.key][place])
             hits[place] += ends.lo - 1e-6 * abs(value) <= value <= ends.hi + 1e-6 * abs(value)

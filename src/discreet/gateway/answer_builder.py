@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
+from typing import Any
 
 from discreet.accounting import charge_of
-from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval
+from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval_of
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned
 from discreet.privacy import ComposedEvent
@@ -16,8 +17,8 @@ from discreet.query import ir
 from discreet.query.estimates import Interval, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.planner import Draft, Plan
-from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation
-from discreet.tables import Kind
+from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation, decimal_kind, decimal_of
+from discreet.tables import MOST_PLACES, Kind
 
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
@@ -56,7 +57,8 @@ class _NoiseIntervals:
         """The interval of each value of a column."""
         expr = next(output.expr for output in self.drafts[0].question.outputs if output.name == name)
         level = float(confidence)
-        found = [interval(self.drafts[group.level], expr, group.noisy, level) for group in self.groups]
+        rules = [interval_of(draft, expr, level) for draft in self.drafts]
+        found = [rules[group.level](group.noisy) for group in self.groups]
         return [None if one is None else _ends(one, expr.type.kind) for one in found]
 
 
@@ -69,11 +71,11 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequen
         columns=tuple(
             AnswerColumn(
                 name=output.name,
-                kind=output.expr.type.kind.value,
-                values=tuple(evaluate(output.expr, values) for _, values in rows),
+                kind=output.expr.type.kind.value if places is None else decimal_kind(places),
+                values=tuple(_shown_as(evaluate(output.expr, values), places) for _, values in rows),
                 deviation=_deviation(output.expr, drafts),
             )
-            for output in plan.question.outputs
+            for output, places in ((each, _places(each.expr, plan.question)) for each in plan.question.outputs)
         ),
         intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows)),
         confidence=plan.request.confidence,
@@ -84,6 +86,21 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequen
         reused=outcome.reused,
         origin=outcome.origin,
     )
+
+
+def _places(expr: ir.Expr, question: ir.Question) -> int | None:
+    """How many digits are behind the point, if it is a sum or a quantile of decimals; else None."""
+    of = [each for each in question.aggregates if isinstance(expr, ir.Released) and each.name == expr.name]
+    if not of or of[0].argument is None or of[0].statistic not in {ir.Statistic.SUM, ir.Statistic.QUANTILE}:
+        return None
+    columns = {(scan.alias, each.name): each for scan in ir.scans(question.source) for each in scan.table.columns}
+    places = ir.places_of(of[0].argument, columns) or None
+    return places if places is None or places <= MOST_PLACES else None
+
+
+def _shown_as(value: Any, places: int | None) -> Any:  # noqa: ANN401 — a released value
+    """A released value, as a decimal if it is one."""
+    return value if places is None or value is None else decimal_of(value, places)
 
 
 def _cost(plans: Iterable[Plan]) -> Cost:
@@ -106,6 +123,8 @@ def _coverage(plan: Plan) -> str:
     question = plan.question
     if question.having is not None or question.limit is not None or question.offset:
         words.append("rows were picked by noisy values: those may hold less often")
+    if any(each.statistic is ir.Statistic.SUM for each in question.aggregates):
+        words.append("a sum over no rows is about 0, not NULL")
     if any(each.statistic is ir.Statistic.QUANTILE for each in question.aggregates):
         words.append("a quantile's holds more often than it says")
     return "; ".join(words)

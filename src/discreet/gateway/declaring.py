@@ -253,4 +253,5 @@ def _column(column: Column, declaration: Declaration, source: Source) -> Column:
         bounds=declaration if isinstance(declaration, Bounds) else None,
         keys=declaration if isinstance(declaration, Keys) else None,
         nullable=column.nullable,
+        places=column.places if kind is Kind.REAL else None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
-from discreet.results.answer_column import AnswerColumn, End, Ends, Intervals, arrow_table, text_table
+from discreet.results.answer_column import (
+    AnswerColumn,
+    End,
+    Ends,
+    Intervals,
+    arrow_table,
+    decimal_of,
+    places_of,
+    text_table,
+)
 from discreet.results.cost import Cost, CutOff, Moved
 
 if TYPE_CHECKING:
@@ -145,7 +155,8 @@ class Answer:
     def to_json(self, confidence: Rationalizable | None = None) -> dict[str, Any]:
         """The answer as JSON-ready data, with its intervals at one confidence; `from_json` reads it.
 
-        Dates are in ISO form, and numbers that aren't finite are null.
+        Dates are in ISO form, and numbers that aren't finite are null. Decimals are numbers, or texts if they have more
+        digits than a double.
 
         Args:
             confidence: that at which errors were announced, if it is left out.
@@ -284,6 +295,9 @@ def _to_json(value: Any) -> Any:  # noqa: ANN401 — a value, or a list of them
     """A value as JSON has it."""
     if isinstance(value, float):
         return value if isfinite(value) else None
+    if isinstance(value, Decimal):
+        number = float(value)
+        return number if Decimal(repr(number)) == value else str(value)
     if isinstance(value, date):
         return value.isoformat()
     return [_to_json(each) for each in value] if isinstance(value, list | tuple) else value
@@ -295,6 +309,8 @@ def _from_json(value: Any, kind: str) -> Any:  # noqa: ANN401 — JSON, and what
         return [_from_json(each, kind) for each in value]
     if isinstance(value, dict):
         raise TypeError("no value is an object")
+    if (places := places_of(kind)) is not None and isinstance(value, (int, float, str)):
+        return decimal_of(value, places)
     if isinstance(value, str) and kind == "date":
         return date.fromisoformat(value)
     return datetime.fromisoformat(value) if isinstance(value, str) and kind == "timestamp" else value
@@ -302,5 +318,5 @@ def _from_json(value: Any, kind: str) -> Any:  # noqa: ANN401 — JSON, and what
 
 def _ends_from_json(ends: Sequence[Any], kind: str) -> tuple[End, End]:
     """The ends of an interval; one that is null lies nowhere."""
-    low, high = (_from_json(each, kind) for each in ends)
+    low, high = (each if places_of(kind) else _from_json(each, kind) for each in ends)
     return -inf if low is None else low, inf if high is None else high

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -18,13 +20,20 @@ Ends: TypeAlias = tuple[End, End] | None
 """An interval; None where there is none."""
 
 
+_DIGITS = 38
+"""Of sums of decimals, in SQL and in Arrow."""
+
+_DECIMAL = re.compile(r"decimal\(38,(\d\d?)\)")
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
     """One column of an answer.
 
     Args:
         name: of the column.
-        kind: of its values, as in `dp.Kind`: "integer", "real", "text", "boolean", "date" or "timestamp".
+        kind: of its values, as in `dp.Kind`: "integer", "real", "text", "boolean", "date" or "timestamp"; or
+            "decimal(38,2)" of decimals with two digits behind the point.
         values: one for each row; None is NULL, and a list has several.
         deviation: the standard deviation of the noise in each value, where it is the same in all of them, and known.
     """
@@ -51,7 +60,37 @@ def arrow_table(columns: Sequence[AnswerColumn]) -> pa.Table:
     """Columns as an Arrow table; needs PyArrow."""
     import pyarrow as pa
 
-    return pa.table({one.name: pa.array(one.values, type=_wide(one.values)) for one in columns})
+    types = [_wide(one.values) if (places := places_of(one.kind)) is None else _decimals(places) for one in columns]
+    arrays = [pa.array(one.values, type=type_) for one, type_ in zip(columns, types, strict=True)]
+    return pa.table({one.name: array for one, array in zip(columns, arrays, strict=True)})
+
+
+def _decimals(places: int) -> pa.DataType:
+    """The type of decimals; of one that is too great for it, which no declared bounds allow, Arrow says so."""
+    import pyarrow as pa
+
+    return pa.decimal128(_DIGITS, places)
+
+
+def decimal_kind(places: int) -> str:
+    """The kind of decimals with so many digits behind the point."""
+    return f"decimal({_DIGITS},{places})"
+
+
+def places_of(kind: str) -> int | None:
+    """How many digits values of a kind have behind the point; None if they aren't decimals."""
+    found = _DECIMAL.fullmatch(kind)
+    return None if found is None else int(found[1])
+
+
+def decimal_of(value: float | str, places: int) -> Decimal:
+    """A number as the nearest decimal with so many digits behind the point.
+
+    Examples:
+        >>> decimal_of(1234.5, 2), decimal_of(0.125, 2)
+        (Decimal('1234.50'), Decimal('0.12'))
+    """
+    return Decimal(f"{round(Fraction(value) * 10**places)}E-{places}")
 
 
 def text_table(columns: Sequence[AnswerColumn], intervals: Mapping[str, Sequence[Ends]]) -> str:
@@ -74,19 +113,19 @@ def _cell(value: object, found: Ends) -> str:
         return "NULL"
     if isinstance(value, list):
         return ", ".join("NULL" if each is None else str(each) for each in value)
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
+    if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool):
         return str(value) if found is None else f"{value} [{found[0]}, {found[1]}]"
     if found is None or isinstance(found[0], date) or isinstance(found[1], date):
         return _number(value)
-    below, above = value - found[0], found[1] - value
+    below, above = float(value) - found[0], found[1] - float(value)
     if abs(below - above) <= max(abs(below), abs(above)) / 20:
         return f"{_number(value)} ± {_number(max(below, above))}"
     return f"{_number(value)} [{_number(found[0])}, {_number(found[1])}]"
 
 
-def _number(value: float) -> str:
-    """A number, whole or to six digits."""
-    return str(value) if isinstance(value, int) else f"{value:.6g}"
+def _number(value: float | Decimal) -> str:
+    """A number, whole, as a decimal or to six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _table(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

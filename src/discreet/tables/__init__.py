@@ -14,9 +14,10 @@ from discreet.tables.proposals import (
 from discreet.tables.schema.config import dumps, load_config, loads, save_config
 from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of
 from discreet.tables.schema.source import Source, SourceKind
-from discreet.tables.schema.table import Column, Kind, Link, Table
+from discreet.tables.schema.table import MOST_PLACES, Column, Kind, Link, Table
 
 __all__ = [
+    "MOST_PLACES",
     "Column",
     "ColumnProfile",
     "DataProfile",

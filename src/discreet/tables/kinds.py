@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.tables.schema.table import Kind
+from discreet.tables.schema.table import MOST_PLACES, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +48,19 @@ def kind_of(stored: pa.DataType) -> Kind | None:  # noqa: PLR0911 — one case f
     if types.is_date(stored):
         return Kind.DATE
     return Kind.TIMESTAMP if types.is_timestamp(stored) else None
+
+
+def places_of(stored: pa.DataType) -> int | None:
+    """How many digits decimals of an Arrow type have behind the point; None of anything else, and of more than 18.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> places_of(pa.decimal128(10, 2)), places_of(pa.decimal128(10, 0)), places_of(pa.float64())
+        (2, None, None)
+    """
+    from pyarrow import types
+
+    return stored.scale if types.is_decimal(stored) and 0 < stored.scale <= MOST_PLACES else None
 
 
 def is_text(stored: pa.DataType) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from discreet.gateway.answers import interval
+from discreet.gateway.answers import interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question
@@ -80,10 +80,10 @@ def hits(plan: Level, rows: int, sql: str, runs: int, stated: Level) -> int:
     data = people(rows)
     exact, truth = exact_of(plan, data), plain(sql, data)
     drawn = {name: noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()}
-    expr = stated.draft.question.outputs[0].expr
+    rule = interval_of(stated.draft, stated.draft.question.outputs[0].expr, 0.95)
     found = 0
     for run in range(runs):
-        ends = interval(stated.draft, expr, {name: values[run] for name, values in drawn.items()}, 0.95)
+        ends = rule({name: values[run] for name, values in drawn.items()})
         assert ends is not None
         found += ends.lo <= truth <= ends.hi
     return found
@@ -125,6 +125,20 @@ def test_intervals_that_take_the_noise_for_less_are_found_out(sql: str) -> None:
     runs = 700
     plan, twin = level(sql, epsilon=1), level(sql, epsilon=2)
     assert upper_bound(hits(plan, 3_000, sql, runs, twin), runs, SURE) < 0.95
+
+
+@pytest.mark.parametrize(("rows", "lo", "hi"), [(300, 0.1, 1.0), (500, 0.38, 0.97), (1_000, 0.52, 0.82)])
+def test_a_correlation_is_told_while_spreads_are_a_few_noise_scales(rows: int, lo: float, hi: float) -> None:
+    """About the exact numbers of a few hundred rows, whose correlation is about 0.67.
+
+    In 300 rows the variances are eight scales of their noise. An interval of their ratio at a small part of
+    the error had no end there, so that of the correlation was all there is; one at 500 rows ended at 1.
+    """
+    plan = level("CORR(age, income)", epsilon=2)
+    ((_, estimator),) = plan.draft.estimators
+    found = estimator.interval(exact_of(plan, people(rows)), plan.draft.laws, 0.95)
+    assert found is not None
+    assert lo < found.lo < 0.67 < found.hi <= hi
 
 
 def test_a_value_correlates_with_itself() -> None:

@@ -17,15 +17,19 @@ import pytest
 
 from discreet.engine import ExactResult
 from discreet.errors import TooManyGroups, Unsupported
-from discreet.gateway.answers import Group, arrange, interval
+from discreet.gateway.answers import Group, arrange, interval_of
 from discreet.gateway.outcome import groups_from_json, groups_to_json
 from discreet.gateway.release import release
-from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget
+from discreet.mechanisms import Laplace
+from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget, Sensitivity
+from discreet.query import ir
+from discreet.query.estimates import Cells, Interval, Noise, Pick, QuantileEstimator, grid_of
+from discreet.query.estimates.noise import noise_radius
 from discreet.query.ir import Statistic
 from discreet.query.planner import Draft, Level, Request, make_plan
 from discreet.query.sql import question
 from discreet.stats import upper_bound
-from discreet.tables import Dataset
+from discreet.tables import Dataset, Kind
 from support.asked import PEOPLE, TABLES, VISITS
 from support.reference import answer
 
@@ -94,10 +98,11 @@ def hits(plan: Level, rows: Sequence[Mapping[str, Any]], truth: float, *, runs: 
         runs: how often.
         stated: whose noise the intervals reckon with.
     """
-    exact, expr, found = exact_of(plan, rows), plan.draft.question.outputs[0].expr, 0
+    exact, found = exact_of(plan, rows), 0
+    rule = interval_of(stated.draft, plan.draft.question.outputs[0].expr, 0.95)
     for _ in range(runs):
         (group,) = release(plan, exact)
-        ends = interval(stated.draft, expr, group.noisy, 0.95)
+        ends = rule(group.noisy)
         assert ends is not None
         found += ends.lo <= truth <= ends.hi
     return found
@@ -142,7 +147,8 @@ def test_ties_are_covered_too() -> None:
     """Where nearly all rows have one value, the interval is that value: another lies 240 rows off, 100 noise scales."""
     plan, data = level("SELECT MEDIAN(age) AS x FROM people", epsilon=1), people(500, ages=[40] * 490 + [3] * 10)
     assert upper_bound(hits(plan, data, 40, runs=RUNS, stated=plan), RUNS, SURE) >= 0.95
-    ends = interval(plan.draft, plan.draft.question.outputs[0].expr, release(plan, exact_of(plan, data))[0].noisy, 0.95)
+    rule = interval_of(plan.draft, plan.draft.question.outputs[0].expr, 0.95)
+    ends = rule(release(plan, exact_of(plan, data))[0].noisy)
     assert ends is not None
     assert (ends.lo, ends.hi) == (40, 40)
 
@@ -171,10 +177,27 @@ def test_intervals_are_narrow_enough_to_be_of_use() -> None:
     )
     spans = []
     for _ in range(60):
-        found = interval(plan.draft, expr, release(plan, exact)[0].noisy, 0.95)
+        found = interval_of(plan.draft, expr, 0.95)(release(plan, exact)[0].noisy)
         assert found is not None
         spans.append(sum(found.lo <= value <= found.hi for value in ranked))
     assert sorted(spans)[30] < 120
+
+
+def test_an_interval_ends_with_the_cell_that_the_noise_reaches() -> None:
+    """One row in each of 1,001 bins, counted as they are, in 19 cells.
+
+    The noise of their difference lies within 14.8 rows with a chance of 95 %. If the cell from 16 bins away on held the
+    median, there would be less than half a row more below it than above, and 15.5 were seen.
+    """
+    grid = grid_of(ir.Type(Kind.INTEGER, Fraction(0), Fraction(1000), nullable=False), groups=1)
+    median = QuantileEstimator(pick=Pick(name="c", histogram="h", fraction=Fraction(1, 2)), grid=grid)
+    counts = Cells(500, grid.size).counts(dict.fromkeys(range(1001), 2**20))
+    histogram = ir.Histogram(name="h", value=ir.literal(0), values=None, size=grid.size, grid=-20)
+    noise = Laplace(Fraction(2**20 * 61, 25), Sensitivity.scalar(2**20))
+    assert len(counts) == 19
+    assert 14.6 < noise_radius(noise, 19, 0.95) / 2**21 < 14.9
+    noises = {"c around": Noise(measure=histogram, mechanism=noise)}
+    assert median.interval({"c": 500, "c around": tuple(counts)}, noises, 0.95) == Interval(485, 515)
 
 
 def test_other_confidences_come_from_the_same_release() -> None:
@@ -183,7 +206,7 @@ def test_other_confidences_come_from_the_same_release() -> None:
     (group,), expr = release(plan, exact_of(plan, people(800))), plan.draft.question.outputs[0].expr
     widths = []
     for confidence in (0.3, 0.5, 0.9, 0.99, 0.9999):
-        found = interval(plan.draft, expr, group.noisy, confidence)
+        found = interval_of(plan.draft, expr, confidence)(group.noisy)
         assert found is not None
         widths.append(found.hi - found.lo)
     assert widths == sorted(widths)
@@ -240,7 +263,7 @@ def test_groups_without_rows_are_answered() -> None:
     for _ in range(5):
         groups = release(plan, exact)
         assert [group.key for group in groups] == [(1,), (2,), (3,), (None,)]
-        ends = interval(plan.draft, expr, groups[-1].noisy, 0.999999)
+        ends = interval_of(plan.draft, expr, 0.999999)(groups[-1].noisy)
         assert ends is not None
         anything += (ends.lo, ends.hi) == (0, 110)
     assert anything >= 3

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from discreet.gateway.answers import evaluate, interval
+from discreet.gateway.answers import evaluate, interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.estimates import Interval
 from discreet.query.planner import Level, Request, make_plan
@@ -111,9 +111,9 @@ def intervals(
     truth = truth_of(plan, exact)
     drawn = [noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()]
     draft = (stated or plan).draft
-    expr = draft.question.outputs[0].expr
+    rule = interval_of(draft, draft.question.outputs[0].expr, 0.95)
     return [
-        (interval(draft, expr, dict(zip(plan.noises, values, strict=True)), 0.95), truth, times)
+        (rule(dict(zip(plan.noises, values, strict=True))), truth, times)
         for values, times in Counter(zip(*drawn, strict=True)).items()
     ]
 

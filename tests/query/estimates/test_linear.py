@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.gateway.answers import evaluate, interval
+from discreet.gateway.answers import evaluate, interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.estimates import ratio_of
 from discreet.query.planner import Draft, Request, make_plan
@@ -91,7 +91,7 @@ def test_terms_that_cancel_hold_no_noise() -> None:
     ratio = ratio_of(made.question.outputs[0].expr, dict(made.estimators))
     assert ratio is not None
     assert ratio.is_constant
-    assert interval(made, made.question.outputs[0].expr, {"m0": 7}, 0.95) is None
+    assert interval_of(made, made.question.outputs[0].expr, 0.95)({"m0": 7}) is None
 
 
 def test_intervals_use_the_joint_law() -> None:
@@ -99,13 +99,24 @@ def test_intervals_use_the_joint_law() -> None:
     together, apart = draft("COUNT(*) + COUNT(age)"), draft("COUNT(*) * COUNT(age)")
     noises = {noise.measure.name: noise for noise in together.noises}
     noisy = dict.fromkeys(noises, 1_000)
-    found = interval(together, together.question.outputs[0].expr, noisy, 0.95)
+    found = interval_of(together, together.question.outputs[0].expr, 0.95)(noisy)
     assert found is not None
     alone = [float(noise.mechanism.radius(Fraction(39, 40))) for noise in noises.values()]
     assert max(alone) < (found.hi - found.lo) / 2 < 0.95 * sum(alone)
-    boxes = interval(apart, apart.question.outputs[0].expr, noisy, 0.95)
+    boxes = interval_of(apart, apart.question.outputs[0].expr, 0.95)(noisy)
     assert boxes is not None
     assert boxes.hi - boxes.lo > 1_000 * 1.9 * sum(alone)
+
+
+def test_what_stands_for_null_counts_only_where_a_count_may_be_nothing() -> None:
+    """COALESCE(AVG(age), 0) has the average's interval in a large group, and one with 0 where there may be no rows."""
+    alone, given = draft("AVG(age)"), draft("COALESCE(AVG(age), 0)")
+    (ends, others) = (interval_of(made, made.question.outputs[0].expr, 0.95) for made in (alone, given))
+    count, total = (noise.measure.name for noise in alone.noises)
+    assert others({count: 3_000, total: 9_000}) == ends({count: 3_000, total: 9_000})
+    found = others({count: 2, total: 60})
+    assert found is not None
+    assert found.lo == 0
 
 
 def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
@@ -113,6 +124,6 @@ def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
     ratio, mean = draft("SUM(age) / COUNT(*)"), draft("2 * AVG(age)")
     for made, bounded in ((ratio, False), (mean, True)):
         noisy = {noise.measure.name: 1 for noise in made.noises}
-        found = interval(made, made.question.outputs[0].expr, noisy, 0.95)
+        found = interval_of(made, made.question.outputs[0].expr, 0.95)(noisy)
         assert (found is not None) == bounded
         assert found is None or 0 <= found.lo <= found.hi <= 220

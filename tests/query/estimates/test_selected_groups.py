@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from discreet.gateway.answers import evaluate, interval
+from discreet.gateway.answers import evaluate, interval_of
 from discreet.mechanisms import Gaussian, Laplace, Threshold
 from discreet.privacy import ADD_REMOVE, Budget, Sensitivity
 from discreet.query.estimates import Mechanism, Selected
@@ -95,10 +95,10 @@ def coverage(draft: Draft, exact: Mapping[str, int], *, usual: Draft | None = No
         }
         for run in range(STRATA if others else 1)
     ]
-    held = 0.0
+    held, rule = 0.0, interval_of(usual or draft, expr, 0.95)
     for noisy, chance in shown(threshold, exact[selector]):
         for each in rest:
-            one = interval(usual or draft, expr, {selector: noisy, **each}, 0.95)
+            one = rule({selector: noisy, **each})
             assert one is not None
             held += chance * (one.lo <= truth <= one.hi) / len(rest)
     return held
@@ -154,7 +154,7 @@ def test_far_above_the_threshold_nothing_changes(offer: dict[str, Any]) -> None:
         assert draft.selector is not None
         noisy = {noise.measure.name: 0 for noise in draft.noises} | {draft.selector: 50 * draft.threshold.value}
         expr = draft.question.outputs[-1].expr
-        one, usual = (interval(each, expr, noisy, 0.95) for each in (draft, replace(draft, threshold=None)))
+        one, usual = (interval_of(each, expr, 0.95)(noisy) for each in (draft, replace(draft, threshold=None)))
         assert one is not None
         assert usual is not None
         assert usual.hi - usual.lo <= one.hi - one.lo <= most * (usual.hi - usual.lo)

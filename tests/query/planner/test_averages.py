@@ -26,6 +26,11 @@ RATIOS = {
     "SUM(age) / NULLIF(COUNT(age), 0)": ("AVG(age)", sum(AGES) / len(AGES)),
     "1.0 * SUM(age) / COUNT(age)": ("AVG(age)", sum(AGES) / len(AGES)),
     "CAST(SUM(age) AS DOUBLE) / COUNT(age)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "SUM(age) / (COUNT(age) * 1.0)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "SUM(age) * 1.0 / NULLIF(CAST(COUNT(age) AS DOUBLE), 0)": ("AVG(age)", sum(AGES) / len(AGES)),
+    "-SUM(age) / COUNT(age)": ("AVG(age) * -1", -sum(AGES) / len(AGES)),
+    "SUM(age) / 4 / COUNT(age) * 100": ("AVG(age) * 25", 25 * sum(AGES) / len(AGES)),
+    "1.0 / COUNT(age) * SUM(age)": ("AVG(age)", sum(AGES) / len(AGES)),
     "SUM(age) / COUNT(*)": ("AVG(COALESCE(age, 0))", sum(AGES) / len(ROWS)),
     "SUM(CASE WHEN married THEN 1 ELSE 0 END) / COUNT(*)": ("AVG(CASE WHEN married THEN 1 ELSE 0 END)", 0.5),
     "100.0 * SUM(CASE WHEN married THEN 1 ELSE 0 END) / COUNT(*)": (
@@ -80,6 +85,7 @@ def test_it_errs_less_than_the_ratio_of_its_parts() -> None:
         "SUM(age) / COUNT(age) AS x, SUM(age) AS y",
         "SUM(age) / COUNT(age) + SUM(age) AS x",
         "SUM(age) / SUM(income) AS x",
+        "NULLIF(SUM(age), 0) / COUNT(age) AS x",
     ],
 )
 def test_other_ratios_stay_what_they_are(outputs: str) -> None:

@@ -189,6 +189,7 @@ def test_types_are_taken_at_their_word() -> None:
         **dict.fromkeys(["sex", "text"], "text"),
     }
     assert {each.name: each.time_zone for each in columns if each.time_zone} == {"when": "Europe/Paris", "ahead": "UTC"}
+    assert {each.name: each.places for each in columns if each.places} == {"money": 2}
     ends = {each.name: (profile.of(each.name).lo, profile.of(each.name).hi) for each in columns}
     assert ends["real"] == (-0.5, -0.5)
     assert ends["half"] == (0.5, 2)

@@ -81,6 +81,7 @@ def refused(text: str) -> ConfigError:
         ("1_000_000", "0", "tables.visits", "row_ceiling must be from 1"),
         ("1_000_000", "1e6", "tables.visits.row_ceiling", "expected a whole number"),
         ("1_000_000", "true", "tables.visits.row_ceiling", "expected a whole number"),
+        ("nullable = false", "places = 2", "tables.visits.columns.age", "only reals have places"),
         ("nullable = false", "nullable = 0", "tables.visits.columns.age.nullable", "expected true or false"),
         ('kind = "real"', 'kind = "float"', 'tables.visits.columns."hours per week".kind', "expected one of"),
         ("[0.5, 99.5]", "[99.5, 0.5]", 'tables.visits.columns."hours per week".bounds', "wrong order"),

@@ -92,7 +92,8 @@ def columns(draw: st.DrawFn, name: str, *, csv: bool) -> Column:
     }
     choice = draw(st.sampled_from(["bounds", "keys", "neither"]))
     if choice == "bounds" and kind in ends:
-        return Column(name=name, kind=kind, bounds=draw(intervals(ends[kind])), nullable=nullable)
+        places = draw(st.none() | st.integers(1, 18)) if kind is Kind.REAL else None
+        return Column(name=name, kind=kind, bounds=draw(intervals(ends[kind])), nullable=nullable, places=places)
     if choice == "keys":
         keys = draw(st.lists(st.none() | values.get(kind, st.none()), min_size=1, max_size=9, unique=True))
         return Column(name=name, kind=kind, keys=Keys(keys), nullable=nullable)

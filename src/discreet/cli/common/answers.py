@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
@@ -99,7 +100,9 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
 
 def _is_numeric(values: Sequence[object]) -> bool:
     """Whether a column holds numbers, and nothing else but NULL."""
-    return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
+    return all(
+        value is None or (isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)) for value in values
+    )
 
 
 def _show_account(answer: Answer, tables: Protected) -> None:
@@ -141,9 +144,9 @@ def with_errors(values: Sequence[object], intervals: Sequence[Interval]) -> list
 
 def _measured(value: object, ends: tuple[float, float]) -> str:
     """A value with ±, or with its ends where they aren't equally far."""
-    if not isinstance(value, (int, float)):
+    if not isinstance(value, (int, float, Decimal)):
         return f"{cell(value)} ({cell(ends[0])} to {cell(ends[1])})"
-    below, above = value - ends[0], ends[1] - value
+    below, above = float(value) - ends[0], ends[1] - float(value)
     error = max(below, above)
     digits = 0 if isinstance(value, int) or error <= 0 else max(0, 1 - floor(log10(error)))
     shown = value if isinstance(value, int) and not isinstance(value, bool) else f"{value:.{digits}f}"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from math import isfinite
 from typing import Any
 
@@ -71,6 +72,8 @@ def _arrow(values: Sequence[object]) -> Any:  # noqa: ANN401 — a pyarrow array
 
     if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
         values = [None if value is None else str(value) for value in values]
+    elif (decimal := next((value for value in values if isinstance(value, Decimal)), None)) is not None:
+        return pa.array(values, pa.decimal128(38, len(str(decimal).partition(".")[2])))
     elif any(isinstance(value, float) for value in values):
         values = [float(value) if isinstance(value, int) else value for value in values]
     return pa.array(values)
@@ -168,7 +171,7 @@ def cut(text: str, width: int) -> str:
 
 def _is_number(value: object) -> bool:
     """Whether a value belongs to the right; NULL may stand among numbers."""
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+    return value is None or (isinstance(value, (int, float, Decimal)) and not isinstance(value, bool))
 
 
 def refuse_binary_to_screen(as_format: Format) -> None:

@@ -5,7 +5,7 @@ Nothing here runs an engine, draws noise or opens a ledger; the rest of the gate
 
 from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.derivation import derive
-from discreet.gateway.answers.released import Group, Values, arrange, evaluate, in_order, interval
+from discreet.gateway.answers.released import Group, Values, arrange, evaluate, in_order, interval_of
 from discreet.gateway.answers.serving import Released, conditions, reuse_key
 from discreet.gateway.answers.sources import held, least, wanted
 from discreet.gateway.answers.workload import Workload, make_workload
@@ -22,7 +22,7 @@ __all__ = [
     "evaluate",
     "held",
     "in_order",
-    "interval",
+    "interval_of",
     "least",
     "make_workload",
     "reuse_key",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, isfinite
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from discreet.errors import QueryError
 from discreet.privacy import KeyValue
@@ -61,10 +61,9 @@ def arrange(
         adjusted: the same groups, with the numbers that values are to be computed from; those released, by default.
     """
     question = drafts[0].question
+    readings = [_Reading.of(draft) for draft in drafts]
     pairs = zip(groups, groups if adjusted is None else adjusted, strict=True)
-    rows = [
-        (group, _values(drafts[group.level], shown) | _margins(drafts[group.level], group)) for group, shown in pairs
-    ]
+    rows = [(group, readings[group.level](shown) | readings[group.level].reach(group)) for group, shown in pairs]
     if question.having is not None:
         rows = [row for row in rows if evaluate(question.having, row[1]) is True]
     for order in reversed(question.order):
@@ -95,33 +94,60 @@ def evaluate(expr: ir.Expr, values: Values) -> Any:  # noqa: ANN401 — the valu
             raise AssertionError("a row's own value can't be released")
 
 
-def _values(draft: Draft, group: Group) -> Values:
-    """All released values of a group, by the names outputs use."""
-    noises = draft.laws
-    keys: Values = {key.name: value for key, value in zip(draft.keys, group.key, strict=True)}
-    for name in draft.question.rolled:
-        keys |= {name: None, grouping(name).name: 1}
-    keys |= {grouping(key.name).name: 0 for key in draft.keys}
-    return keys | {name: estimator.estimate(group.noisy, noises) for name, estimator in draft.estimators}
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the groups of one level are read: what is the same for all of them is worked out once.
+
+    Args:
+        draft: of the level.
+        laws: the noise of every released number.
+        marks: what says of which grouping set the groups are.
+        margins: how far the noise may have carried what was released, by group.
+    """
+
+    draft: Draft
+    laws: Noises
+    marks: Values
+    margins: Mapping[ir.Margin, Callable[[Noisy], float | None]]
+
+    @classmethod
+    def of(cls, draft: Draft) -> Self:
+        """That of a level."""
+        marks: Values = {}
+        for name in draft.question.rolled:
+            marks |= {name: None, grouping(name).name: 1}
+        marks |= {grouping(key.name).name: 0 for key in draft.keys}
+        margins = {margin: _margin(draft, margin) for margin in ir.margins_of(draft.question)}
+        return cls(draft, draft.laws, marks, margins)
+
+    def __call__(self, group: Group) -> Values:
+        """All released values of a group, by the names outputs use."""
+        keys: Values = {key.name: value for key, value in zip(self.draft.keys, group.key, strict=True)}
+        found = {name: estimator.estimate(group.noisy, self.laws) for name, estimator in self.draft.estimators}
+        return keys | self.marks | found
+
+    def reach(self, group: Group) -> Values:
+        """How far the noise may have carried what was released of a group."""
+        return {margin: of(group.noisy) for margin, of in self.margins.items()}
 
 
-def _margins(draft: Draft, group: Group) -> Values:
-    """How far the noise may have carried what was released of a group."""
-    return {margin: _margin(draft, margin, group) for margin in ir.margins_of(draft.question)}
-
-
-def _margin(draft: Draft, margin: ir.Margin, group: Group) -> float | None:
+def _margin(draft: Draft, margin: ir.Margin) -> Callable[[Noisy], float | None]:
     """How far the noise may have carried a released value of a group."""
     if margin.side is ir.Side.DEVIATION:
-        return deviation(margin.of, dict(draft.estimators), draft.laws)
-    found = interval(draft, margin.of, group.noisy, float(margin.confidence))
-    is_low = margin.side is ir.Side.LOW
-    end = None if found is None else found.lo if is_low else found.hi
-    if end is None or not isfinite(end):
-        return None
-    if margin.type.kind is Kind.REAL:
-        return float(end)
-    return floor(end) if is_low else ceil(end)
+        same = deviation(margin.of, dict(draft.estimators), draft.laws)
+        return lambda _: same
+    ends, is_low = interval_of(draft, margin.of, float(margin.confidence)), margin.side is ir.Side.LOW
+
+    def of(noisy: Noisy) -> float | None:
+        found = ends(noisy)
+        end = None if found is None else found.lo if is_low else found.hi
+        if end is None or not isfinite(end):
+            return None
+        if margin.type.kind is Kind.REAL:
+            return float(end)
+        return floor(end) if is_low else ceil(end)
+
+    return of
 
 
 def _key_order(draft: Draft) -> Callable[[Group], tuple[Any, ...]]:
@@ -150,36 +176,48 @@ def _order_key(order: ir.Order) -> Callable[[tuple[Group, Values]], tuple[bool, 
     return key
 
 
-def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> Interval | None:
-    """An interval for an output of one group, or None where there is no noise or no bound.
+def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noisy], Interval | None]:
+    """The rule that gives an output's interval for each group, or None where there is no noise or no bound.
 
     An aggregate by itself has the interval of its estimator; a linear combination of counts and sums, or a ratio of
     two, has that of the joint law of their noises. In any other expression, each part that is one of these gets its
     share of the error (Bonferroni) and the intervals go through the functions' range rules: it holds at least as often
-    as said, mostly more often.
+    as said, mostly more often. What COALESCE has in the place of NULL counts only where the noise could explain that
+    nothing is divided by; if that is so, this fails to be seen with the part's share of the error at most. What doesn't
+    depend on the group is worked out once, here.
 
     Args:
         draft: what the rules decided.
         expr: over released values.
-        noisy: one group's released integers.
         confidence: in (0, 1).
+
+    Returns:
+        From one group's released integers to its interval.
     """
-    if any(True for _ in ir.margins(expr)):
-        return None
-    parts = dict(_parts(expr, dict(draft.estimators)))
+    is_margin = any(True for _ in ir.margins(expr))
+    parts = {} if is_margin else dict(_parts(expr, dict(draft.estimators)))
     if not parts:
-        return None
-    share, laws = 1 - (1 - confidence) / len(parts), draft.laws
-    found = {part: _of_part(known, draft, laws, noisy, share) for part, known in parts.items()}
-    if expr in found:
-        return found[expr]
-    try:
-        spread = _retyped(expr, found).type
-    except QueryError:  # a range rule that finds no bound, such as a division by what may be 0
-        return None
-    if not spread.kind.is_number or spread.lo is None or spread.hi is None:
-        return None
-    return Interval(float(spread.lo), float(spread.hi))
+        return lambda _: None
+    share = 1 - (1 - confidence) / len(parts)
+    rules = {part: _rule(known, draft, share) for part, known in parts.items()}
+    if expr in rules:
+        return rules[expr]
+
+    laws, is_selected = draft.laws, draft.threshold is not None
+    ratios = {} if is_selected else {part: ratio_of(part, dict(draft.estimators)) for part in parts}
+
+    def together(noisy: Noisy) -> Interval | None:
+        found = {part: rule(noisy) for part, rule in rules.items()}
+        defined = {part for part, of in ratios.items() if of is not None and of.is_defined(noisy, laws, share)}
+        try:
+            spread = _retyped(expr, found, defined).type
+        except QueryError:  # a range rule that finds no bound, such as a division by what may be 0
+            return None
+        if not spread.kind.is_number or spread.lo is None or spread.hi is None:
+            return None
+        return Interval(float(spread.lo), float(spread.hi))
+
+    return together
 
 
 def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:
@@ -193,31 +231,44 @@ def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple
             yield from _parts(arg, estimators)
 
 
-def _of_part(
-    known: Estimator | LinearRatio, draft: Draft, laws: Noises, noisy: Noisy, confidence: float
-) -> Interval | None:
+def _rule(known: Estimator | LinearRatio, draft: Draft, confidence: float) -> Callable[[Noisy], Interval | None]:
     """The interval of an aggregate, or of a ratio; of a selected group, over the draws that show it."""
-    if draft.threshold is None or draft.selector is None or draft.selector not in known.parts:
-        return known.interval(noisy, laws, confidence)
-    group = Selected(draft.threshold, integer(draft.selector, noisy))
-    if isinstance(known, Total):
-        usual = known.interval(noisy, laws, confidence)
-        least = float(laws[draft.selector].step * group.least((1 - confidence) / 2))
-        return Interval(min(floor(least) if known.whole else least, usual.lo), usual.hi)
-    wider = group.confidence(confidence)
-    return None if wider is None else known.interval(noisy, laws, wider)
+    laws, threshold, selector = draft.laws, draft.threshold, draft.selector
+    if threshold is None or selector is None or selector not in known.parts:
+        return lambda noisy: known.interval(noisy, laws, confidence)
+
+    def selected(noisy: Noisy) -> Interval | None:
+        group = Selected(threshold, integer(selector, noisy))
+        if isinstance(known, Total):
+            usual = known.interval(noisy, laws, confidence)
+            least = float(laws[selector].step * group.least((1 - confidence) / 2))
+            return Interval(min(floor(least) if known.whole else least, usual.lo), usual.hi)
+        wider = group.confidence(confidence)
+        return None if wider is None else known.interval(noisy, laws, wider)
+
+    return selected
 
 
-def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None]) -> ir.Expr:
-    """The expression with the ranges of its parts narrowed to their intervals, inferred anew."""
+def _retyped(expr: ir.Expr, found: Mapping[ir.Expr, Interval | None], defined: set[ir.Expr]) -> ir.Expr:
+    """The expression with the ranges of its parts narrowed to their intervals, inferred anew.
+
+    Args:
+        expr: over released values.
+        found: the intervals of its parts.
+        defined: those of them that aren't NULL.
+    """
     if expr in found:
         known = found[expr]
         if known is None or not (isfinite(known.lo) and isfinite(known.hi)):
             return expr
-        return ir.Released(str(expr), replace(expr.type, lo=Fraction(known.lo), hi=Fraction(known.hi)))
+        nullable = expr.type.nullable and expr not in defined
+        narrow = replace(expr.type, lo=Fraction(known.lo), hi=Fraction(known.hi), nullable=nullable)
+        return ir.Released(str(expr), narrow)
     match expr:
         case ir.Call(function=function, args=args):
-            narrowed = tuple(_retyped(arg, found) for arg in args)
+            narrowed = tuple(_retyped(arg, found, defined) for arg in args)
+            if function.name == "coalesce" and not narrowed[0].type.nullable:
+                return narrowed[0]
             return ir.Call(function, narrowed, function.infer(narrowed))
         case _:
             return expr

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, cos, pi, sin, sqrt
+from typing import Self
 
 from discreet.query import ir
-from discreet.query.estimates.estimators import Noises, Noisy, clip
+from discreet.query.estimates.estimators import Noises, Noisy, clip, has_too_few
 from discreet.query.estimates.intervals import Interval, explained
-from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors
+from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
 
-_FOR_OTHERS = 1 / 20
-"""Which part of the error goes into keeping what isn't asked for, means and a ratio of spreads, to intervals."""
+_FOR_MEANS = 1 / 10
+"""Which part of the error goes into keeping the means to intervals."""
+
+_FOR_ANGLE = 1 / 10
+"""Which part of the rest goes into keeping the ratio of spreads, as an angle, to an interval."""
+
+_FOR_SIGN = 1 / 10
+"""Which part of the rest goes into the sign of a covariance."""
+
+_PIECE = 0.2
+"""As wide, at the most, is a piece of that interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +49,11 @@ class Association:
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The statistic of one group; None where the noise leaves nothing to divide by."""
         found = self._found(noisy, noises)
-        if found.count < 1:
+        if has_too_few(found.count, self.statistic):
             return None
         value = found.covariance(*found.means)
         if self.statistic is not ir.Statistic.CORR:
-            divisor = found.count if self._is_population else max(found.count - 1, found.count / 2)
+            divisor = found.count if self._is_population else found.count - 1
             return clip(value / divisor, -self._greatest, self._greatest)
         spreads = [found.variance(which, mean) for which, mean in enumerate(found.means)]
         return clip(value / sqrt(spreads[0] * spreads[1]), -1.0, 1.0) if min(spreads) > 0 else None
@@ -50,8 +61,9 @@ class Association:
     def slopes(self, rows: int) -> dict[str, float]:
         """How far the noise of each measure moves the statistic, in a group of so many rows: about, from public facts.
 
-        For means halfway to an end, spreads of a quarter of the ranges, and a correlation of 1/2; where two terms might
-        cancel, they are taken not to, because in another group they won't.
+        For means halfway to an end, spreads of a quarter of the ranges, and a correlation of 1, to which spreads matter
+        most: while they may be 0 the correlation may be anything. Where two terms might cancel, they are taken not to,
+        because in another group they won't.
         """
         one, other = ((ends.hi - ends.lo) / 2 or 1.0 for ends in (self.first, self.second))
         terms = [
@@ -63,7 +75,7 @@ class Association:
         size = 1.0
         if self.statistic is ir.Statistic.CORR:
             size = one * other / 4
-            terms += [(name, size / half**2) for name, half in zip(self.sums.squares, (one, other), strict=True)]
+            terms += [(name, 2 * size / half**2) for name, half in zip(self.sums.squares, (one, other), strict=True)]
         found = dict.fromkeys(self.parts, 0.0)
         for name, factor in terms:
             found[name] += factor / size / rows
@@ -78,21 +90,22 @@ class Association:
         the most that the noises can spread. Near the estimates C depends on the product of both means' errors alone,
         so in all but small groups little is lost.
 
-        *Correlation ρ*: with λ = √(w/v), the ratio of spreads, 2c = ρ(λv + w/λ) exactly, so 2C − ρ(λV + W/λ) is a
-        combination of the noises. To first order it doesn't depend on λ either, which is kept to an interval likewise:
-        the root of that of w/v.
+        *Correlation ρ*: with an angle ψ for which cos²(ψ/2)·v = sin²(ψ/2)·w, of whatever units v and w are,
+        sin ψ·c = ρ(cos²(ψ/2)·v + sin²(ψ/2)·w) exactly, so the same of C, V and W is a combination of the noises. Every
+        ratio of spreads has its angle, none at all included, so the angle needs no end but what the noise says: it is
+        kept to an interval likewise, by cos²(ψ/2)·V − sin²(ψ/2)·W. That is cut into pieces, and ρ is kept if any angle
+        of any piece explains it, unless it has a sign that C alone says c hasn't. To first order nothing depends on the
+        angle, so in large groups one piece is enough. Units in which V and W are near 1 are taken from what was
+        released: another choice multiplies the combination at the true angle by a number, and its noise too.
 
         All errors add up to the one stated (Bonferroni), so the interval holds at least as often as said.
         """
         found = self._found(noisy, noises)
         outside = 1 - confidence
-        box = found.box(outside * _FOR_OTHERS / 2)
+        box, outside = found.box(outside * _FOR_MEANS), outside * (1 - _FOR_MEANS)
         if self.statistic is not ir.Statistic.CORR:
-            return self._covariance(found, box, outside * (1 - _FOR_OTHERS / 2))
-        spreads = _ratio_of_spreads(found, box, outside * _FOR_OTHERS / 2)
-        if spreads is None:
-            return Interval(-1.0, 1.0)
-        return _correlation(found, box, spreads, outside * (1 - _FOR_OTHERS))
+            return self._covariance(found, box, outside)
+        return _correlation(found, box, outside)
 
     def _found(self, noisy: Noisy, noises: Noises) -> Products:
         """What was released of one group."""
@@ -145,74 +158,139 @@ def _of_variance(sums: Sums, which: int, mean: float, factor: float) -> tuple[tu
     return (sums.squares[which], factor), (name, -2 * factor * mean), (sums.count, factor * mean**2)
 
 
-def _ratio_of_spreads(found: Products, box: Box, outside: float) -> Interval | None:
-    """An interval of λ = √(w/v); None if the noise leaves it without one.
+@dataclass(frozen=True, slots=True)
+class _Angles:
+    """The combinations of noise that a correlation and its angle are judged by, in units in which V and W are near 1.
 
-    w − λ²v = 0 exactly, so W − λ²V is a combination of the noises.
+    Args:
+        found: what was released.
+        box: of the means.
+        units: of c, v and w.
+        spans: the least and greatest C, V and W for means of the box, in these units.
     """
-    first, second = _spans(found, box)
-    if first.lo <= 0 or second.lo <= 0:
-        return None
 
-    def chance(ratio: float) -> float:
-        reach = greatest_factors(
-            found.factors(*_of_variance(found.sums, 1, other, 1.0), *_of_variance(found.sums, 0, one, -ratio))
-            for one, other in box.feet
+    found: Products
+    box: Box
+    units: tuple[float, float, float]
+    spans: tuple[Interval, Interval, Interval]
+
+    @classmethod
+    def of(cls, found: Products, box: Box) -> Self | None:
+        """Those of a group; None where the noise leaves no rows, or no variance."""
+        if found.count <= 0:
+            return None
+        one, other = (found.variance(which, mean) for which, mean in enumerate(found.means))
+        if min(one, other) <= 0:
+            return None
+        both, first, second = (
+            Interval(span.lo / unit, span.hi / unit)
+            for span, unit in (
+                (found.span_of_covariance(box), sqrt(one * other)),
+                (found.span_of_variance(0, box.first), one),
+                (found.span_of_variance(1, box.second), other),
+            )
         )
-        span = Interval(second.lo - ratio * first.hi, second.hi - ratio * first.lo)
-        return found.joint.beyond(reach, distance(0.0, span))
+        return cls(found, box, (sqrt(one * other), one, other), (both, first, second))
 
-    squared = explained(chance, outside, (second.lo + second.hi) / (first.lo + first.hi), 0.0, None)
-    return None if squared is None or squared.lo <= 0 else Interval(sqrt(squared.lo), sqrt(squared.hi))
+    def chance_of_angle(self, angle: float) -> float:
+        """Of seeing nothing farther out than was seen, if this is the angle."""
+        _, first, second = self.spans
+        one, other = (1 + cos(angle)) / 2, (1 - cos(angle)) / 2
+        span = Interval(one * first.lo - other * second.hi, one * first.hi - other * second.lo)
+        reach = greatest_factors(self._factors(0.0, one, -other, means) for means in self.box.feet)
+        return self.found.joint.beyond(reach, distance(0.0, span))
 
+    def chance(self, value: float, piece: Interval) -> float:
+        """The same at the most, if this is the correlation, for angles of a piece.
 
-def _correlation(found: Products, box: Box, spreads: Interval, outside: float) -> Interval:
-    """The interval of a correlation, with means in a box and a ratio of spreads in an interval."""
-    both = found.span_of_covariance(box)
-    total = _weighted(*_spans(found, box), spreads)
+        Between two points d apart, a function of one variable exceeds what it is at the ends by at most d²/8 times the
+        greatest size of its second derivative. That is added for the angle, and to the count's factor for the means, in
+        which all others are linear.
+        """
+        both, first, second = self.spans
+        ends = [
+            (sin(angle), -value * (1 + cos(angle)) / 2, -value * (1 - cos(angle)) / 2) for angle in (piece.lo, piece.hi)
+        ]
+        bend, half = (piece.hi - piece.lo) ** 2 / 8, abs(value) / 2
+        curved = bend * (largest(both) + half * (largest(first) + largest(second)))
+        low = min(_least(each, self.spans) for each in ends) - curved
+        high = -min(_least([-of for of in each], self.spans) for each in ends) + curved
+        return self.found.joint.beyond(self._reach(value, ends, bend), distance(0.0, Interval(low, high)))
 
-    def chance(value: float) -> float:
-        ends = value * total.lo, value * total.hi
-        span = Interval(2 * both.lo - max(ends), 2 * both.hi - min(ends))
-        return found.joint.beyond(_reach(found, box, spreads, value), distance(0.0, span))
+    def signs(self, outside: float) -> Interval:
+        """From −1 to 0 or from 0 to 1 where the noise can't explain a covariance of the other sign; else both."""
+        reach = greatest_factors(self._factors(1.0, 0.0, 0.0, means) for means in self.box.corners)
+        both = self.spans[0]
+        if self.found.joint.beyond(reach, distance(0.0, both)) / 2 >= outside:
+            return Interval(-1.0, 1.0)
+        return Interval(0.0, 1.0) if both.lo > 0 else Interval(-1.0, 0.0)
 
-    middle = clip((both.lo + both.hi) / (total.lo + total.hi) * 2, -1.0, 1.0)
-    return explained(chance, outside, middle, -1.0, 1.0) or Interval(-1.0, 1.0)
+    def widened(self, before: Interval | None, piece: Interval, outside: float) -> Interval | None:
+        """What some correlations are that pieces explain, with those that one more explains."""
 
+        def chance(value: float) -> float:
+            return self.chance(value, piece)
 
-def _reach(found: Products, box: Box, spreads: Interval, value: float) -> list[float]:
-    """For each noise the size of its largest factor in 2C − ρ(λV + W/λ).
+        both = self.found.covariance(*self.found.means) / self.units[0]
+        middle = clip(sin((piece.lo + piece.hi) / 2) * both, -1.0, 1.0)
+        if chance(middle) < outside:
+            return before
+        if before is not None and before.lo <= middle <= before.hi:
+            ends = [end for end in (before.lo, before.hi) if abs(end) < 1]
+            if all(chance(end) < outside for end in ends):
+                return before
+        found = explained(chance, outside, middle, -1.0, 1.0)
+        if found is None or before is None:
+            return found
+        return Interval(min(before.lo, found.lo), max(before.hi, found.hi))
 
-    All are linear in μ, ν, and λ or 1/λ, and so largest at corners; but for the count's, 2μν − ρ(λμ² + ν²/λ). Between
-    two points d apart, a function of one variable exceeds what it is at the ends by at most d²/8 times the greatest
-    size of its second derivative, and that is added for each of the three.
-    """
-    sums = found.sums
-    factors = greatest_factors(
-        found.factors(
-            *_of_covariance(sums, one, other, 2.0),
-            *_of_variance(sums, 0, one, -value * ratio),
-            *_of_variance(sums, 1, other, -value / ratio),
+    def _reach(self, value: float, ends: Sequence[tuple[float, float, float]], bend: float) -> list[float]:
+        """For each noise the size of its largest factor, for means of the box and angles of a piece."""
+        sums, joined = self.found.sums, [1 / unit for unit in self.units]
+        factors = greatest_factors(self._factors(*each, means) for each in ends for means in self.box.corners)
+        one, other = largest(self.box.first), largest(self.box.second)
+        both, half = joined[0], [abs(value) * unit for unit in joined[1:]]
+        bent = dict.fromkeys(sums.names, 0.0)
+        for name, size in (
+            (sums.product, both),
+            (sums.first, both * other + half[0] * one),
+            (sums.second, both * one + half[1] * other),
+            *((name, size / 2) for name, size in zip(sums.squares, half, strict=True)),
+            (sums.count, both * one * other + (half[0] * one**2 + half[1] * other**2) / 2),
+        ):
+            bent[name] += bend * size
+        widths = [ends.hi - ends.lo for ends in (self.box.first, self.box.second)]
+        bent[sums.count] += sum(size * width**2 for size, width in zip(half, widths, strict=True)) / 4
+        return [factor + bent[name] for name, factor in zip(sums.names, factors, strict=True)]
+
+    def _factors(self, both: float, first: float, second: float, means: tuple[float, float]) -> list[float]:
+        """The factor of each noise in so much of C, V and W, in their units, for given means."""
+        sums = self.found.sums
+        parts = [of / unit for of, unit in zip((both, first, second), self.units, strict=True)]
+        return self.found.factors(
+            *_of_covariance(sums, *means, parts[0]),
+            *_of_variance(sums, 0, means[0], parts[1]),
+            *_of_variance(sums, 1, means[1], parts[2]),
         )
-        for one, other in box.corners
-        for ratio in (spreads.lo, spreads.hi)
-    )
-    one, other, ratio = (ends.hi - ends.lo for ends in (box.first, box.second, spreads))
-    farthest = max(abs(box.second.lo), abs(box.second.hi))
-    curved = spreads.hi * one**2 + other**2 / spreads.lo + farthest**2 * ratio**2 / spreads.lo**3
-    return [
-        factor + abs(value) * curved / 4 * (name == sums.count)
-        for name, factor in zip(sums.names, factors, strict=True)
-    ]
 
 
-def _spans(found: Products, box: Box) -> tuple[Interval, Interval]:
-    """The least and greatest V, and W, for means of a box."""
-    return found.span_of_variance(0, box.first), found.span_of_variance(1, box.second)
+def _least(factors: Sequence[float], spans: Sequence[Interval]) -> float:
+    """The least of a combination of what lies within intervals."""
+    return sum(of * (span.lo if of >= 0 else span.hi) for of, span in zip(factors, spans, strict=True))
 
 
-def _weighted(first: Interval, second: Interval, spreads: Interval) -> Interval:
-    """The least and greatest λV + W/λ: it grows with V and W, and is convex in λ with its foot at √(W/V)."""
-    foot = clip(sqrt(second.lo / first.lo), spreads.lo, spreads.hi)
-    most = max(ratio * first.hi + second.hi / ratio for ratio in (spreads.lo, spreads.hi))
-    return Interval(foot * first.lo + second.lo / foot, most)
+def _correlation(found: Products, box: Box, outside: float) -> Interval:
+    """The interval of a correlation, with means in a box; the angle is searched from the middle outwards."""
+    angles = _Angles.of(found, box)
+    if angles is None:
+        return Interval(-1.0, 1.0)
+    signs = angles.signs(outside * _FOR_SIGN)
+    kept = explained(angles.chance_of_angle, outside * _FOR_ANGLE, pi / 2, 0.0, pi) or Interval(0.0, pi)
+    rest = outside * (1 - _FOR_SIGN - _FOR_ANGLE)
+    number = max(ceil((kept.hi - kept.lo) / _PIECE), 1)
+    edges = [kept.lo + (kept.hi - kept.lo) * place / number for place in range(number + 1)]
+    whole: Interval | None = None
+    for piece in sorted(map(Interval, edges, edges[1:]), key=lambda piece: abs(piece.lo + piece.hi - pi)):
+        whole = angles.widened(whole, piece, rest)
+    whole = whole or Interval(-1.0, 1.0)
+    return Interval(clip(whole.lo, signs.lo, signs.hi), clip(whole.hi, signs.lo, signs.hi))

@@ -24,7 +24,7 @@ from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import laplace_sums
-from discreet.query.estimates.estimators import Noises, Noisy, integer, is_empty
+from discreet.query.estimates.estimators import Noises, Noisy, has_too_few, integer, is_empty
 from discreet.query.estimates.intervals import Interval
 from discreet.query.estimates.noise import Noise, Pick
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
@@ -257,7 +257,7 @@ class QuantileEstimator:
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
         """The chosen bin's value; None where noisy counts leave no row that could have one."""
         around = noises[self.pick.around].step * sum(self._around(noisy))
-        if around < 1 or is_empty(self.rows, noisy, noises):
+        if has_too_few(around, ir.Statistic.QUANTILE) or is_empty(self.rows, noisy, noises):
             return None
         return self.grid.value(integer(self.pick.name, noisy))
 
@@ -265,12 +265,16 @@ class QuantileEstimator:
         """All values that the noise could explain as the quantile, in whole cells.
 
         Let q be the fraction, n the exact number of rows, and, for a cell, A the exact number of rows below it and B
-        that of rows below it or in it. If the cell holds the quantile, then A < qn + 1 and B > qn − 1, by whichever
-        of its definitions (SQL's PERCENTILE_CONT lies between two rows whose numbers are q(n − 1) + 1, rounded down
-        and up). Of noisy counts, Ã − qñ is off from A − qn by a combination of the noises whose law is known, so it
-        exceeds 1 by more than that law's quantile with at most half of the error; and B̃ − qñ likewise. So the cell is
-        among those kept with the stated confidence, whatever the data, and all of them together reach from the first
-        to the last one kept.
+        that of rows below it or in it. SQL's PERCENTILE_CONT lies between two rows whose numbers are q(n − 1) + 1,
+        rounded down and up. If the cell holds it, then A is less than the second number and B at least the first, so
+        A − qn < 1 − q and B − qn > −q; for PERCENTILE_DISC, whose row is qn rounded up, A − qn < 0 and B − qn ≥ 0. With
+        r the larger of q and 1 − q, A − qn < r and B − qn > −r for both.
+
+        Of noisy counts, Ã − qñ is off from A − qn by a combination of the noises whose law is known, so it exceeds its
+        greatest by more than that law's quantile with at most half of the error; and B̃ − qñ likewise. These are two
+        events, of the one cell that holds the quantile: what happens in others can only widen the interval. So that
+        cell is among those kept with the stated confidence, whatever the data, and all of them together reach from the
+        first to the last one kept.
 
         No value lies below the least: for MIN and MAX one side has the whole error, and the other reaches to the end
         of the range, because nothing that is private can say that there isn't one row farther out.
@@ -280,7 +284,7 @@ class QuantileEstimator:
         through = [0, *accumulate(counts)]
         off = [count - float(self._fraction) * through[-1] for count in through]
         room = [self._radius(noise, below, len(counts) - below, 1 - confidence) for below in range(len(through))]
-        row = float(1 / noise.step)
+        row = float(max(self._fraction, 1 - self._fraction) / noise.step)
         kept = [cells.home]
         for place in range(len(counts)):
             starts_low = self._fraction == 1 or off[place] - row <= room[place]

@@ -66,7 +66,28 @@ def is_empty(rows: str | None, noisy: Noisy, noises: Noises) -> bool:
         noisy: one group's released integers.
         noises: the mechanisms.
     """
-    return rows is not None and rows in noisy and scaled(rows, noisy, noises) < 1
+    return rows is not None and rows in noisy and has_too_few(scaled(rows, noisy, noises), ir.Statistic.MODE)
+
+
+_OF_TWO = {ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_SAMP, ir.Statistic.COVAR_SAMP, ir.Statistic.CORR}
+
+
+def has_too_few(count: float | Fraction, statistic: ir.Statistic) -> bool:
+    """Whether a statistic is NULL, as in SQL, of a group of which a noisy count says that it has so many rows.
+
+    It needs two rows if it is of a sample, or a correlation, and one if it is anything else that is divided by a count
+    or chosen. Counts and sums are never NULL: no count goes with them, and so they add up over groups, as a NULL
+    wouldn't. SQL's SUM is NULL over no rows; here it is 0 and its noise.
+
+    Args:
+        count: noisy, of the rows that the statistic is over; where limits weigh rows down, rounded as it is shown.
+        statistic: not a count or a sum.
+
+    Examples:
+        >>> [has_too_few(count, ir.Statistic.VAR_SAMP) for count in (1.0, 2.0)]
+        [True, False]
+    """
+    return round(count) < (2 if statistic in _OF_TWO else 1)
 
 
 def radius(noise: Noise, confidence: float) -> float:
@@ -155,7 +176,7 @@ class Mean(_AboutCentre):
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The mean of one group; None where the noisy count leaves nothing to divide by."""
         count = scaled(self.count, noisy, noises)
-        if count < 1:
+        if has_too_few(count, ir.Statistic.AVG):
             return None
         return float(self.centre) + clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
 
@@ -195,7 +216,7 @@ class Spread(_AboutCentre):
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
         """The spread of one group; None where the noisy count leaves nothing to divide by."""
         count = scaled(self.count, noisy, noises)
-        if count < 1:
+        if has_too_few(count, self.statistic):
             return None
         mean = clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
         return self._spread(scaled(self.squares, noisy, noises) / count - mean**2, count)
@@ -253,7 +274,7 @@ class Spread(_AboutCentre):
         """Turn a raw variance into the statistic; no variance is negative, nor above that of half at either bound."""
         value = clip(variance, 0.0, float((self.hi - self.lo) / 2) ** 2)
         if not self._is_population:
-            value *= count / (count - 1) if count >= 2 else 2.0  # noqa: PLR2004 — a sample variance takes two rows
+            value *= min(count / (count - 1), 2.0)
         return sqrt(value) if self._is_root else value
 
 

@@ -110,6 +110,12 @@ class LinearRatio:
             hi=None if self.ends is None else float(self.ends[1]),
         )
 
+    def is_defined(self, noisy: Noisy, noises: Noises, confidence: float) -> bool:
+        """Whether the noise can't explain a denominator of 0; of one that is 0 it errs with 1 − confidence at most."""
+        factors = [float(factor) for factor in self.denominator.factors.values()]
+        joint = Joint.of([noises[name] for name in self.denominator.factors])
+        return bool(factors) and joint.beyond(factors, abs(self.denominator.at(noisy, noises))) < 1 - confidence
+
     def radius(self, noises: Noises, confidence: float) -> float:
         """Half the width of the interval where nothing noisy is divided by."""
         if len(self.numerator.factors) == 1:

@@ -20,7 +20,7 @@ where |w|² ≥ 1/2: for σ ≥ 4 by less than 10⁻⁶⁰ of it. So the sum is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isqrt, tanh
@@ -54,16 +54,20 @@ class Noise:
         mechanism: calibrated in the same steps.
         number: how many independent noises of the mechanism it holds: more than one only where released groups were
             added up afterwards.
+
+    Attributes:
+        step: the size of one step of the grid.
     """
 
     measure: ir.Measure
     mechanism: Mechanism
     number: int = 1
+    step: Fraction = field(init=False, repr=False, compare=False)
 
-    @property
-    def step(self) -> Fraction:
-        """The size of one step of the grid."""
-        return Fraction(2) ** (self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram) else 0)
+    def __post_init__(self) -> None:
+        """Work out the step once: intervals ask for it for every group."""
+        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram) else 0
+        object.__setattr__(self, "step", Fraction(2) ** grid)
 
     @property
     def sensitivity(self) -> Sensitivity:

@@ -91,6 +91,11 @@ class Products:
         """The noises, in the order of names."""
         return Joint.of([self.noises[name] for name in self.sums.names])
 
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The measures, each once."""
+        return self.sums.names
+
     @property
     def count(self) -> float:
         """N."""
@@ -151,7 +156,7 @@ class Products:
 
     def factors(self, *terms: tuple[str, float]) -> list[float]:
         """The factor of each noise in a combination; those of one measure are added up."""
-        found = dict.fromkeys(self.sums.names, 0.0)
+        found = dict.fromkeys(self._names, 0.0)
         for name, factor in terms:
             found[name] += factor
         return list(found.values())
@@ -160,6 +165,11 @@ class Products:
 def greatest_factors(all_factors: Iterable[list[float]]) -> list[float]:
     """For each noise the size of its largest factor: nothing in between reaches farther out."""
     return [max(map(abs, each)) for each in zip(*all_factors, strict=True)]
+
+
+def largest(span: Interval) -> float:
+    """The greatest size of a number in an interval."""
+    return max(abs(span.lo), abs(span.hi))
 
 
 def distance(value: float, span: Interval) -> float:

@@ -10,7 +10,7 @@ Engines know this room and nothing else of `query`; nothing here can reach a row
 """
 
 from discreet.query.ir.conditions import conjunction, conjuncts, narrowed
-from discreet.query.ir.domains import column_type, listed, public_values
+from discreet.query.ir.domains import column_type, listed, places_of, public_values
 from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
 from discreet.query.ir.expressions import (
     Call,
@@ -160,6 +160,7 @@ __all__ = [
     "ordinal",
     "outward",
     "owner_of",
+    "places_of",
     "public_values",
     "python_value",
     "released_names",

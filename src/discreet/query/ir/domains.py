@@ -19,13 +19,16 @@ from math import ceil, floor, prod
 
 from discreet.privacy import KeyValue
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Margin, Released, Type, columns_in
-from discreet.query.ir.literals import Value, day_of, ordinal, python_value
+from discreet.query.ir.literals import Value, day_of, is_null, ordinal, python_value
 from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward
 from discreet.tables import Column as TableColumn
 from discreet.tables import Kind
 
 MOST_VALUES = 10_000
 """A longer list isn't taken for a list of keys."""
+
+_MOST_PLACES = 18
+"""Of constants."""
 
 _MOST_STEPS = 50_000
 """How many function values may be worked out for one list: some 30 ms of planning."""
@@ -246,3 +249,29 @@ def _bounds(column: TableColumn) -> Interval:
     if column.kind is Kind.INTEGER and least is not None and most is not None:
         return min(max(Fraction(floor(lo)), least), most), max(min(Fraction(ceil(hi)), most), least)
     return lo, hi
+
+
+def places_of(expr: Expr, columns: Mapping[tuple[str, str], TableColumn]) -> int | None:
+    """How many digits an expression's values have behind the point, by SQL's rules for decimals; None if nothing tells.
+
+    Args:
+        expr: of a row.
+        columns: those of tables that are read, by alias and name; no others are known.
+    """
+    match expr:
+        case Column(table=table, name=name) if (table, name) in columns:
+            column = columns[table, name]
+            return 0 if column.kind is Kind.INTEGER else column.places
+        case Literal(value=int() | Fraction() as value):
+            return next((places for places in range(_MOST_PLACES + 1) if (value * 10**places).denominator == 1), None)
+        case Call(function=Function(name="real"), args=(arg,)):
+            return places_of(arg, columns)
+        case Call(function=Function(name="add" | "subtract" | "multiply" | "negate" as name), args=args):
+            found = [places_of(arg, columns) for arg in args]
+            known = [places for places in found if places is not None]
+            return None if len(known) < len(found) else sum(known) if name == "multiply" else max(known)
+        case Call(function=Function(name="if"), args=args):
+            given = [places_of(arg, columns) for arg in (*args[1::2], args[-1]) if not is_null(arg)]
+            return None if None in given or not given else max(places for places in given if places is not None)
+        case _:
+            return None

@@ -86,12 +86,10 @@ def _names_outside(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> set[st
 
 def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
     """A multiple of an average, written as a ratio; None if it is anything else."""
-    match expr:
-        case ir.Call(function=ir.Function(name="divide"), args=(above, below)):
-            factor, total = _multiple(above)
-            summed, counted = aggregates.get(total or ""), aggregates.get(_counted(below) or "")
-        case _:
-            return None
+    product = _product(expr) if isinstance(expr, ir.Call) else None
+    if product is None or len(product.above) != 1 or len(product.below) != 1:
+        return None
+    factor, summed, counted = product.factor, aggregates.get(product.above[0]), aggregates.get(product.below[0])
     if summed is None or not _is(summed, ir.Statistic.SUM) or counted is None or not _is(counted, ir.Statistic.COUNT):
         return None
     if summed.argument is None or counted.argument == summed.argument:
@@ -102,23 +100,48 @@ def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
     return _Ratio(factor, summed.name, summed.argument if is_whole else call("coalesce", summed.argument, literal(0)))
 
 
-def _multiple(expr: ir.Expr) -> tuple[Fraction, str | None]:
-    """A constant and the name of the released value that it is multiplied by; no name if it is anything else."""
-    match uncast(expr):
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A constant, times released values, over released values.
+
+    Args:
+        factor: the constant.
+        above: the names of what it is multiplied by.
+        below: the names of what is divided by.
+    """
+
+    factor: Fraction = Fraction(1)
+    above: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+
+    def times(self, other: _Product) -> _Product:
+        """The product of both."""
+        return _Product(self.factor * other.factor, self.above + other.above, self.below + other.below)
+
+    @property
+    def inverse(self) -> _Product | None:
+        """One over it; None for 0."""
+        return _Product(1 / self.factor, self.below, self.above) if self.factor else None
+
+
+def _product(expr: ir.Expr, *, is_divisor: bool = False) -> _Product | None:
+    """What is multiplied and divided in an expression, of a divisor NULLIF(x, 0) the x; None if it is anything else."""
+    of = uncast(expr)
+    match uncast(nullif_zero(of) or of) if is_divisor else of:
         case ir.Released(name=name):
-            return Fraction(1), name
-        case ir.Call(function=ir.Function(name="multiply"), args=(one, other)):
-            constant, of = (one, other) if isinstance(one, ir.Literal) else (other, one)
-            if isinstance(constant, ir.Literal) and type(constant.value) in {int, Fraction}:
-                factor, total = _multiple(of)
-                return factor * Fraction(str(constant.value)), total
-    return Fraction(0), None
-
-
-def _counted(expr: ir.Expr) -> str | None:
-    """The name of the released value that is divided by, as it is or by NULLIF(x, 0); None if it is anything else."""
-    of = uncast(nullif_zero(uncast(expr)) or uncast(expr))
-    return of.name if isinstance(of, ir.Released) else None
+            return _Product(above=(name,))
+        case ir.Literal(value=int() | Fraction() as value) if not isinstance(value, bool):
+            return _Product(Fraction(value))
+        case ir.Call(function=ir.Function(name="negate"), args=(arg,)):
+            found = _product(arg, is_divisor=is_divisor)
+            return None if found is None else replace(found, factor=-found.factor)
+        case ir.Call(function=ir.Function(name="multiply" | "divide" as name), args=(one, other)):
+            first = _product(one, is_divisor=is_divisor)
+            second = _product(other, is_divisor=is_divisor or name == "divide")
+            second = second.inverse if second is not None and name == "divide" else second
+            return None if first is None or second is None else first.times(second)
+        case _:
+            return None
 
 
 def _is(aggregate: ir.Aggregate, statistic: ir.Statistic) -> bool:

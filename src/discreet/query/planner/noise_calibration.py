@@ -150,7 +150,7 @@ def _number_of_groups(draft: Draft) -> int:
     return prod(len(key.values) for key in draft.keys if key.values is not None)
 
 
-AROUND = Fraction(1, 2)
+AROUND = Fraction(3, 5)
 """Of what a quantile costs, the part that counts the rows around it, by which its interval is known."""
 
 
@@ -249,7 +249,7 @@ def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str,
 def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
     """The choice that costs so much: ρ if that is offered, ε otherwise.
 
-    A quantile takes half of it. With the other half, the rows in cells around the chosen bin are counted: a bin that
+    A quantile takes two fifths of it. With the rest, the rows in cells around the chosen bin are counted: a bin that
     was released is as good as one that was named in advance, so this is a question like any other, asked after the
     choice (adaptive composition: Dwork et al. 2006, Theorem 1; Bun & Steinke 2016, Lemma 2.3).
     """

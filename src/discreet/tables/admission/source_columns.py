@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from discreet.errors import SchemaMismatch
-from discreet.tables.kinds import called, is_text, kind_of, readable_as
+from discreet.tables.kinds import called, is_text, kind_of, places_of, readable_as
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Column, Kind, Table
 from discreet.tables.sources import Field, open_source
@@ -33,7 +33,12 @@ def describe(source: Source, data: Mapping[str, object], ids: frozenset[str] = f
         if not opened.has_schema:
             return ()  # each record names its own columns, so only what is declared is there
         return tuple(
-            Column(name=each.name, kind=kind, nullable=not (each.required and _always_read(each)))
+            Column(
+                name=each.name,
+                kind=kind,
+                nullable=not (each.required and _always_read(each)),
+                places=places_of(each.type) if kind is Kind.REAL else None,
+            )
             for each in opened.fields
             if (kind := _kind(each, source, wide_is_text=each.name.casefold() in ids)) is not None
         )

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseconds
-from discreet.tables.kinds import kind_of
+from discreet.tables.kinds import kind_of, places_of
 from discreet.tables.proposals.public_knowledge import codebook
 from discreet.tables.proposals.well_known_columns import knowledge
 from discreet.tables.schema.source import Source
@@ -126,7 +126,8 @@ def _by_schema(fields: list[Field]) -> tuple[Column, ...]:
 
 def _column(field: Field, kind: Kind, zone: str | None) -> Column:
     """The column of a field."""
-    return Column(name=field.name, kind=kind, nullable=not field.required, time_zone=zone)
+    places = places_of(field.type) if kind is Kind.REAL else None
+    return Column(name=field.name, kind=kind, nullable=not field.required, time_zone=zone, places=places)
 
 
 def _zone(stored: pa.DataType) -> str | None:

@@ -273,6 +273,8 @@ def declaration(column: Column) -> dict[str, Value]:
         item["keys"] = list(column.keys)
     if column.time_zone is not None:
         item["time_zone"] = column.time_zone
+    if column.places is not None:
+        item["places"] = column.places
     if not column.nullable:
         item["nullable"] = False
     return item

@@ -63,8 +63,10 @@ COLUMN = {
     "keys": 'keys = ["Female", "Male"]; with NULL as a group: ["Female", "Male", { null = true }]',
     "nullable": "nullable = false",
     "time_zone": 'time_zone = "Europe/Paris", of timestamps that are points in time',
+    "places": "places = 2, of reals that are decimals",
 }
 COLUMN_ALSO = {
+    "scale": "places",
     "type": "kind",
     "dtype": "kind",
     "lower": "bounds",

@@ -238,8 +238,9 @@ def _column(name: str, node: Node, table_zone: str | None) -> Column:
     nullable = entries["nullable"].flag() if "nullable" in entries else True
     zone = table_zone if kind is Kind.TIMESTAMP else None
     zone = entries["time_zone"].text() if "time_zone" in entries else zone
+    places = entries["places"].whole() if "places" in entries else None
     with node.blamed():
-        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable, time_zone=zone)
+        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable, time_zone=zone, places=places)
 
 
 def _is_split_name(entries: dict[str, object]) -> bool:

@@ -55,6 +55,10 @@ def kind_of(declaration: Bounds | Keys) -> Kind:
     return Kind.INTEGER if whole else Kind.REAL
 
 
+MOST_PLACES = 18
+"""Digits behind the point: doubles have no more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """What is public about one column.
@@ -67,9 +71,12 @@ class Column:
         nullable: whether NULLs may occur.
         time_zone: in which its times are told, by its name in the IANA database; needed where the source holds points
             in time, which are another day and hour in each zone.
+        places: of real numbers that are decimals: how many digits are behind the point, 1 to 18. Sums, quantiles and
+            extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
 
     Raises:
-        InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one.
+        InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
+            of anything but reals.
 
     Examples:
         >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
@@ -82,6 +89,7 @@ class Column:
     keys: Keys | None = None
     nullable: bool = True
     time_zone: str | None = None
+    places: int | None = None
 
     def __post_init__(self) -> None:
         """Check that the declaration fits the kind."""
@@ -91,6 +99,8 @@ class Column:
             self._check_bounds(self.bounds)
         if self.time_zone is not None:
             self._check_zone(self.time_zone)
+        if self.places is not None and (self.kind is not Kind.REAL or not 0 < self.places <= MOST_PLACES):
+            raise InvalidArgument(f"{self._called} is {self.kind}; only reals have places, 1 to {MOST_PLACES}")
         if self.keys is not None:
             kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
             if kinds - {self.kind}:
