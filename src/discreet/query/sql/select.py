@@ -24,7 +24,7 @@ from discreet.query.sql.options_clause import check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse, spelled
 from discreet.query.sql.post_processing import layers, over
 from discreet.query.sql.projections import inlined, pruned
-from discreet.query.sql.scopes import Common, Derived, Names, SelectContext, check_alias, place_of, placed
+from discreet.query.sql.scopes import Common, Derived, Names, Schema, SelectContext, check_alias, place_of, placed
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table
 
@@ -52,13 +52,14 @@ _REFUSED = {
 }
 
 
-def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Question:
+def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema: str | None = None) -> ir.Question:
     """What a question means: bound to columns, typed and checked.
 
     Args:
         sql: one SELECT, grouped or not.
         tables: those it may read, private and public.
         dialect: of the question, as sqlglot names it.
+        schema: that the tables are in, as in `public.census`; any, if none is named.
 
     Raises:
         QueryError: the question is refused; with the place and, where there is one, the fix.
@@ -77,7 +78,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Q
     statement = parse(sql, dialect)
     select, above = layers(statement.select)
     try:
-        reading = _Reading(sql, dialect, select, tables)
+        reading = _Reading(sql, dialect, select, tables, tuple((schema or "").casefold().split(".")) if schema else ())
         found = reading.question()
         check_unit_column(statement.options, reading.scope, reading.unit)
         for each in above:
@@ -105,14 +106,14 @@ class _Item:
 class _Reading:
     """One question being read."""
 
-    def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table]) -> None:
+    def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table], schema: Schema) -> None:
         """Check the clauses, and find the rows."""
         self._text = text
         self._dialect = dialect
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
         for part in self._parts.keys() - _CLAUSES:
             self._refuse(part)
-        context = SelectContext(text, tables, self._derived)
+        context = SelectContext(text, tables, self._derived, schema)
         self._subqueries = Subqueries(context)
         self._source = source_of(context, select, common_of(select, {}))
         self.scope = self._source.scope

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
-from discreet.query.ir import call, literal, moment
+from discreet.query.ir import call, cast, literal, moment
+from discreet.query.sql.dialect_semantics import meaning_of
+from discreet.query.sql.refusals import said
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -81,7 +83,8 @@ def truncated(node: Node, bind: Bind) -> ir.Expr:
     unit = node.args["unit"].name.casefold() if node.args.get("unit") else ""
     if unit not in {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}:
         raise UnknownFunction(
-            f"DATE_TRUNC doesn't know the period {unit!r}", hint="year, quarter, month, week, day, hour"
+            f"{said(node) or 'DATE_TRUNC'} doesn't know the period {unit!r}",
+            hint="year, quarter, month, week, day, hour",
         )
     return call(f"trunc_{unit}", bind(node.this))
 
@@ -89,17 +92,18 @@ def truncated(node: Node, bind: Bind) -> ir.Expr:
 def date_diff(node: Node, bind: Bind) -> ir.Expr:
     """How many boundaries of the unit lie between two dates."""
     end, start = dated(bind(node.this)), dated(bind(node.expression))
-    unit = node.args["unit"].name.casefold() if node.args.get("unit") else "day"
+    named, called = node.args.get("unit"), said(node) or "DATE_DIFF"
+    unit = "day" if named is None else "week" if type(named).__name__ == "WeekStart" else named.name.casefold()
     if node.args.get("whole_units") and (unit != "day" or {start.type.kind, end.type.kind} != {Kind.DATE}):
         raise Unsupported(
-            f"DATE_DIFF in {unit}s counts whole ones in this dialect, and boundaries here",
-            hint="DATE_DIFF in days, between dates",
+            f"{called} in {unit}s counts whole ones in this dialect, and boundaries here",
+            hint=f"{called} in days, between dates",
         )
     if unit == "day":
         return call("days_between", start, end)
     per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
     if per_year is None:
-        raise Unsupported(f"DATE_DIFF in {unit}s isn't offered", hint="day, month, quarter or year")
+        raise Unsupported(f"{called} in {unit}s isn't offered", hint="day, month, quarter or year")
     years = call("subtract", call("year", end), call("year", start))
     if per_year == 1:
         return years
@@ -119,7 +123,11 @@ def plus(node: exp.Expression, bind: Bind) -> ir.Expr:
         left, right = right, left
     if is_interval(right):
         return _shifted(dated(bind(left)), _amounts(right), 1)
-    return call("add", bind(left), bind(right))
+    first, second = bind(left), bind(right)
+    if second.type.kind is Kind.DATE:
+        first, second = second, first
+    days = _days(node, first, second)
+    return call("add", *_summands(node, first, second)) if days is None else _shifted(first, {"days": days}, 1)
 
 
 def minus(node: exp.Expression, bind: Bind) -> ir.Expr:
@@ -129,7 +137,22 @@ def minus(node: exp.Expression, bind: Bind) -> ir.Expr:
     left, right = bind(node.this), bind(node.expression)
     if left.type.kind is Kind.DATE is right.type.kind:
         return call("days_between", right, left)
-    return call("subtract", left, right)
+    days = _days(node, left, right)
+    return call("subtract", *_summands(node, left, right)) if days is None else _shifted(left, {"days": days}, -1)
+
+
+def _days(node: Node, left: ir.Expr, right: ir.Expr) -> int | None:
+    """How many days a date is moved by a number beside it, where the dialect does that; None if it isn't such a sum."""
+    if left.type.kind is not Kind.DATE or not isinstance(right, ir.Literal) or not meaning_of(node).plus_days:
+        return None
+    return right.value if type(right.value) is int else None
+
+
+def _summands(node: Node, *args: ir.Expr) -> list[ir.Expr]:
+    """Numbers, with truths as 1 and 0 where the dialect has it so."""
+    if not meaning_of(node).bits:
+        return list(args)
+    return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
 
 
 def later(node: exp.Expression, bind: Bind) -> ir.Expr:
