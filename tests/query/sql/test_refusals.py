@@ -19,8 +19,10 @@ from discreet.query.sql.refusals import FLAGS, PARTS, unknown_part
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from support.asked import TABLES
 
-SURFACE = {name: getattr(exp, name) for name in sorted({*SCALAR_SYNTAX, *AGGREGATE_SYNTAX, *RULES}) if name != "Window"}
-"""The parser's classes that questions may consist of, but for windows, of which `per_unit` reads all parts."""
+SURFACE = {
+    name: getattr(exp, name) for name in sorted({*SCALAR_SYNTAX, *AGGREGATE_SYNTAX, *RULES} - {"Subquery", "Window"})
+}
+"""The parser's classes that expressions may consist of; FROM and `per_unit` read all parts of the two others."""
 
 ARGUMENTS = {"this", "expression", "expressions", "quantile", "offset"}
 """The parts that aggregates read."""

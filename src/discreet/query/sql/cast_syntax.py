@@ -10,7 +10,7 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import MOST_DIGITS, call, cast, is_exact, literal, moment, numbers, within
 from discreet.query.sql.dialect_semantics import Rounding, meaning_of
-from discreet.query.sql.refusals import SAID
+from discreet.query.sql.refusals import SAID, said
 from discreet.query.sql.time_syntax import Bind
 from discreet.tables import Kind
 
@@ -37,7 +37,8 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
     kind, sizes = _KINDS.get(name), [part.name for part in target.expressions]
     called = str(target.meta.get(SAID, name))[:40]
     if kind is None or (sizes and (kind is not Kind.TEXT or name == "CHAR")):
-        raise Unsupported(f"CAST to {called} isn't offered", hint=f"one of {', '.join(Kind)}")
+        what = f"CAST to {called}" if SAID in target.meta else f"what {said(node) or 'this'} gives"
+        raise Unsupported(f"{what} isn't offered", hint=f"one of {', '.join(Kind)}")
     value, meaning = bind(node.this), meaning_of(node)
     if kind is Kind.TEXT:
         if value.type.kind is Kind.BOOLEAN and meaning.numeric_truths:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query.sql.calendars import CALENDAR, Node, Rule
 from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, semantics_of, undivided
+from discreet.query.sql.function_names import aggregate, named
 from discreet.query.sql.refusals import DROPPED, FLAGS, SAID, said, too_many, unknown_part
 from discreet.query.sql.scopes import placed
 
@@ -40,14 +41,15 @@ _REWRITTEN = {
     "Nvl2": "this true false",
     **dict.fromkeys(("Variance", "Stddev", "National", "DayOfWeek"), "this"),
     **dict.fromkeys(("Like", "ILike"), "this expression negate"),
-    **dict.fromkeys(("Escape", "StartsWith", "EndsWith", "Contains", "EqualNull", "Extract"), "this expression"),
+    **dict.fromkeys(("Escape", "StartsWith", "EndsWith", "Contains", "EqualNull", "Extract", "EQ"), "this expression"),
     "Length": "this binary",
     "Convert": "this expression style safe",
     "Round": "this decimals truncate",
     "Fetch": "direction count limit_options",
     "Week": "this mode",
     "DatetimeTrunc": "this unit zone",
-    "DateAdd": "this expression unit",
+    **dict.fromkeys(("DateAdd", "DateSub"), "this expression unit"),
+    "ToChar": "this format",
     **dict.fromkeys(("TsOrDsDiff", "TimestampDiff"), "this expression unit"),
     "TsOrDsToDate": "this safe format default_date",  # dates that are written out have a year, a month and a day
     **dict.fromkeys(("TsOrDsToTimestamp", "TimeStrToTime", "DateStrToDate"), "this"),
@@ -55,7 +57,7 @@ _REWRITTEN = {
     **dict.fromkeys(("StrToTime", "StrToDate"), "this format default_year safe"),
     "DateFromParts": "year month day",
     "TimestampFromParts": "year month day hour min sec",
-    "Anonymous": "this expressions",
+    **dict.fromkeys(("Anonymous", "AnonymousAggFunc", "CombinedAggFunc"), "this expressions"),
 }
 READ: Mapping[str, frozenset[str]] = {name: frozenset(parts.split()) for name, parts in _REWRITTEN.items()}
 """The parts of nodes in whose place rules put others: what a rule doesn't read can't be passed over."""
@@ -368,7 +370,43 @@ def _converted(node: Node, semantics: DialectSemantics) -> Node:
     return cast
 
 
+# ── Lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _listed(node: Node) -> Node:
+    """The array that is written out in a node, perhaps in parentheses; None if there is none."""
+    while type(node).__name__ == "Paren":
+        node = node.this
+    return node if type(node).__name__ == "Array" else None
+
+
+def _equals(node: Node, _semantics: DialectSemantics) -> Node:
+    """IN, which Postgres also writes x = ANY (ARRAY[1, 2])."""
+    from sqlglot import exp
+
+    any_of = node.expression
+    array = _listed(any_of.this) if type(any_of).__name__ == "Any" else None
+    return None if array is None else exp.In(this=node.this, expressions=array.expressions)
+
+
+def _among(node: Node, _semantics: DialectSemantics) -> Node:
+    """IN of a list that is written as an array: x IN UNNEST([1, 2])."""
+    unnest: Node = node.args.get("unnest")
+    if unnest is not None and not unnest.args.get("alias") and len(unnest.expressions) == 1:
+        array = _listed(unnest.expressions[0])
+        if array is not None:
+            node.set("unnest", None)
+            node.set("expressions", array.expressions)
+
+
 # ── Clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _nested(node: Node, _semantics: DialectSemantics) -> Node:
+    """A subquery in more parentheses than it needs."""
+    inner = node.this
+    if type(inner).__name__ == "Subquery" and not any(value for part, value in inner.args.items() if part != "this"):
+        node.set("this", inner.this)
 
 
 def _fetch(node: Node, _semantics: DialectSemantics) -> Node:
@@ -420,6 +458,11 @@ RULES: Mapping[str, Rule] = {
     "National": _national,
     "Round": _rounded,
     "Div": _divided,
+    "Anonymous": named,
+    **dict.fromkeys(("AnonymousAggFunc", "CombinedAggFunc"), aggregate),
+    "EQ": _equals,
+    "In": _among,
+    "Subquery": _nested,
     "Fetch": _fetch,
     "Window": _window,
 }

@@ -105,6 +105,8 @@ class _From:
             match type(node).__name__:
                 case "Table":
                     return self._table(cast("exp.Table", node))
+                case "Subquery" if any(value and part not in {"this", "alias"} for part, value in node.args.items()):
+                    raise Unsupported("FROM takes a subquery as it is, and an alias", hint="leave out what follows it")
                 case "Subquery" if type(node.this).__name__ in {"Select", "Union"}:
                     derived = self._context.derive(cast("exp.Query", node.this), self._common)
                     return self._item(node, node.alias or "a subquery", derived)

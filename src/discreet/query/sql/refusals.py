@@ -150,6 +150,7 @@ PARTS = {
     "accuracy": "an accuracy",
     "action": "ON … ERROR",
     "collation": "COLLATE",
+    "culture": "a language",
     "count": "the number of values",
     "counters": "a number of counters",
     "decimals": "a number of digits",
@@ -185,7 +186,7 @@ PARTS = {
 }
 """What a question would call the parts of syntax nodes that some function takes and discreet doesn't."""
 
-_LABEL = re.compile(r"(|the \w+ of )([A-Z_]{2,}(?: WHEN)?)\b")
+_LABEL = re.compile(r"(|the \w+ of )((?!CAST )[A-Z_]{2,}(?: WHEN)?)\b")
 
 _LONGEST = 40
 """Names in messages are cut off there."""

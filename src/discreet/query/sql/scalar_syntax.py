@@ -19,7 +19,18 @@ from discreet.query.sql.dialect_semantics import DialectSemantics, meaning_of, u
 from discreet.query.sql.interval_functions import is_margin
 from discreet.query.sql.named_arguments import PRIVATE, bounded
 from discreet.query.sql.refusals import refusal, said, unknown_part
-from discreet.query.sql.time_syntax import LATER, Bind, date_diff, is_interval, later, minus, part, plus, truncated
+from discreet.query.sql.time_syntax import (
+    LATER,
+    Bind,
+    date_diff,
+    formatted,
+    is_interval,
+    later,
+    minus,
+    part,
+    plus,
+    truncated,
+)
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -381,7 +392,7 @@ def _anonymous(node: Node, bind: Bind) -> ir.Expr:
 def _multiply(node: Node, bind: Bind) -> ir.Expr:
     """A product; of truths too, where they are numbers."""
     args = [bind(node.this), bind(node.expression)]
-    return call("multiply", *(numbered(args) if meaning_of(node).bits else args))
+    return call("multiply", *(numbered(args) if meaning_of(node).numeric_truths else args))
 
 
 _BINARY = {
@@ -444,6 +455,7 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     ),
     "Concat": _special(_concat, "expressions", "safe", "coalesce"),
     "Extract": _special(lambda node, bind: part(node.this, node.expression, bind), "this", "expression"),
+    "TimeToStr": _special(formatted, "this", "format"),
     "TimestampTrunc": _special(truncated, "this", "unit"),
     "DateTrunc": _special(truncated, "this", "unit"),
     "DateDiff": _special(date_diff, "this", "expression", "unit", "date_part_boundary", "whole_units"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -224,6 +225,7 @@ class _Reading:
             if item is None:
                 raise
             key = bind(item.node)
+        key = _stepped(key)
         if key.type.kind in {Kind.REAL, Kind.TIMESTAMP}:
             hint = (
                 "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
@@ -284,6 +286,38 @@ class _Reading:
         known: Weights = {}
         if sum(weight(expr, known) for expr in exprs if expr is not None) > MOST_TOTAL:
             raise Unsupported("this question is too large", hint="ask several smaller ones")
+
+
+def _stepped(key: ir.Expr) -> ir.Expr:
+    """The whole number that a real one is made of, one to one: FLOOR(x / 10.0) * 10.0 makes the groups of FLOOR.
+
+    What the answer shows of it is computed of the group. Steps are wide enough that no two numbers become one.
+    """
+    found, scale = key, Fraction(1)
+    while isinstance(found, ir.Call) and found.type.kind is Kind.REAL:
+        name, rest = found.function.name, [arg for arg in found.args if not isinstance(arg, ir.Literal)]
+        numbers = [_number(arg) for arg in found.args if isinstance(arg, ir.Literal)]
+        if len(rest) != 1 or name not in _STEPS or (name == "divide" and rest[0] is not found.args[0]):
+            return key
+        if name in {"multiply", "divide"}:
+            scale *= numbers[0]
+        elif any(number > _FAR for number in numbers):
+            return key
+        found = rest[0]
+    ends = (found.type.lo, found.type.hi)
+    is_near = 1 / _FAR <= scale <= _FAR and all(end is not None and abs(end) <= _FAR**2 for end in ends)
+    is_step = isinstance(found, ir.Call) and found.function.name in {"floor", "ceil", "round", "quotient"}
+    return found if is_step and found.type.kind is Kind.INTEGER and is_near else key
+
+
+def _number(constant: ir.Literal) -> Fraction:
+    """How large a constant is; nothing, if it is no number."""
+    return abs(constant.value) if isinstance(constant.value, Fraction) else Fraction(0)
+
+
+_STEPS = {"real", "negate", "add", "subtract", "multiply", "divide"}
+
+_FAR = Fraction(2**16)
 
 
 def _released_type(key: ir.Expr, *, rolled: bool) -> ir.Type:

@@ -111,6 +111,41 @@ def date_diff(node: Node, bind: Bind) -> ir.Expr:
     return call("add", call("multiply", years, literal(per_year)), rest)
 
 
+_PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2)}
+"""Where the parts of a date stand in its text, 2024-12-31: the first character, and how many there are."""
+
+_PREFIXES = {"%Y": 4, "%Y-%m": 7, "%Y-%m-%d": 10}
+"""Forms that the text of a date begins with, and their lengths."""
+
+_MOST_PIECES = 12
+
+_FORM = re.compile("%([Ymd])|([-/.:_, 0-9]+)")
+"""A part of a date, or what stands between two. A letter that the parser has left may be one that it doesn't know."""
+
+
+def formatted(node: Node, bind: Bind) -> ir.Expr:
+    """TO_CHAR, DATE_FORMAT, STRFTIME and their like, in forms of years, months and days."""
+    value, form = bind(node.this), node.args["format"]
+    pattern = form.name.replace("strict", "") if type(form).__name__ == "Literal" else ""
+    pieces = list(_FORM.finditer(pattern))
+    is_known = "".join(piece[0] for piece in pieces) == pattern
+    called = said(node)
+    if not value.type.kind.is_time or not pieces or not is_known or len(pieces) > _MOST_PIECES:
+        raise Unsupported(
+            f"{called} takes a date here, and a form of years, months and days", hint="DATE_TRUNC('month', x)"
+        )
+    text = cast(cast(value, Kind.DATE), Kind.TEXT)
+    if pattern in _PREFIXES:
+        return call("substring", text, literal(1), literal(_PREFIXES[pattern]))
+    return call(
+        "concat",
+        *(
+            literal(piece[2]) if piece[1] is None else call("substring", text, *map(literal, _PLACES[piece[1]]))
+            for piece in pieces
+        ),
+    )
+
+
 def is_interval(node: exp.Expression) -> bool:
     """Whether a node is an INTERVAL."""
     return type(node).__name__ == "Interval"
@@ -150,7 +185,7 @@ def _days(node: Node, left: ir.Expr, right: ir.Expr) -> int | None:
 
 def _summands(node: Node, *args: ir.Expr) -> list[ir.Expr]:
     """Numbers, with truths as 1 and 0 where the dialect has it so."""
-    if not meaning_of(node).bits:
+    if not meaning_of(node).numeric_truths:
         return list(args)
     return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
 
