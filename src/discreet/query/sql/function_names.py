@@ -109,7 +109,8 @@ _BY_NAME: Mapping[str, Rule] = {
     "trunc": _as("Trunc"),
     "var": _as("Variance"),
     "varp": _as("VariancePop"),
-    "stdev": _as("Stddev"),
+    **dict.fromkeys(("stdev", "std"), _as("Stddev")),
+    "stats_mode": _as("Mode"),
     "stdevp": _as("StddevPop"),
 }
 """By name in small letters: Oracle's, Spark's, SQL Server's and ClickHouse's."""
