@@ -221,9 +221,10 @@ def _read(node: Node, semantics: DialectSemantics) -> Node:
         )
     pattern = re.sub("(%[a-z])strict", r"\1", form.name, flags=re.IGNORECASE).replace("%-", "%").replace('"', "")
     pattern = re.sub(r"ff\d?$", "%f", pattern, flags=re.IGNORECASE)
-    named = set(re.findall("%(.)", pattern))
-    found = _moment(text.name, pattern) or _moment(text.name, pattern.removesuffix(".%f"))
-    if found is None or "Y" not in named or named - _FORMS or re.search("[A-SU-Za-z]", re.sub("%.", "", pattern)):
+    named, letters = set(re.findall("%(.)", pattern)), re.sub("%.", "", pattern)
+    is_known = "Y" in named and named <= _FORMS and not re.search("[A-SU-Za-z]", letters)
+    found = _moment(text.name, pattern) or _moment(text.name, pattern.removesuffix(".%f")) if is_known else None
+    if found is None:
         raise TypeMismatch(
             f"{text.name[:40]!r} isn't a date in the form that {said(node)} is given",
             hint="DATE '2024-12-31', or TIMESTAMP '2024-12-31 23:59:59'",

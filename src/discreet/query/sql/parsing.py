@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
@@ -55,6 +55,9 @@ _WORDS = {"VAR", "IDENTIFIER", "NUMBER", "STRING"}
 
 _READ_AS = {"athena": "trino"}
 """Dialects whose parser hands questions on to that of another, past the meter."""
+
+_MOST_PARTS = 100
+"""Of a function's node: what the parser makes of arguments stands near the top."""
 
 _AROUND = {"Window", "Filter", "WithinGroup", "IgnoreNulls", "RespectNulls"}
 """What the parser puts around a function for the words behind it."""
@@ -187,10 +190,9 @@ def _passes_over(node: Any, args: list[Any]) -> bool:  # noqa: ANN401 — its no
     values = [value for value in node.args.values() if value is not None and not isinstance(value, bool)]
     if sum(len(value) if isinstance(value, list) else 1 for value in values) >= len(args):
         return False
+    near = list(islice(node.walk(), _MOST_PARTS))
     return any(
-        arg.parent is None and not arg.args.get("is_string") and all(part != arg for part in node.walk())
-        for arg in args
-        if hasattr(arg, "walk")
+        arg.parent is None and not arg.args.get("is_string") and arg not in near for arg in args if hasattr(arg, "walk")
     )
 
 

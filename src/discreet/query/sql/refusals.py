@@ -138,7 +138,15 @@ DROPPED = "dropped"
 FLAGS = frozenset(
     {
         *("big_int", "casts_non_integer_decimals", "coalesce", "date_part_boundary", "deterministic"),
-        *("fractions_supported", "ignore_nulls", "input_type_preserved", "is_null", "is_nvl", "is_string"),
+        *(
+            "fractions_supported",
+            "ignore_nulls",
+            "input_type_preserved",
+            "is_null",
+            "is_numeric",
+            "is_nvl",
+            "is_string",
+        ),
         *("negate", "negative_length_returns_empty", "null_on_text_overflow", "null_on_zero_variance"),
         *("preserve_end_of_month", "requires_string", "safe", "typed", "zero_on_all_null", "zero_start"),
         *("allow_overflow", "binary", "is_global", "probe_date_format", "return_type", "symmetric"),
