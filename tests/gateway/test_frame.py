@@ -247,7 +247,7 @@ REFUSED: dict[str, Callable[[Tables], Any]] = {
     "a constant": lambda _t: ibis.literal(1),
     "a table of the analyst's own": lambda _t: ibis.memtable(pa.table({"a": [1]})).a.sum(),
     "another table": lambda _t: ibis.table({"a": "int64"}, name="secrets").a.sum(),
-    "a schema": lambda _t: ibis.table({"age": "int64"}, name="people", database="other").age.sum(),
+    "a catalogue": lambda _t: ibis.table({"age": "int64"}, name="people", database="information_schema").age.sum(),
     "another column": lambda _t: ibis.table({"salary": "int64"}, name="people").salary.clip(0, 1).sum(),
     "a function in Python": lambda t: t["people"].mutate(x=doubled(_.age)).x.clip(0, 9).sum(),
     "a hash": lambda t: t["people"].age.hash().clip(0, 1).sum(),

@@ -151,3 +151,27 @@ def test_margins_filter_and_order(visits: dp.Protected) -> None:
     assert everyone["sex"] == ["Female", "Male"]
     least = min(ends[0] for ends in everyone.interval("n") if ends)
     assert len(visits.ask(sql.format(int(least)), epsilon=5)) == 1
+
+
+def test_the_same_question_with_its_schema_is_free(census: dp.Protected) -> None:
+    """An answer that was paid for is that of the qualified names too, in whatever dialect they are written."""
+    first = census.ask(COUNT, epsilon=1)
+    for dialect, sql in {
+        "postgres": 'SELECT COUNT(*) AS n, AVG("public"."census"."age") AS a FROM "public"."census"',
+        "bigquery": "SELECT COUNT(*) AS n, AVG(census.age) AS a FROM `project.dataset.census`",
+    }.items():
+        again = census.ask(sql, epsilon=1, dialect=dialect)
+        assert (again.reused, again.rows()) == (True, first.rows())
+    assert census.spent.epsilon == 1
+
+
+def test_public_keys_alone_are_no_question(census: dp.Protected) -> None:
+    """Their list is in the declaration; it is refused when planned, not when it would be paid for."""
+    with pytest.raises(Unsupported, match="public"):
+        census.plan("SELECT sex FROM census GROUP BY sex", epsilon=1)
+
+
+def test_histograms_of_real_steps_are_answered(census: dp.Protected) -> None:
+    """As BI tools write them: groups of whole steps, shown as the question computes them."""
+    answer = census.ask("SELECT FLOOR(age / 12.5) * 12.5 AS age, COUNT(*) AS n FROM census GROUP BY 1", epsilon=1)
+    assert [age for age in answer["age"] if age is not None] == [12.5 * step for step in range(9)]

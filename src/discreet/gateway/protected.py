@@ -313,7 +313,7 @@ class Protected:
         from discreet.query.sql import question as parse
 
         try:
-            return parse(question, dataset.tables, dialect)
+            return parse(question, dataset.tables, dialect, dataset.schema)
         except QueryError as error:
             error.place = error.place if shown else None
             raise

@@ -33,6 +33,16 @@ def test_the_clause_is_read_in_every_dialect(dialect: str) -> None:
     assert canonical(question(CLAUSE, TABLES, dialect)) == canonical(question(plain, TABLES, dialect))
 
 
+@pytest.mark.parametrize(("written", "meant"), [(".01", Fraction(1, 100)), (".5e-1", Fraction(1, 20))])
+def test_numbers_may_begin_with_a_point(written: str, meant: Fraction) -> None:
+    """As in BigQuery's own examples; what isn't one number stays none."""
+    asked = CLAUSE.replace("1e-5", written)
+    assert {options(asked, dialect).delta for dialect in DIALECTS} == {meant}
+    for wrong in (f".{written}", f". {written[1:]}", f"-{written}"):
+        with pytest.raises(TypeMismatch):
+            options(CLAUSE.replace("1e-5", wrong), "bigquery")
+
+
 def test_the_older_clause_says_kappa() -> None:
     """SELECT WITH ANONYMIZATION, as ZetaSQL had it first; case is no matter, nor is a clause without options."""
     found = options("select with anonymization options(EPSILON = 2, Kappa = 3) count(*) from visits", "duckdb")

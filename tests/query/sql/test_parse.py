@@ -8,6 +8,7 @@ import pytest
 
 from discreet.errors import InvalidArgument, QueryError, SqlSyntax, Unsupported
 from discreet.query.sql import question
+from discreet.query.sql.dialect_semantics import SEMANTICS
 from discreet.query.sql.group_and_order import MOST_KEYS
 from discreet.query.sql.parsing import MOST_CHARACTERS, MOST_DEPTH, MOST_TOKENS
 from discreet.query.sql.scopes import place_at
@@ -62,6 +63,13 @@ def test_joins_without_conditions(part: str, times: int) -> None:
     with pytest.raises(QueryError):
         question("SELECT COUNT(*) FROM people" + part * times, TABLES)
     assert time.process_time() - start < MOST_SECONDS
+
+
+@pytest.mark.parametrize("dialect", sorted(SEMANTICS))
+def test_the_parser_is_metered_in_every_dialect(dialect: str) -> None:
+    """In one that hands questions on to another parser, too."""
+    with pytest.raises(Unsupported, match="attempts"):
+        question("SELECT COUNT(*) FROM people" + " JOIN people" * 300, TABLES, dialect)
 
 
 def test_width() -> None:

@@ -46,6 +46,7 @@ def public_keys(draft: Draft) -> Draft:
     Raises:
         DeltaRequired: groups must be selected and no δ is offered.
         TooManyGroups: the lists multiply to more than `MOST_GROUPS`.
+        Unsupported: all keys are public, and nothing is asked of them.
     """
     keys = tuple(ir.Key(name=name, expr=expr, values=public_values(expr)) for name, expr in draft.question.keys)
     unlisted = [key.name for key in keys if key.values is None]
@@ -53,6 +54,12 @@ def public_keys(draft: Draft) -> Draft:
         raise DeltaRequired(
             f"the values of {', '.join(unlisted)} aren't public, so its groups must be selected, which takes a delta",
             hint="offer a delta far below 1 / number of units, such as 1e-8; or declare keys, or bounds of an integer",
+        )
+    if keys and not unlisted and not draft.question.aggregates:
+        names = ", ".join(key.name for key in keys)
+        raise Unsupported(
+            f"the values of {names} are public, so there is nothing to ask of the data",
+            hint="the declared keys and bounds say them; COUNT(*) beside them counts each",
         )
     groups = prod(len(key.values) for key in keys if key.values is not None)
     most = MOST_GROUPS // max(1, len(draft.question.aggregates))

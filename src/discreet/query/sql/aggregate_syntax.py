@@ -275,7 +275,7 @@ def _check_parts(node: Node, *known: str) -> None:
     """Refuse parts that aren't understood."""
     for part, value in node.args.items():
         if value and part not in known:
-            raise unknown_part(part, value)
+            raise unknown_part(node, part, value)
 
 
 def _fraction(node: Any) -> Fraction:  # noqa: ANN401 — a part of a node, or none

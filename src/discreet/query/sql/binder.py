@@ -13,7 +13,7 @@ from discreet.errors import QueryError, TypeMismatch, UngroupedColumn, Unsupport
 from discreet.query import ir
 from discreet.query.ir import grouping
 from discreet.query.sql.interval_functions import is_aggregate, is_margin, margin
-from discreet.query.sql.refusals import refusal, unknown_part
+from discreet.query.sql.refusals import refusal, unknown_part, worded
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from discreet.query.sql.scopes import Scope, place_of
 
@@ -90,8 +90,13 @@ class RowBinder:
             raise refusal(node)
         for part, value in node.args.items():
             if value and part not in syntax.parts:
-                raise unknown_part(part, value)
-        return syntax.build(node, self)
+                raise unknown_part(node, part, value)
+        try:
+            return syntax.build(node, self)
+        except QueryError as error:
+            if error.place is None:
+                error.message = worded(error.message, node, self.scope.text)
+            raise
 
     def _column(self, node: exp.Column) -> ir.Expr:
         """A column of the row."""

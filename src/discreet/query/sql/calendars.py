@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, TypeAlias
 
-from discreet.errors import Unsupported
+from discreet.errors import TypeMismatch, Unsupported
 from discreet.query.sql.dialect_semantics import DialectSemantics
+from discreet.query.sql.refusals import said
 
 Node: TypeAlias = Any
 """A node of the parser's; which parts it has follows from its class, which rules are chosen by."""
@@ -29,11 +32,20 @@ _PERIODS = {
 _WRAPPERS = {"TsOrDsToDate", "TsOrDsToTimestamp", "TimeStrToTime", "DateStrToDate"}
 _OF_DATES = {
     *("Year", "Quarter", "Month", "Day", "DayOfMonth", "DayOfYear", "DayOfWeek", "DayOfWeekIso", "Week", "WeekOfYear"),
-    *("Hour", "Minute", "Second", "DateDiff", "DateAdd", "DateSub", "TsOrDsAdd", "TsOrDsDiff"),
+    *("Hour", "Minute", "Second", "TimeToStr", "DateDiff", "DateAdd", "DateSub", "TsOrDsAdd", "TsOrDsDiff"),
 }
 """What takes a date or a timestamp as it is."""
 
 _MOST_STEPS = 60
+
+_STARTS = {"start of day": "DAY", "start of month": "MONTH", "start of year": "YEAR"}
+
+_FORMS = set("YmdHMSfj")
+"""What a form may name: what reads the same wherever it runs."""
+
+_TIMES = set("HMSf")
+
+_LONGEST_DATE = 60
 
 
 def _extract(node: Node, semantics: DialectSemantics) -> Node:
@@ -102,23 +114,49 @@ def _is_divided(node: Node) -> bool:
     return type(above).__name__ == "Div"
 
 
-def _anonymous(node: Node, semantics: DialectSemantics) -> Node:
-    """WEEKDAY, and DATE_PART where the parser doesn't know it."""
+def _weekday_of(node: Node, semantics: DialectSemantics) -> Node:
+    """WEEKDAY(x)."""
     from sqlglot import exp
 
-    name, args = node.name.casefold(), node.expressions
-    if name == "weekday" and len(args) == 1:
-        of = args[0].this if type(args[0]).__name__ in _WRAPPERS else args[0]
-        if semantics.monday != 0:
-            return None if semantics.monday == 1 else _weekday(of, DialectSemantics())
-        return exp.Paren(this=exp.Sub(this=_field("ISODOW", of), expression=exp.Literal.number(1)))
-    if name in {"date_part", "datepart"} and len(args) == 2 and args[0].name:  # noqa: PLR2004 — the part, and of what
-        return _extract(exp.Extract(this=exp.Var(this=args[0].name), expression=args[1]), semantics)
-    return None
+    if len(node.expressions) != 1 or semantics.monday == 1:
+        return None
+    (of,) = (arg.this if type(arg).__name__ in _WRAPPERS else arg for arg in node.expressions)
+    if semantics.monday is None:
+        return _weekday(of, DialectSemantics())
+    return exp.Paren(this=exp.Sub(this=_field("ISODOW", of), expression=exp.Literal.number(1)))
 
 
-def _week(_node: Node, semantics: DialectSemantics) -> Node:
-    """WEEK(…), which means ISO's weeks in some dialects."""
+def _part_of(node: Node, semantics: DialectSemantics) -> Node:
+    """DATE_PART, where the parser doesn't know it."""
+    from sqlglot import exp
+
+    args = node.expressions
+    if len(args) != 2 or not args[0].name:  # noqa: PLR2004 — the part, and of what
+        return None
+    return _extract(exp.Extract(this=exp.Var(this=args[0].name), expression=args[1]), semantics)
+
+
+def _first_of_year(node: Node, _semantics: DialectSemantics) -> Node:
+    """MAKEDATE(YEAR(x), 1)."""
+    args = node.expressions
+    is_first = [type(arg).__name__ for arg in args] == ["Year", "Literal"] and args[1].name == "1"
+    return _first_day(args[0].this, "YEAR") if is_first else None
+
+
+def _started(node: Node, _semantics: DialectSemantics) -> Node:
+    """DATE(x, 'start of month'), as SQLite has it."""
+    args = node.expressions
+    period = _STARTS.get(args[1].name) if len(args) == 2 else None  # noqa: PLR2004 — of what, and the period
+    return None if period is None else _first_day(args[0], period)
+
+
+def _week(node: Node, semantics: DialectSemantics) -> Node:
+    """WEEK(…), which means ISO's weeks in some dialects, and in MySQL's mode 3."""
+    from sqlglot import exp
+
+    mode = node.args.get("mode")
+    if mode is not None and mode.name == "3" and not semantics.iso_weeks:
+        return exp.WeekOfYear(this=node.this)
     if not semantics.iso_weeks:
         raise _other_weeks()
     return None
@@ -140,10 +178,12 @@ def _truncated(node: Node, semantics: DialectSemantics) -> Node:
     return exp.TimestampTrunc(**node.args) if type(node).__name__ == "DatetimeTrunc" else None
 
 
-def _unwrapped(node: Node, _semantics: DialectSemantics) -> Node:
+def _unwrapped(node: Node, semantics: DialectSemantics) -> Node:
     """What the parser puts around dates that may be written as texts."""
     from sqlglot import exp
 
+    if node.args.get("format") is not None:
+        return _read(node, semantics)
     if type(node.parent).__name__ in _OF_DATES:
         return node.this
     return exp.Cast(
@@ -160,6 +200,115 @@ def _difference(node: Node, semantics: DialectSemantics) -> Node:
     return new
 
 
+def _lasting(node: Node, _semantics: DialectSemantics) -> Node:
+    """TIMESTAMPDIFF, which counts whole units."""
+    from sqlglot import exp
+
+    return exp.DateDiff(**node.args, whole_units=True)
+
+
+def _read(node: Node, semantics: DialectSemantics) -> Node:
+    """TO_DATE, STR_TO_DATE, TO_TIMESTAMP and their like: a text that is written out, in a form that is."""
+    from sqlglot import exp
+
+    text, form = node.this, node.args.get("format")
+    month = _month_of(text)
+    if month is not None and form is not None and form.name == "%Y-%m-%d":
+        return _first_day(month, "MONTH")
+    if type(text).__name__ != "Literal" or type(form).__name__ != "Literal":
+        raise Unsupported(
+            f"{said(node)} takes a text and its form, both written out", hint="CAST(x AS DATE) reads 2024-12-31"
+        )
+    pattern = re.sub("(%[a-z])strict", r"\1", form.name, flags=re.IGNORECASE).replace("%-", "%").replace('"', "")
+    pattern = re.sub(r"ff\d?$", "%f", pattern, flags=re.IGNORECASE)
+    named, letters = set(re.findall("%(.)", pattern)), re.sub("%.", "", pattern)
+    is_known = "Y" in named and named <= _FORMS and not re.search("[A-SU-Za-z]", letters)
+    found = _moment(text.name, pattern) or _moment(text.name, pattern.removesuffix(".%f")) if is_known else None
+    if found is None:
+        raise TypeMismatch(
+            f"{text.name[:40]!r} isn't a date in the form that {said(node)} is given",
+            hint="DATE '2024-12-31', or TIMESTAMP '2024-12-31 23:59:59'",
+        )
+    timed = type(node).__name__ == "StrToTime" or (semantics.timed_texts and bool(named & _TIMES))
+    written = exp.Literal.string(found.isoformat(" ") if timed else found.date().isoformat())
+    return exp.Cast(this=written, to=exp.DataType.build("datetime" if timed else "date"))
+
+
+def _month_of(text: Node) -> Node:
+    """What MySQL's CONCAT(DATE_FORMAT(x, '%Y-%m'), '-01') is about; None of any other text."""
+    parts = text.expressions if type(text).__name__ == "Concat" else []
+    if [type(part).__name__ for part in parts] != ["TimeToStr", "Literal"] or parts[1].name != "-01":
+        return None
+    return parts[0].this if parts[0].args["format"].name == "%Y-%m" else None
+
+
+def _first_day(of: Node, unit: str) -> Node:
+    """The first day of the period that a date is in."""
+    from sqlglot import exp
+
+    return exp.TimestampTrunc(this=of, unit=exp.Var(this=unit))
+
+
+def _less_days(node: Node, _semantics: DialectSemantics) -> Node:
+    """DATE(DATE_SUB(x, INTERVAL DAYOFMONTH(x) - 1 DAY)), a first day of the month in MySQL; of the year likewise."""
+    days, unit = node.expression, node.args.get("unit")
+    if type(days).__name__ == "Interval":
+        days, unit = days.this, days.args.get("unit")
+    if type(days).__name__ != "Sub" or days.expression.name != "1" or unit is None or unit.name.upper() != "DAY":
+        return None
+    period = {"DayOfMonth": "MONTH", "Day": "MONTH", "DayOfYear": "YEAR"}.get(type(days.this).__name__)
+    is_date = type(node.parent).__name__ in {"TsOrDsToDate", "Date"}
+    return _first_day(node.this, period) if is_date and period and days.this.this == node.this else None
+
+
+_ORACLE_FORMS = {"YYYY": "%Y", "MM": "%m", "DD": "%d"}
+
+
+def _written(node: Node, _semantics: DialectSemantics) -> Node:
+    """TO_CHAR as Oracle and Snowflake have it: a text of any value, or of a date in a form."""
+    from sqlglot import exp
+
+    form = node.args.get("format")
+    if form is None:
+        return exp.Cast(this=node.this, to=exp.DataType.build("varchar"))
+    pattern = re.sub("YYYY|MM|DD", lambda found: _ORACLE_FORMS[found[0]], form.name)
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(pattern))
+
+
+def _moment(text: str, pattern: str) -> datetime | None:
+    """What a text says in this form."""
+    if max(len(text), len(pattern)) > _LONGEST_DATE:
+        return None
+    try:
+        return datetime.strptime(text, pattern)  # noqa: DTZ007 — times here have no zone
+    except (ValueError, re.error):
+        return None
+
+
+def _stamp(node: Node, semantics: DialectSemantics) -> Node:
+    """TIMESTAMP('2024-12-31')."""
+    from sqlglot import exp
+
+    if node.args.get("with_tz") and not semantics.utc:
+        raise Unsupported("timestamps here have no time zone", hint="TIMESTAMP '2024-12-31 23:59:59'")
+    return exp.Cast(this=node.this, to=exp.DataType.build("datetime"))
+
+
+def _from_day_zero(node: Node, _semantics: DialectSemantics) -> Node:
+    """DATEADD(month, DATEDIFF(month, 0, x), 0), which is how old T-SQL says the first day of the month."""
+    from sqlglot import exp
+
+    start, count, unit = node.this, node.expression, node.args.get("unit")
+    is_zero = type(start).__name__ == "Literal" and start.name in {"0", "1900-01-01"}
+    if not is_zero or type(count).__name__ != "DateDiff" or unit is None:
+        return None
+    since, name = count.expression, _PERIODS.get(unit.name.upper())
+    same = count.args.get("unit") is not None and count.args["unit"].name.upper() == unit.name.upper()
+    if not same or name in {None, "WEEK"} or since is None or since.name not in {"0", "1900-01-01"}:
+        return None
+    return exp.TimestampTrunc(this=count.this, unit=exp.Var(this=name))
+
+
 def _months(node: Node, _semantics: DialectSemantics) -> Node:
     """ADD_MONTHS, which may go from the end of a month to the end of another."""
     if node.args.get("preserve_end_of_month"):
@@ -171,22 +320,56 @@ def _from_parts(node: Node, _semantics: DialectSemantics) -> Node:
     """MAKE_DATE of numbers that are written out."""
     from sqlglot import exp
 
-    parts = [node.args.get(name) for name in ("year", "month", "day")]
-    if not all(type(part).__name__ == "Literal" and part.name.isdigit() for part in parts if part is not None):
+    parts: list[Node] = [node.args.get(name) for name in ("year", "month", "day")]
+    kinds = [type(part).__name__ for part in parts]
+    if kinds[0] == "Year" and kinds[2] == "Literal" and parts[2].name == "1":
+        if kinds[1] == "Month" and parts[0].this == parts[1].this:
+            return _first_day(parts[0].this, "MONTH")
+        if kinds[1] == "Literal" and parts[1].name == "1":
+            return _first_day(parts[0].this, "YEAR")
+    if kinds != ["Literal"] * 3 or not all(part.name.isdigit() for part in parts):
         raise Unsupported("a date made of parts takes numbers that are written out", hint="DATE '2024-12-31'")
-    year, month, day = (part.name.zfill(size) for part, size in zip(parts, (4, 2, 2), strict=True) if part is not None)
+    year, month, day = (part.name.zfill(size) for part, size in zip(parts, (4, 2, 2), strict=True))
     return exp.Cast(this=exp.Literal.string(f"{year}-{month}-{day}"), to=exp.DataType.build("date"))
 
+
+def _from_more_parts(node: Node, semantics: DialectSemantics) -> Node:
+    """A timestamp of numbers that are written out."""
+    from sqlglot import exp
+
+    day = _from_parts(node, semantics).this.name
+    parts: list[Node] = [node.args.get(name) for name in ("hour", "min", "sec")]
+    if not all(type(part).__name__ == "Literal" and part.name.isdigit() for part in parts):
+        raise Unsupported(
+            "a time made of parts takes numbers that are written out", hint="TIMESTAMP '2024-12-31 12:00'"
+        )
+    time = ":".join(part.name.zfill(2) for part in parts)
+    return exp.Cast(this=exp.Literal.string(f"{day} {time}"), to=exp.DataType.build("datetime"))
+
+
+NAMED: Mapping[str, Rule] = {
+    "weekday": _weekday_of,
+    **dict.fromkeys(("date_part", "datepart"), _part_of),
+    "makedate": _first_of_year,
+    **dict.fromkeys(("date", "datetime"), _started),
+}
+"""By the names of functions that the parser has no class for, in small letters."""
 
 CALENDAR: Mapping[str, Rule] = {
     "Extract": _extract,
     "DayOfWeek": lambda node, semantics: None if semantics.sunday == 0 else _weekday(node.this, semantics),
-    "Anonymous": _anonymous,
     "Week": _week,
     **dict.fromkeys(("DateTrunc", "TimestampTrunc", "DatetimeTrunc"), _truncated),
     **dict.fromkeys(_WRAPPERS, _unwrapped),
     **dict.fromkeys(("DateDiff", "TsOrDsDiff"), _difference),
+    "TimestampDiff": _lasting,
+    "DateAdd": _from_day_zero,
+    "DateSub": _less_days,
+    "ToChar": _written,
     "AddMonths": _months,
     "DateFromParts": _from_parts,
+    "TimestampFromParts": _from_more_parts,
+    "Timestamp": _stamp,
+    **dict.fromkeys(("StrToTime", "StrToDate"), _read),
 }
 """By the names of the parser's classes."""

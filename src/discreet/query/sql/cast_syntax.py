@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import MOST_DIGITS, call, cast, is_exact, literal, moment, numbers, within
-from discreet.query.sql.dialect_semantics import Rounding
+from discreet.query.sql.dialect_semantics import Rounding, meaning_of
+from discreet.query.sql.refusals import SAID, said
 from discreet.query.sql.time_syntax import Bind
 from discreet.tables import Kind
 
@@ -32,12 +34,18 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
     name = target.this.name if hasattr(target.this, "name") else str(target.this)
     if name == "DECIMAL" and "digits" in node.args:
         return _decimal(bind(node.this), *node.args["digits"])
-    kind = _KINDS.get(name)
-    if kind is None or target.expressions:
-        lengths = kind is Kind.TEXT
-        hint = "without a length, and LEFT(x, 10) around it" if lengths else f"one of {', '.join(Kind)}"
-        raise Unsupported(f"CAST to {name}{'(…)' if target.expressions else ''} isn't offered", hint=hint)
-    value = bind(node.this)
+    kind, sizes = _KINDS.get(name), [part.name for part in target.expressions]
+    called = str(target.meta.get(SAID, name))[:40]
+    if kind is None or (sizes and (kind is not Kind.TEXT or name == "CHAR")):
+        what = f"CAST to {called}" if SAID in target.meta else f"what {said(node) or 'this'} gives"
+        raise Unsupported(f"{what} isn't offered", hint=f"one of {', '.join(Kind)}")
+    value, meaning = bind(node.this), meaning_of(node)
+    if kind is Kind.TEXT:
+        if value.type.kind is Kind.BOOLEAN and meaning.numeric_truths:
+            value = cast(value, Kind.INTEGER)
+        return _cut(cast(value, kind), value.type, sizes, called, cuts=meaning.cuts_texts)
+    if kind is Kind.DATE and value.type.kind is Kind.TIMESTAMP and meaning.timed_dates:
+        raise Unsupported("DATE has a time of day in this dialect", hint="TRUNC(x) is the day alone")
     if kind.is_time and isinstance(value, ir.Literal) and isinstance(value.value, str):
         found = moment(value.value, kind)
         if found is None:
@@ -48,6 +56,40 @@ def casted(node: exp.Expression, bind: Bind) -> ir.Expr:
     if kind is Kind.INTEGER and value.type.kind is Kind.REAL:
         value = _whole(value, node.args.get("rounding"))
     return cast(value, kind)
+
+
+def _cut(text: ir.Expr, of: ir.Type, sizes: list[str], called: str, *, cuts: bool) -> ir.Expr:
+    """A text of so many characters at the most.
+
+    Args:
+        text: not yet cut off.
+        of: what it is made of.
+        sizes: what stands in parentheses.
+        called: the type, as the question calls it.
+        cuts: whether a longer text is cut off.
+
+    Raises:
+        Unsupported: a longer text would be something else than cut off.
+    """
+    if not sizes or sizes[0].casefold() == "max":
+        return text
+    most = int(sizes[0]) if sizes[0].isdigit() and len(sizes[0]) < 7 else 0  # noqa: PLR2004 — a million characters
+    if most and _longest(of) <= most:
+        return text
+    if not most or not cuts or of.kind is not Kind.TEXT:
+        raise Unsupported(
+            f"a CAST to {called} may be too short for some value", hint="without a length, and LEFT(x, 10) around it"
+        )
+    return call("substring", text, literal(1), literal(most))
+
+
+def _longest(of: ir.Type) -> float:
+    """How many characters a value has as a text, at the most."""
+    if of.values is not None:
+        return max((len(str(value)) for value in of.values if value is not None), default=0)
+    if of.kind is Kind.INTEGER and of.lo is not None and of.hi is not None:
+        return max(len(str(int(of.lo))), len(str(int(of.hi))))
+    return {Kind.DATE: 10, Kind.TIMESTAMP: 26, Kind.BOOLEAN: 5, Kind.INTEGER: 20}.get(of.kind, math.inf)
 
 
 def to_whole(name: str, value: ir.Expr) -> ir.Expr:

@@ -15,11 +15,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from discreet.errors import Unsupported
 from discreet.query import ir
 from discreet.query.ir import listed
 from discreet.tables import Kind
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _EQUALITIES = {"eq", "ne", "in", "distinct"}
 
@@ -62,6 +66,18 @@ class DialectSemantics:
         trims_lengths: whether LENGTH leaves out blanks at the end.
         empty_is_null: whether a text without characters is NULL.
         classes: whether [ ] in a pattern of LIKE stand for one of several characters.
+        extremes_skip: whether LEAST and GREATEST pass over NULLs, rather than be NULL.
+        bits: whether truths are compared with 1 and 0.
+        numeric_truths: whether TRUE and FALSE are the numbers 1 and 0, as texts and in arithmetic too.
+        truth_texts: whether texts such as 'true' and 'f' are read as truths beside truths.
+        plus_joins: whether + joins texts, and BIT is the type of truths.
+        plus_days: whether a date plus a whole number is so many days later.
+        real_roundings: the functions, as the parser calls them, whose results are divided as real ones whatever they
+            are given.
+        truncates_dates: whether TRUNC of a timestamp is its day.
+        timed_dates: whether what it calls DATE has a time of day.
+        timed_texts: whether STR_TO_DATE or TO_DATE keeps the time of day that a text says.
+        cuts_texts: whether a cast to VARCHAR(n) cuts longer texts off, rather than fail.
     """
 
     sunday: int | None = None
@@ -84,56 +100,67 @@ class DialectSemantics:
     trims_lengths: bool = False
     empty_is_null: bool = False
     classes: bool = False
+    extremes_skip: bool | None = None
+    bits: bool = False
+    numeric_truths: bool = False
+    truth_texts: bool = False
+    plus_joins: bool = False
+    plus_days: bool = False
+    real_roundings: frozenset[str] = frozenset()
+    truncates_dates: bool = False
+    timed_dates: bool = False
+    timed_texts: bool = False
+    cuts_texts: bool = False
 
 
 _STRANGER = DialectSemantics(escapes=True)
 """A dialect of which nothing is known."""
 
 _POSTGRES = DialectSemantics(
-    sunday=0,
-    iso_weeks=True,
-    rounding=Rounding.HALF_EVEN,
-    escapes=True,
-    digits=-1,
-    real_parts=True,
-    fractions=True,
-)
+    sunday=0, iso_weeks=True, rounding=Rounding.HALF_EVEN, escapes=True, digits=-1, real_parts=True, fractions=True,
+    extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True,
+    real_roundings=frozenset({"Floor", "Ceil", "Round", "Trunc"}),
+)  # fmt: skip
 _SPARK = DialectSemantics(
-    sunday=1,
-    monday=0,
-    iso_weeks=True,
-    rounding=Rounding.TOWARDS_ZERO,
-    escapes=True,
-    digits=0,
-    fractions=True,
-    utc=True,
-)
+    sunday=1, monday=0, iso_weeks=True, rounding=Rounding.TOWARDS_ZERO, escapes=True, digits=0, fractions=True,
+    utc=True, extremes_skip=True, plus_days=True,
+)  # fmt: skip
 _MYSQL = DialectSemantics(
     sunday=1, monday=0, rounding=Rounding.HALF_AWAY, escapes=True, digits=0, folds=True, folds_patterns=True,
-    folds_accents=True, counts_bytes=True, utc=True,
+    folds_accents=True, counts_bytes=True, utc=True, extremes_skip=False, bits=True, numeric_truths=True,
+    timed_texts=True, cuts_texts=True,
 )  # fmt: skip
 _TSQL = DialectSemantics(
     rounding=Rounding.TOWARDS_ZERO, counts_boundaries=True, digits=0, whole_averages=True, trims_lengths=True,
-    classes=True,
+    classes=True, extremes_skip=True, bits=True, numeric_truths=True, plus_joins=True, cuts_texts=True,
 )  # fmt: skip
-_PRESTO = DialectSemantics(sunday=7, iso_weeks=True)
+_PRESTO = DialectSemantics(sunday=7, iso_weeks=True, extremes_skip=False, cuts_texts=True)
+_DUCKDB = DialectSemantics(
+    sunday=0, monday=1, iso_weeks=True, rounding=Rounding.HALF_EVEN, counts_boundaries=True, extremes_skip=True,
+    bits=True, truth_texts=True, plus_days=True,
+)  # fmt: skip
 
 SEMANTICS: Mapping[str, DialectSemantics] = {
-    "duckdb": DialectSemantics(sunday=0, monday=1, iso_weeks=True, rounding=Rounding.HALF_EVEN, counts_boundaries=True),
+    "duckdb": _DUCKDB,
     "postgres": _POSTGRES,
     "materialize": _POSTGRES,
     "risingwave": _POSTGRES,
-    "redshift": DialectSemantics(sunday=0, iso_weeks=True, counts_boundaries=True, escapes=True, digits=0),
+    "redshift": DialectSemantics(
+        sunday=0, iso_weeks=True, counts_boundaries=True, escapes=True, digits=0, extremes_skip=True, truth_texts=True,
+        plus_days=True, truncates_dates=True, cuts_texts=True,
+    ),
     "bigquery": DialectSemantics(
-        sunday=1, rounding=Rounding.HALF_AWAY, counts_boundaries=True, escapes=True, digits=9, utc=True
+        sunday=1, rounding=Rounding.HALF_AWAY, counts_boundaries=True, escapes=True, digits=9, utc=True,
+        extremes_skip=False, plus_days=True,
     ),
     "snowflake": DialectSemantics(
-        sunday=0, iso_weeks=True, rounding=Rounding.HALF_AWAY, counts_boundaries=True, digits=0, whole_decimals=True
+        sunday=0, iso_weeks=True, rounding=Rounding.HALF_AWAY, counts_boundaries=True, digits=0, whole_decimals=True,
+        extremes_skip=False, bits=True, truth_texts=True, plus_days=True,
     ),
     "spark": _SPARK,
     "spark2": _SPARK,
     "databricks": _SPARK,
-    "hive": replace(_SPARK, monday=None, population=True),
+    "hive": replace(_SPARK, monday=None, population=True, extremes_skip=False, plus_days=False),
     "mysql": _MYSQL,
     "singlestore": _MYSQL,
     "doris": replace(_MYSQL, folds=False, folds_patterns=False, rounding=None),
@@ -143,11 +170,35 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "presto": _PRESTO,
     "trino": _PRESTO,
     "athena": _PRESTO,
-    "sqlite": DialectSemantics(rounding=Rounding.TOWARDS_ZERO, folds_patterns=True),
-    "oracle": DialectSemantics(rounding=Rounding.HALF_AWAY, digits=-1, whole_decimals=True, empty_is_null=True),
-    "exasol": DialectSemantics(empty_is_null=True),
-    "teradata": DialectSemantics(folds=True, folds_patterns=True),
-}
+    "sqlite": DialectSemantics(
+        rounding=Rounding.TOWARDS_ZERO, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True,
+        real_roundings=frozenset({"Round"}),
+    ),
+    "oracle": DialectSemantics(
+        rounding=Rounding.HALF_AWAY, digits=-1, whole_decimals=True, empty_is_null=True, extremes_skip=False, bits=True,
+        numeric_truths=True, plus_days=True, truncates_dates=True, timed_dates=True, timed_texts=True, cuts_texts=True,
+    ),
+    "exasol": DialectSemantics(empty_is_null=True, extremes_skip=False, plus_days=True, truncates_dates=True),
+    "teradata": DialectSemantics(
+        folds=True, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True, plus_days=True
+    ),
+    "clickhouse": DialectSemantics(escapes=True, bits=True, plus_days=True),
+}  # fmt: skip
+
+MEANING = "meaning"
+"""Where a node of the parser's keeps what its dialect means, if that depends on the kinds of values too."""
+
+
+def meaning_of(node: exp.Expression) -> DialectSemantics:
+    """What the dialect of a node means."""
+    found: DialectSemantics = node.meta.get(MEANING, _DUCKDB)
+    return found
+
+
+def undivided(node: exp.Expression) -> Iterator[exp.Expr]:
+    """The parts of a number that decide, as far as its syntax tells, whether it is divided as a whole one."""
+    settled = {"Cast", "TryCast", "Div", "IntDiv", "Count", "CountIf", "Extract", "Length"}
+    return node.walk(prune=lambda part: type(part).__name__ in settled)
 
 
 def semantics_of(dialect: str) -> DialectSemantics:

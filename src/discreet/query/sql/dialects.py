@@ -1,7 +1,7 @@
 """Dialects: rewriting what one dialect means into words that mean the same everywhere, or refusing it.
 
 It works on the syntax tree, between parsing and binding. What depends on the kinds of values is left to the binder, as
-a mark on the node: `rounding` of a cast, `whole_units` of a DATE_DIFF.
+a mark on the node: `rounding` of a cast, `whole_units` of a DATE_DIFF; or it looks there what the dialect means.
 """
 
 from __future__ import annotations
@@ -9,16 +9,78 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from discreet.errors import QueryError, TypeMismatch, Unsupported
+from discreet.errors import TypeMismatch, Unsupported
 from discreet.query.sql.calendars import CALENDAR, Node, Rule
-from discreet.query.sql.dialect_semantics import DialectSemantics, semantics_of
-from discreet.query.sql.scopes import place_of
+from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, semantics_of, undivided
+from discreet.query.sql.function_names import aggregate, named
+from discreet.query.sql.refusals import DROPPED, FLAGS, SAID, said, too_many, unknown_part
+from discreet.query.sql.scopes import placed
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_MEANINGLESS = ("input_type_preserved", "requires_string", "zero_on_all_null", "zero_start", "return_type")
-"""Marks of the parser that change nothing here."""
+MEANINGLESS: Mapping[str, str] = {
+    "allow_overflow": "a date made of parts is written out, and one that is none is refused",
+    "big_int": "whole numbers have 64 bits",
+    "casts_non_integer_decimals": "ROUND takes how many digits as a whole number that is written out",
+    "fractions_supported": "so does TRUNC",
+    "input_type_preserved": "DATE_TRUNC gives a date for periods from a day on, whatever it is given",
+    "is_null": "ISNULL of two arguments is COALESCE",
+    "is_nvl": "so are NVL and IFNULL",
+    "negative_length_returns_empty": "LEFT takes no negative length",
+    "null_on_text_overflow": "a cast to a text that cuts it off is refused in that dialect",
+    "requires_string": "what can't be cast is NULL, and TRY_CAST means the same as CAST",
+    "return_type": "a date plus days or months is a date, a timestamp plus them a timestamp",
+    "zero_on_all_null": "a count is never NULL",
+    "zero_start": "SUBSTRING begins at 1 at the least",
+}
+"""Flags of the parser's that change nothing here, and why."""
+
+_REWRITTEN = {
+    "DecodeCase": "expressions",
+    "Nvl2": "this true false",
+    **dict.fromkeys(("Variance", "Stddev", "National", "DayOfWeek"), "this"),
+    **dict.fromkeys(("Like", "ILike"), "this expression negate"),
+    **dict.fromkeys(("Escape", "StartsWith", "EndsWith", "Contains", "EqualNull", "Extract", "EQ"), "this expression"),
+    "Length": "this binary",
+    "Convert": "this expression style safe",
+    "Round": "this decimals truncate",
+    "Fetch": "direction count limit_options",
+    "Week": "this mode",
+    "DatetimeTrunc": "this unit zone",
+    **dict.fromkeys(("DateAdd", "DateSub"), "this expression unit"),
+    "ToChar": "this format",
+    **dict.fromkeys(("TsOrDsDiff", "TimestampDiff"), "this expression unit"),
+    "TsOrDsToDate": "this safe format default_date",  # dates that are written out have a year, a month and a day
+    **dict.fromkeys(("TsOrDsToTimestamp", "TimeStrToTime", "DateStrToDate"), "this"),
+    "Timestamp": "this with_tz",
+    **dict.fromkeys(("StrToTime", "StrToDate"), "this format default_year safe"),
+    "DateFromParts": "year month day",
+    "TimestampFromParts": "year month day hour min sec",
+    **dict.fromkeys(("Anonymous", "AnonymousAggFunc", "CombinedAggFunc"), "this expressions"),
+}
+READ: Mapping[str, frozenset[str]] = {name: frozenset(parts.split()) for name, parts in _REWRITTEN.items()}
+"""The parts of nodes in whose place rules put others: what a rule doesn't read can't be passed over."""
+
+_BY_KINDS = {
+    *(
+        "EQ",
+        "NEQ",
+        "LT",
+        "LTE",
+        "GT",
+        "GTE",
+        "NullSafeEQ",
+        "NullSafeNEQ",
+        "In",
+        "Between",
+        "Case",
+        "Nullif",
+        "Coalesce",
+    ),
+    *("Add", "Sub", "Mul", "Div", "Least", "Greatest", "DPipe", "Concat", "Trunc", "Cast", "TryCast", "If"),
+}
+"""Nodes of which the dialect's meaning depends on the kinds of values too."""
 
 _ZONED = {"TIMESTAMPTZ", "TIMESTAMPLTZ"}
 
@@ -33,20 +95,38 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     root = _Root(tree)
     nodes: list[Node] = list(tree.walk())
     for node in reversed(nodes):
-        for mark in _MEANINGLESS:
-            if mark in node.args:
-                node.set(mark, None)
-        rule = RULES.get(type(node).__name__)
-        if rule is None:
-            continue
-        try:
-            new = rule(node, semantics)
-        except QueryError as error:
-            error.place = error.place or place_of(text, node)
-            raise
-        if new is not None and new is not node:
-            root.replace(node, new)
+        name = type(node).__name__
+        if name in _BY_KINDS:
+            node.meta[MEANING] = semantics
+        with placed(text, node):
+            _check_flags(node)
+            rule = RULES.get(name)
+            new = None if rule is None else rule(node, semantics)
+            if new is not None and new is not node:
+                _check_read(node)
+                new.meta.setdefault(SAID, said(node))
+                new.meta.setdefault(MEANING, semantics)
+                root.replace(node, new)
     return root.tree
+
+
+def _check_flags(node: Node) -> None:
+    """Take out flags that mean nothing here; refuse arguments too many, which may have come to stand for one."""
+    if node.meta.get(DROPPED):
+        raise too_many(node)
+    for part in FLAGS.intersection(node.args):
+        value = node.args[part]
+        if hasattr(value, "walk") and type(value).__name__ != "DataType":
+            raise too_many(node)
+        if part in MEANINGLESS:
+            node.set(part, None)
+
+
+def _check_read(node: Node) -> None:
+    """Refuse parts that the rule of a node has passed over."""
+    for part, value in node.args.items():
+        if value and part not in READ[type(node).__name__]:
+            raise unknown_part(node, part, value)
 
 
 class _Root:
@@ -101,6 +181,33 @@ def _spread(node: Node, semantics: DialectSemantics) -> Node:
     if not semantics.population:
         return None
     return (exp.VariancePop if type(node).__name__ == "Variance" else exp.StddevPop)(this=node.this)
+
+
+# ── Numbers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rounded(node: Node, _semantics: DialectSemantics) -> Node:
+    """ROUND, whose third argument cuts digits off in T-SQL, and names a way to round in Snowflake."""
+    from sqlglot import exp
+
+    how, digits = node.args.get("truncate"), node.args.get("decimals")
+    if how is None:
+        return None
+    if how.name in {"0", "HALF_AWAY_FROM_ZERO"}:
+        return exp.Round(this=node.this, decimals=digits)
+    if how.name.isdigit() and digits is not None and digits.name == "0":
+        return exp.Trunc(this=node.this)
+    return None
+
+
+def _divided(node: Node, semantics: DialectSemantics) -> Node:
+    """A quotient, real where one of its parts is what the dialect's FLOOR or ROUND gives."""
+    if node.args.get("typed") and any(
+        type(part).__name__ in semantics.real_roundings
+        for side in (node.this, node.expression)
+        for part in undivided(side)
+    ):
+        node.set("typed", None)
 
 
 # ── Texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,6 +266,13 @@ def _length(node: Node, semantics: DialectSemantics) -> Node:
     return exp.Length(this=of)
 
 
+def _national(node: Node, _semantics: DialectSemantics) -> Node:
+    """N'text'."""
+    from sqlglot import exp
+
+    return exp.Literal.string(node.name)
+
+
 def _constant(node: Node, semantics: DialectSemantics) -> Node:
     """A text that is NULL, in dialects where one without characters is."""
     if semantics.empty_is_null and node.args.get("is_string") and not node.name:
@@ -176,6 +290,13 @@ def _trim(node: Node, _semantics: DialectSemantics) -> Node:
 # ── Casts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_ISO_STYLES = {"20", "21", "23", "120", "121", "126"}
+"""What CONVERT calls dates that are written 2024-12-31."""
+
+_SECONDS = {"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME", "DATETIME2"}
+"""Types that may say how many digits the seconds have behind the point."""
+
+
 def _cast(node: Node, semantics: DialectSemantics) -> Node:
     """CAST: how it rounds, how many digits a DECIMAL has, and whether a TIMESTAMP has a zone."""
     from sqlglot import exp
@@ -184,14 +305,39 @@ def _cast(node: Node, semantics: DialectSemantics) -> Node:
     if type(to).__name__ != "DataType":
         return None
     name = getattr(to.this, "name", "")
-    if name in _ZONED and semantics.utc and not to.expressions:
-        node.set("to", exp.DataType.build("datetime"))  # their TIMESTAMP; in UTC, as the tables' are taken to be
-    if name == "DATETIME2":
-        node.set("to", exp.DataType.build("datetime"))
+    sizes = [part.name for part in to.expressions]
+    if name in _SECONDS and sizes and _holds_seconds(node.this, sizes[0]):
+        to.set("expressions", None)
+        sizes = []
+    if name in _ZONED and semantics.utc and not sizes:
+        _retype(node, "datetime")  # their TIMESTAMP; in UTC, as the tables' are taken to be
+    if name == "DATETIME2" and not sizes:
+        _retype(node, "datetime")
+    if name == "BIT" and semantics.plus_joins:
+        _retype(node, "boolean")
+    if name == "CHAR" and semantics.counts_bytes:
+        to.set("this", exp.DataType.Type.VARCHAR)  # MySQL's, which adds no blanks
     if name == "DECIMAL":
         _decimal(node, to, semantics)
     node.set("rounding", semantics.rounding or "unknown")
     return None
+
+
+def _retype(node: Node, name: str) -> None:
+    """Make another type of a cast's, which the question goes on to call what it does."""
+    from sqlglot import exp
+
+    to = exp.DataType.build(name)
+    to.meta.update(node.args["to"].meta)
+    node.set("to", to)
+
+
+def _holds_seconds(of: Node, digits: str) -> bool:
+    """Whether so many digits of seconds change nothing: no more are written out, or there are six, as here."""
+    if not digits.isdigit() or int(digits) >= 6:  # noqa: PLR2004 — microseconds
+        return digits.isdigit()
+    fraction = of.name.partition(".")[2] if type(of).__name__ == "Literal" else "?" * 6
+    return len(fraction) <= int(digits)
 
 
 def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
@@ -216,14 +362,51 @@ def _converted(node: Node, semantics: DialectSemantics) -> Node:
     """T-SQL's CONVERT."""
     from sqlglot import exp
 
-    if node.args.get("style"):
-        raise Unsupported("CONVERT takes no style here", hint="CAST(x AS …)")
+    style, to = node.args.get("style"), getattr(node.this.this, "name", "")
+    if style is not None and not (style.name in _ISO_STYLES and (to == "DATE" or to in _SECONDS)):
+        raise Unsupported("CONVERT takes no style here but those of 2024-12-31", hint="CAST(x AS …)")
     cast = exp.Cast(this=node.expression, to=node.this)
     _cast(cast, semantics)
     return cast
 
 
+# ── Lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _listed(node: Node) -> Node:
+    """The array that is written out in a node, perhaps in parentheses; None if there is none."""
+    while type(node).__name__ == "Paren":
+        node = node.this
+    return node if type(node).__name__ == "Array" else None
+
+
+def _equals(node: Node, _semantics: DialectSemantics) -> Node:
+    """IN, which Postgres also writes x = ANY (ARRAY[1, 2])."""
+    from sqlglot import exp
+
+    any_of = node.expression
+    array = _listed(any_of.this) if type(any_of).__name__ == "Any" else None
+    return None if array is None else exp.In(this=node.this, expressions=array.expressions)
+
+
+def _among(node: Node, _semantics: DialectSemantics) -> Node:
+    """IN of a list that is written as an array: x IN UNNEST([1, 2])."""
+    unnest: Node = node.args.get("unnest")
+    if unnest is not None and not unnest.args.get("alias") and len(unnest.expressions) == 1:
+        array = _listed(unnest.expressions[0])
+        if array is not None:
+            node.set("unnest", None)
+            node.set("expressions", array.expressions)
+
+
 # ── Clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _nested(node: Node, _semantics: DialectSemantics) -> Node:
+    """A subquery in more parentheses than it needs."""
+    inner = node.this
+    if type(inner).__name__ == "Subquery" and not any(value for part, value in inner.args.items() if part != "this"):
+        node.set("this", inner.this)
 
 
 def _fetch(node: Node, _semantics: DialectSemantics) -> Node:
@@ -272,6 +455,14 @@ RULES: Mapping[str, Rule] = {
     "Convert": _converted,
     "EqualNull": _equal,
     "Literal": _constant,
+    "National": _national,
+    "Round": _rounded,
+    "Div": _divided,
+    "Anonymous": named,
+    **dict.fromkeys(("AnonymousAggFunc", "CombinedAggFunc"), aggregate),
+    "EQ": _equals,
+    "In": _among,
+    "Subquery": _nested,
     "Fetch": _fetch,
     "Window": _window,
 }

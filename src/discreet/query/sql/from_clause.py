@@ -19,11 +19,13 @@ from discreet.query.sql.scopes import (
     SelectContext,
     Source,
     check_alias,
+    declared_as,
     meant,
     note_columns,
     place_of,
     placed,
     renamed,
+    schema_of,
 )
 from discreet.tables import Kind, Table, owner_of
 
@@ -103,6 +105,8 @@ class _From:
             match type(node).__name__:
                 case "Table":
                     return self._table(cast("exp.Table", node))
+                case "Subquery" if any(value and part not in {"this", "alias"} for part, value in node.args.items()):
+                    raise Unsupported("FROM takes a subquery as it is, and an alias", hint="leave out what follows it")
                 case "Subquery" if type(node.this).__name__ in {"Select", "Union"}:
                     derived = self._context.derive(cast("exp.Query", node.this), self._common)
                     return self._item(node, node.alias or "a subquery", derived)
@@ -112,19 +116,24 @@ class _From:
     def _table(self, node: exp.Table) -> Rows:
         """A table, or what WITH names."""
         known = [*self._common, *(table.name for table in self._context.tables)]
-        if node.args.get("db") or node.args.get("catalog"):
-            raise UnknownTable("tables here have one name, without a schema", hint=meant("", known))
+        if type(node.this).__name__ == "Dot":
+            raise UnknownTable("a table has at most three names, with points between", hint=meant("", known))
         if type(node.this).__name__ != "Identifier":
             raise Unsupported("FROM takes a table, not a function", hint=meant("", known))
-        if any(value and part not in {"this", "alias"} for part, value in node.args.items()):
+        if any(value and part not in {"this", "alias", "db", "catalog"} for part, value in node.args.items()):
             raise Unsupported("FROM takes the name of a table, and an alias")
-        name = node.name.casefold()
-        if name in self._common:
+        name, schema = node.name.casefold(), schema_of(node)
+        if name in self._common and not schema:
             return self._item(node, node.alias or node.name, self._used(self._common[name]))
-        for table in self._context.tables:
-            if table.name.casefold() == name:
-                return self._scan(node, table)
-        raise UnknownTable(f"no table here is called {node.name!r}", hint=meant(node.name, known))
+        table = declared_as(node, self._context.tables, self._context.schema)
+        if table is None:
+            raise UnknownTable(
+                f"no table here is called {'.'.join((*schema, node.name))!r}",
+                hint=meant(node.name, known)
+                if name not in {each.name.casefold() for each in self._context.tables}
+                else f"write {node.name}, or declare the table by that name",
+            )
+        return self._scan(node, table)
 
     def _scan(self, node: exp.Table, table: Table) -> Rows:
         """A table's own rows."""
@@ -137,7 +146,12 @@ class _From:
         self._context.count(scan)
         note_columns(self._context, scan)
         held = {each.name.casefold(): ir.Column(name, each.name, column_type(each)) for each in table.columns}
-        return Rows(scan, (Item(node.alias or table.name, held, place=place_of(self._context.text, node)),))
+        place, qualified = place_of(self._context.text, node), schema_of(node)
+        plain = not node.alias or node.alias.casefold() == node.name.casefold()
+        called = node.alias or (node.name if qualified else table.name)
+        return Rows(
+            scan, (Item(called, held, place=place, schema=(qualified or self._context.schema) if plain else None),)
+        )
 
     def _used(self, shared: CommonTable) -> Derived:
         """What WITH names; every use but the first under an alias of its own."""

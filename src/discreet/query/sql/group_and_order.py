@@ -182,5 +182,6 @@ def count_of(text: str, part: str, clause: Any) -> int | None:  # noqa: ANN401 â
     node, extra = clause.args.get("expression"), {key for key, value in clause.args.items() if value}
     digits = node.name if type(node).__name__ == "Literal" and not node.args.get("is_string") else ""
     if extra - {"expression"} or not digits.isdigit() or len(digits) > 18:  # noqa: PLR2004 â€” 64 bits
-        raise Unsupported(f"{part.upper()} takes a whole number", place=place_of(text, clause))
+        called = "TOP" if clause.meta.get("top") else part.upper()
+        raise Unsupported(f"{called} takes a whole number", place=place_of(text, clause))
     return int(digits)

@@ -218,7 +218,7 @@ def _optional(item: Item, facts: Facts) -> Item:
         name: ir.Column(column.table, column.name, replace(column.type, nullable=True, hidden=False))
         for name, column in item.columns.items()
     }
-    return Item(item.called, optional, item.merged, item.place)
+    return Item(item.called, optional, item.merged, item.place, item.schema)
 
 
 def _unconnected(left: Rows, right: Rows) -> Unsupported:

@@ -187,11 +187,14 @@ class _Clause:
         if self._at("-"):
             self._next("-")
             sign = -1
-        token = self._word()
-        if token.token_type.name != "NUMBER":
+        point, token = None, self._word()
+        if token.text == "." and self.end < len(self._tokens) and self._tokens[self.end].start == token.end + 1:
+            point, token = token, self._word()  # .01, which the parser takes for a point and a number
+        if token.token_type.name != "NUMBER" or (point is not None and not token.text[:1].isdigit()):
             raise self._wrong(name, expected, token, place)
+        written = token.text if point is None else f"0.{token.text}"
         try:
-            value = sign * Fraction(str(numeral(token.text).value))
+            value = sign * Fraction(str(numeral(written).value))
         except QueryError as error:
             error.place = place
             raise

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
 from discreet.query.sql.named_arguments import rewrite, without_marks
 from discreet.query.sql.options_clause import Options, take_options
+from discreet.query.sql.refusals import DROPPED, SAID
 from discreet.query.sql.scopes import place_at, place_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ _OPEN = {"L_PAREN", "L_BRACKET", "L_BRACE", "CASE"}
 _CLOSE = {"R_PAREN", "R_BRACKET", "R_BRACE", "END"}
 _PREFIX = {"NOT", "DASH", "PLUS", "TILDE", "BANG", "PARAMETER", "DAMP"}
 _WORDS = {"VAR", "IDENTIFIER", "NUMBER", "STRING"}
+
+_READ_AS = {"athena": "trino"}
+"""Dialects whose parser hands questions on to that of another, past the meter."""
+
+_MOST_PARTS = 100
+"""Of a function's node: what the parser makes of arguments stands near the top."""
+
+_AROUND = {"Window", "Filter", "WithinGroup", "IgnoreNulls", "RespectNulls"}
+"""What the parser puts around a function for the words behind it."""
 
 _BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
 
@@ -116,14 +126,14 @@ def _grammar(name: str) -> Dialect:
 
     try:
         if re.fullmatch(r"[a-z0-9]{1,30}", name):
-            return Dialect.get_or_raise(name)
+            return Dialect.get_or_raise(_READ_AS.get(name, name))
     except ValueError:
         pass
     raise InvalidArgument(f"unknown dialect {name[:40]!r}", hint="duckdb, postgres, bigquery, spark, snowflake, …")
 
 
 @lru_cache(maxsize=32)
-def _metered(grammar_class: type[Dialect]) -> type[Any]:
+def _metered(grammar_class: type[Dialect]) -> type[Any]:  # noqa: C901 — one class, of a base known at run time only
     """The dialect's parser, with a limit on its steps."""
     base: Any = grammar_class.parser_class
 
@@ -138,6 +148,31 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:
                 raise _TooManySteps
             super()._advance(times)
 
+        def _parse_function(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
+            """Note what the question calls a function that a dialect reads in its own way."""
+            word = self._curr.text if self._curr else ""
+            return _noted(super()._parse_function(*args, **options), word)
+
+        def _parse_function_call(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
+            """Note what the question calls a function: the parser's own names are others."""
+            word = self._curr.text if self._curr else ""
+            return _noted(super()._parse_function_call(*args, **options), word)
+
+        def validate_expression(self, expression: Any, args: Any = None) -> Any:  # noqa: ANN401 — its nodes
+            """Note arguments that the parser passes over, as it does for some functions of some dialects."""
+            found = super().validate_expression(expression, args)
+            if args and _passes_over(found, args):
+                found.meta[DROPPED] = True
+            return found
+
+        def _parse_types(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 — its nodes
+            """Note how the question writes a type."""
+            first = self._curr
+            found = super()._parse_types(*args, **options)
+            if type(found).__name__ == "DataType" and first is not None and self._prev is not None:
+                found.meta.setdefault(SAID, self._find_sql(first, self._prev))
+            return found
+
         def _parse_distinct_arg_function(self, func: Any, distinct_index: int = 0) -> Any:  # noqa: ANN401 — its classes
             """Refuse arguments too many, which the parser would pass over here and nowhere else."""
 
@@ -148,6 +183,27 @@ def _metered(grammar_class: type[Dialect]) -> type[Any]:
             return super()._parse_distinct_arg_function(wrapped, distinct_index)
 
     return Metered
+
+
+def _passes_over(node: Any, args: list[Any]) -> bool:  # noqa: ANN401 — its nodes
+    """Whether a function's node holds fewer arguments than there are, and one of them nowhere."""
+    values = [value for value in node.args.values() if value is not None and not isinstance(value, bool)]
+    if sum(len(value) if isinstance(value, list) else 1 for value in values) >= len(args):
+        return False
+    near = list(islice(node.walk(), _MOST_PARTS))
+    return any(
+        arg.parent is None and not arg.args.get("is_string") and arg not in near for arg in args if hasattr(arg, "walk")
+    )
+
+
+def _noted(found: Any, word: str) -> Any:  # noqa: ANN401 — a node, or none
+    """The node of a function, with the word that the question calls it."""
+    called = found
+    while type(called).__name__ in _AROUND:
+        called = called.this
+    if hasattr(called, "meta"):
+        called.meta.setdefault(SAID, word)
+    return found
 
 
 def _tokens(text: str, grammar: Dialect) -> list[Token]:
@@ -267,9 +323,15 @@ def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
 
 
 def spelled(node: exp.Expression) -> str:
-    """The node as DuckDB would write it; nothing if it has no spelling, in which case it will be refused anyway."""
+    """The node as DuckDB would write it, without schemas; nothing if it has no spelling, so that it will be refused."""
+    from sqlglot import exp
     from sqlglot.errors import ErrorLevel, SqlglotError
 
+    if any(column.args.get("db") for column in node.find_all(exp.Column)):
+        node = node.copy()
+        for column in node.find_all(exp.Column):
+            column.set("db", None)
+            column.set("catalog", None)
     try:
         text = node.sql(
             dialect="duckdb", normalize_functions="lower", comments=False, unsupported_level=ErrorLevel.IGNORE

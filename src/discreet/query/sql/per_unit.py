@@ -100,7 +100,7 @@ def summary_of(node: exp.Expression, bind: RowBinder) -> ir.Summarized:
         raise refusal(node)
     for part, value in node.args.items():
         if value and part not in {"this", "big_int"}:
-            raise unknown_part(part, value)
+            raise unknown_part(node, part, value)
     if summary is ir.Summary.COUNT:
         return _count(of, bind)
     if of is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -128,12 +129,75 @@ _NAMES = [
 """What SQL calls the functions that are offered, for suggestions."""
 
 
-_PARTS = {
+SAID = "said"
+"""Where a node of the parser's keeps how the question writes it: the parser's own names are nobody's words."""
+
+DROPPED = "dropped"
+"""Where a function's node says that the parser passed over an argument."""
+
+FLAGS = frozenset(
+    {
+        *("big_int", "casts_non_integer_decimals", "coalesce", "date_part_boundary", "deterministic"),
+        *(
+            "fractions_supported",
+            "ignore_nulls",
+            "input_type_preserved",
+            "is_null",
+            "is_numeric",
+            "is_nvl",
+            "is_string",
+        ),
+        *("negate", "negative_length_returns_empty", "null_on_text_overflow", "null_on_zero_variance"),
+        *("preserve_end_of_month", "requires_string", "safe", "typed", "zero_on_all_null", "zero_start"),
+        *("allow_overflow", "binary", "is_global", "probe_date_format", "return_type", "symmetric"),
+    }
+)
+"""Parts that the parser sets for what a dialect means; from the question, they are arguments too many."""
+
+PARTS = {
+    "accuracy": "an accuracy",
+    "action": "ON … ERROR",
+    "collation": "COLLATE",
+    "culture": "a language",
+    "count": "the number of values",
+    "counters": "a number of counters",
     "decimals": "a number of digits",
+    "default": "DEFAULT",
+    "default_date": "a default date",
+    "encoding": "an encoding",
+    "error_tolerance": "an error tolerance",
     "expression": "a second argument",
     "expressions": "a second argument",
     "field": "a list without parentheses",
+    "format": "a format",
+    "is_global": "GLOBAL",
+    "json_scope": "a JSON scope",
+    "limit_options": "WITH TIES and PERCENT",
+    "milli": "milliseconds",
+    "mode": "a mode",
+    "nano": "nanoseconds",
+    "nlsparam": "a language",
+    "probe_date_format": "guessing how a date is written",
+    "query": "a subquery",
+    "returns_list_for_maps": "a key",
+    "json_access": "a key",
+    "style": "a style",
+    "symmetric": "SYMMETRIC",
+    "target_type": "a type",
+    "this": "a value of this kind",
+    "to": "TO",
+    "truncate": "a third argument",
+    "unit": "a unit",
+    "unnest": "UNNEST",
+    "weight": "a weight",
+    "zone": "a time zone",
 }
+"""What a question would call the parts of syntax nodes that some function takes and discreet doesn't."""
+
+_LABEL = re.compile(r"(|the \w+ of )((?!CAST )[A-Z_]{2,}(?: WHEN)?)\b")
+
+_LONGEST = 40
+"""Names in messages are cut off there."""
 
 _OFFERED = "offered are arithmetic, comparison, CASE, COALESCE, CAST, ROUND, parts of dates, LIKE, UPPER and their like"
 
@@ -147,29 +211,75 @@ def refusal(node: exp.Expression) -> QueryError:
         return UngroupedColumn(
             "* would release the rows themselves", hint="name what to count or add up: COUNT(*), AVG(x)"
         )
-    if name in _NODES:
-        what, hint = _NODES[name]
+    called = said(node)
+    what, hint = _NODES.get(name, ("", ""))
+    if what and not (called and re.search("[A-Z]{3}", what) and called not in what):
         return Unsupported(f"{what} can't be used in a question", hint=hint)
     if isinstance(node, exp.AggFunc):
-        return Unsupported(f"{node.sql_name()} isn't among the aggregates that discreet computes", hint=_AGGREGATES)
-    if isinstance(node, exp.Func):
-        called = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+        return Unsupported(f"{called or 'this'} isn't among the aggregates that discreet computes", hint=_AGGREGATES)
+    if isinstance(node, exp.Func) and called:
         return UnknownFunction(
-            f"{called[:40].upper()} isn't among the functions that discreet takes",
-            hint=_FUNCTIONS.get(name) or _suggestion(called),
+            f"{called} isn't among the functions that discreet takes", hint=_FUNCTIONS.get(name) or _suggestion(called)
         )
-    return Unsupported(f"this kind of expression ({name}) can't be used in a question")
+    return Unsupported("this can't be used in a question", hint=_OFFERED)
 
 
-def unknown_part(part: str, value: object) -> QueryError:
-    """The error for a part of a syntax node that its rule doesn't understand."""
+def said(node: exp.Expression) -> str:
+    """What the question calls a function, or what the parser made this part of; nothing for an operator."""
+    from sqlglot import exp
+
+    above: exp.Expr | None = node
+    while above is not None:
+        if word := above.meta.get(SAID):
+            return str(word)[:_LONGEST].upper()
+        if isinstance(above, exp.Anonymous):
+            return above.name[:_LONGEST].upper()
+        if above is node and (not isinstance(node, exp.Func) or isinstance(node, exp.Binary)):
+            return ""
+        above = above.parent
+    return ""
+
+
+def worded(message: str, node: exp.Expression, text: str) -> str:
+    """A message that begins with the name of a function as the question calls it, if it calls it something else.
+
+    Args:
+        message: about the node.
+        node: of a function, perhaps.
+        text: the question.
+    """
+    found = _LABEL.match(message)
+    called = said(node)
+    if found is None or not called or found[2] in text.upper():
+        return message
+    return f"{found[1]}{called}{message[found.end() :]}"
+
+
+def unknown_part(node: exp.Expression, part: str, value: object) -> QueryError:
+    """The error for a part of a syntax node that its rule doesn't understand.
+
+    Args:
+        node: the syntax node.
+        part: what the parser calls it.
+        value: what it is.
+    """
     if type(value).__name__ in _NODES:
         return refusal(value)  # type: ignore[arg-type]  # only syntax nodes have those names
-    what = _PARTS.get(part) or part.rstrip("_").replace("_", " ").upper()
-    return Unsupported(f"{what} can't be used here", hint="leave it out")
+    called = said(node)
+    if part not in PARTS and isinstance(value, bool):
+        return Unsupported(f"what {called or 'this'} means in this dialect isn't known", hint="another spelling may be")
+    if part not in PARTS or (part in FLAGS and not isinstance(value, bool)):
+        return too_many(node)
+    what = PARTS[part]
+    return Unsupported(f"{what} can't be used {f'in {called}' if called else 'here'}", hint="leave it out")
+
+
+def too_many(node: exp.Expression) -> QueryError:
+    """The error for an argument that a function doesn't take."""
+    return Unsupported(f"{said(node) or 'this'} has an argument too many", hint="leave it out")
 
 
 def _suggestion(name: str) -> str:
     """The function that may have been meant."""
-    close = get_close_matches(name[:100].upper(), _NAMES, n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close else _OFFERED
+    close = get_close_matches(name.upper(), _NAMES, n=1, cutoff=0.7)
+    return f"did you mean {close[0]}?" if close and close[0] != name.upper() else _OFFERED

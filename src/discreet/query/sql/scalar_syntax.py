@@ -11,14 +11,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.errors import TypeMismatch, Unsupported
+from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
 from discreet.query.sql.cast_syntax import casted, to_whole, truncated_to_whole
+from discreet.query.sql.dialect_semantics import DialectSemantics, meaning_of, undivided
 from discreet.query.sql.interval_functions import is_margin
 from discreet.query.sql.named_arguments import PRIVATE, bounded
-from discreet.query.sql.refusals import refusal
-from discreet.query.sql.time_syntax import LATER, Bind, date_diff, later, minus, part, plus, truncated
+from discreet.query.sql.refusals import refusal, said, unknown_part
+from discreet.query.sql.time_syntax import (
+    LATER,
+    Bind,
+    date_diff,
+    formatted,
+    is_interval,
+    later,
+    minus,
+    part,
+    plus,
+    truncated,
+)
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -26,6 +38,9 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = exp.Expression
 
+
+_MEETING = {"eq", "ne", "lt", "le", "gt", "ge", "distinct", "coalesce"}
+"""Functions whose arguments are of one kind."""
 
 Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
 
@@ -59,10 +74,55 @@ def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[s
     def build(node: Node, bind: Bind) -> ir.Expr:
         args = [bind(part) for part in _parts(node, parts)]
         if len(args) < (len(parts) if least is None else least):
-            raise TypeMismatch(f"{name.upper()} lacks an argument here")
-        return call(name, *args)
+            raise TypeMismatch(f"{said(node) or 'this'} lacks an argument")
+        return call(name, *(met(node, args) if name in _MEETING else args))
 
     return ScalarSyntax(build, frozenset((*parts, *ignored)))
+
+
+def met(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
+    """Values that are compared: where the dialect compares truths with 1 and 0, or with texts, these are truths too.
+
+    Raises:
+        TypeMismatch: it compares truths with truths alone.
+    """
+    kinds = {arg.type.kind for arg in args if not is_null(arg)}
+    if Kind.BOOLEAN not in kinds or kinds == {Kind.BOOLEAN}:
+        return args
+    meaning = meaning_of(node)
+    said_so = [_truth(arg, meaning) for arg in args]
+    ordered = type(node).__name__ in {"LT", "LTE", "GT", "GTE", "Between"}
+    if not ordered and all(arg.type.kind is Kind.BOOLEAN or is_null(arg) for arg in said_so):
+        return said_so
+    if meaning.bits and kinds <= {Kind.BOOLEAN, Kind.INTEGER, Kind.REAL}:
+        return numbered(args)
+    truth = next(arg for arg in args if arg.type.kind is Kind.BOOLEAN)
+    name = truth.name if isinstance(truth, ir.Column) else "x"
+    others = " and ".join(sorted(f"{kind}" for kind in kinds - {Kind.BOOLEAN}))
+    raise TypeMismatch(
+        f"in this dialect a boolean isn't compared with {others} values",
+        hint=f"{name} = TRUE or {name} = FALSE; CAST({name} AS INTEGER) is 1 or 0",
+    )
+
+
+def _truth(arg: ir.Expr, meaning: DialectSemantics) -> ir.Expr:
+    """1, 0 and texts such as 'true', if the dialect takes them for truths beside one."""
+    value = arg.value if isinstance(arg, ir.Literal) else None
+    if meaning.bits and type(value) is int and value in {0, 1}:
+        return literal(bool(value))
+    found = _TRUTHS.get(value.casefold()) if meaning.truth_texts and isinstance(value, str) else None
+    return arg if found is None else literal(found)
+
+
+_TRUTHS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0"), False),
+}
+
+
+def numbered(args: list[ir.Expr]) -> list[ir.Expr]:
+    """Values with truths as 1 and 0."""
+    return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
 
 
 def _parts(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
@@ -85,12 +145,31 @@ def _chain(name: str, class_name: str) -> ScalarSyntax:
 
     def build(node: Node, bind: Bind) -> ir.Expr:
         right: list[Node] = []
+        blank = name == "concat" and meaning_of(node).empty_is_null
         while type(node).__name__ == class_name:
             right.append(node.args["expression"])
             node = node.args["this"]
-        return call(name, bind(node), *(bind(part) for part in reversed(right)))
+        args = [bind(node), *(bind(part) for part in reversed(right))]
+        return concatenated(args) if blank else call(name, *args)
 
     return ScalarSyntax(build, frozenset(("this", "expression", "safe")))
+
+
+def concatenated(args: list[ir.Expr]) -> ir.Expr:
+    """Texts one after another where NULL is a text without characters: it adds nothing."""
+    found = call("concat", *(call("coalesce", arg, literal("")) if arg.type.nullable else arg for arg in args))
+    if any(isinstance(arg, ir.Literal) and arg.value for arg in args):
+        return found
+    return call("if", call("eq", found, literal("")), literal(None), found)
+
+
+def _plus(node: Node, bind: Bind) -> ir.Expr:
+    """A sum of numbers, of a date and what it is moved by; of texts in T-SQL."""
+    if meaning_of(node).plus_joins and not is_interval(node.this) and not is_interval(node.expression):
+        args = [bind(node.this), bind(node.expression)]
+        if all(arg.type.kind is Kind.TEXT for arg in args):
+            return call("concat", *args)
+    return plus(node, bind)
 
 
 def _literal(node: Node, _bind: Bind) -> ir.Expr:
@@ -102,7 +181,28 @@ def _divide(node: Node, bind: Bind) -> ir.Expr:
     """A real quotient; where the dialect says so, a whole one of whole numbers."""
     left, right = bind(node.this), bind(node.expression)
     whole = left.type.kind is Kind.INTEGER is right.type.kind
-    return call("quotient" if node.args.get("typed") and whole else "divide", left, right)
+    typed = node.args.get("typed") and whole and not any(_is_real(part, bind) for part in (node.this, node.expression))
+    return call("quotient" if typed else "divide", left, right)
+
+
+def _is_real(node: Node, bind: Bind) -> bool:
+    """Whether a whole number is, to a dialect that divides by kinds, a real one: what FLOOR gives of a real.
+
+    Raises:
+        Unsupported: it can't be known here.
+    """
+    for inner in undivided(node):
+        if type(inner).__name__ in {"Floor", "Ceil", "Round", "Trunc"}:
+            try:
+                kind = bind(inner.this).type.kind
+            except QueryError:
+                raise Unsupported(
+                    "whether this is divided as whole numbers are isn't known",
+                    hint="CAST one side AS FLOAT, or AS INTEGER",
+                ) from None
+            if kind is not Kind.INTEGER:
+                return True
+    return False
 
 
 def _power(node: Node, bind: Bind) -> ir.Expr:
@@ -129,13 +229,13 @@ def _sign(node: Node, bind: Bind) -> ir.Expr:
 
 def _between(node: Node, bind: Bind) -> ir.Expr:
     """Two comparisons."""
-    value = bind(node.this)
-    return call("and", call("ge", value, bind(node.args["low"])), call("le", value, bind(node.args["high"])))
+    value, low, high = met(node, [bind(node.this), bind(node.args["low"]), bind(node.args["high"])])
+    return call("and", call("ge", value, low), call("le", value, high))
 
 
 def _in(node: Node, bind: Bind) -> ir.Expr:
     """A list of constants; anything else in it is compared one by one."""
-    value, listed = bind(node.this), [bind(item) for item in node.expressions]
+    value, *listed = met(node, [bind(node.this), *(bind(item) for item in node.expressions)])
     if not listed:
         raise Unsupported("IN takes a list of values")
     if all(isinstance(item, ir.Literal) for item in listed):
@@ -144,15 +244,16 @@ def _in(node: Node, bind: Bind) -> ir.Expr:
 
 
 def _is(node: Node, bind: Bind) -> ir.Expr:
-    """IS NULL, IS TRUE, IS FALSE: never unknown."""
+    """IS NULL, IS TRUE, IS FALSE and their negations: never unknown."""
     value, what = bind(node.this), node.expression
     match type(what).__name__:
         case "Null":
-            return call("is_null", value)
+            found = call("is_null", value)
         case "Boolean":
-            return call("coalesce", value if what.this else call("not", value), literal(False))  # noqa: FBT003 — SQL's FALSE
+            found = call("coalesce", value if what.this else call("not", value), literal(False))  # noqa: FBT003 — SQL's FALSE
         case _:
             raise Unsupported("IS takes NULL, TRUE, FALSE or DISTINCT FROM", hint="compare with =")
+    return call("not", found) if node.args.get("negate") else found
 
 
 def _like(name: str) -> ScalarSyntax:
@@ -172,7 +273,7 @@ def _case(node: Node, bind: Bind) -> ir.Expr:
     args: list[ir.Expr] = []
     for branch in node.args["ifs"]:
         condition = bind(branch.this)
-        args += [condition if value is None else call("eq", value, condition), bind(branch.args["true"])]
+        args += [condition if value is None else call("eq", *met(node, [value, condition])), bind(branch.args["true"])]
     default = node.args.get("default")
     return _settled([*args, literal(None) if default is None else bind(default)])
 
@@ -210,7 +311,7 @@ def _if(node: Node, bind: Bind) -> ir.Expr:
 def _nullif(node: Node, bind: Bind) -> ir.Expr:
     """NULL where the two are equal."""
     value = bind(node.this)
-    return call("if", call("eq", value, bind(node.expression)), literal(None), value)
+    return call("if", call("eq", *met(node, [value, bind(node.expression)])), literal(None), value)
 
 
 def _extreme(name: str) -> ScalarSyntax:
@@ -219,8 +320,13 @@ def _extreme(name: str) -> ScalarSyntax:
     def build(node: Node, bind: Bind) -> ir.Expr:
         args = [bind(part) for part in _parts(node, ("this", "expressions"))]
         found = args[0] if len(args) == 1 else call(name, *args)
-        if node.args.get("ignore_nulls") or not any(arg.type.nullable for arg in args):
+        skips = meaning_of(node).extremes_skip
+        if skips or not any(arg.type.nullable for arg in args):
             return found
+        if skips is None:
+            raise Unsupported(
+                f"whether {name.upper()} passes over NULLs isn't known of this dialect", hint="COALESCE(x, 0) has none"
+            )
         return call("if", call("or", *(call("is_null", arg) for arg in args)), literal(None), found)
 
     return _special(build, "this", "expressions", "ignore_nulls")
@@ -236,6 +342,16 @@ def _round(node: Node, bind: Bind) -> ir.Expr:
     return cast(rounded, Kind.INTEGER) if value.type.kind is Kind.INTEGER and is_exact(value) else rounded
 
 
+def _trunc(node: Node, bind: Bind) -> ir.Expr:
+    """TRUNC towards zero; in some dialects, of a timestamp to its day."""
+    value, decimals = bind(node.this), node.args.get("decimals")
+    if decimals is not None and bind(decimals) != literal(0):
+        raise unknown_part(node, "decimals", decimals)
+    if value.type.kind.is_time and meaning_of(node).truncates_dates:
+        return call("trunc_day", value)
+    return truncated_to_whole(value)
+
+
 def _trim(node: Node, bind: Bind) -> ir.Expr:
     """TRIM at both ends or at one."""
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")), "trim")
@@ -245,6 +361,8 @@ def _trim(node: Node, bind: Bind) -> ir.Expr:
 def _concat(node: Node, bind: Bind) -> ir.Expr:
     """CONCAT, which skips NULLs in most dialects."""
     parts = [bind(part) for part in node.expressions]
+    if meaning_of(node).empty_is_null:
+        return concatenated(parts)
     if node.args.get("coalesce"):
         parts = [call("coalesce", part, literal("")) if part.type.nullable else part for part in parts]
     return call("concat", *parts)
@@ -271,8 +389,14 @@ def _anonymous(node: Node, bind: Bind) -> ir.Expr:
             raise refusal(node)
 
 
+def _multiply(node: Node, bind: Bind) -> ir.Expr:
+    """A product; of truths too, where they are numbers."""
+    args = [bind(node.this), bind(node.expression)]
+    return call("multiply", *(numbered(args) if meaning_of(node).numeric_truths else args))
+
+
 _BINARY = {
-    "Mul": "multiply", "IntDiv": "quotient", "Mod": "remainder",
+    "IntDiv": "quotient", "Mod": "remainder",
     "EQ": "eq", "NEQ": "ne", "LT": "lt", "LTE": "le", "GT": "gt", "GTE": "ge", "NullSafeNEQ": "distinct",
 }  # fmt: skip
 _UNARY = {
@@ -296,30 +420,32 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     "Null": _special(lambda _node, _bind: null(Kind.INTEGER)),
     "Div": _special(_divide, "this", "expression", "typed", "safe"),
     "SafeDivide": _function("divide", "this", "expression"),
-    "Add": _special(plus, "this", "expression"),
+    "Add": _special(_plus, "this", "expression"),
     "Sub": _special(minus, "this", "expression"),
     **{name: _special(later, "this", "expression", "unit") for name in LATER},
+    "Mul": _special(_multiply, "this", "expression"),
     "Pow": _special(_power, "this", "expression"),
     "Sign": _special(_sign, "this"),
     "NullSafeEQ": _special(
-        lambda node, bind: call("not", call("distinct", bind(node.this), bind(node.expression))), "this", "expression"
+        lambda node, bind: call("not", call("distinct", *met(node, [bind(node.this), bind(node.expression)]))),
+        *("this", "expression"),
     ),
     "Between": _special(_between, "this", "low", "high"),
     "In": _special(_in, "this", "expressions"),
-    "Is": _special(_is, "this", "expression"),
+    "Is": _special(_is, "this", "expression", "negate"),
     "Like": _like("like"),
     "ILike": _like("ilike"),
     "Case": _special(_case, "this", "ifs", "default"),
     "If": _special(_if, "this", "true", "false"),
-    "Coalesce": _function("coalesce", "this", "expressions", least=1, ignored=("is_nvl", "is_null")),
+    "Coalesce": _function("coalesce", "this", "expressions", least=1),
     "Nullif": _special(_nullif, "this", "expression"),
     "Least": _extreme("least"),
     "Greatest": _extreme("greatest"),
     "Round": _special(_round, "this", "decimals"),
     "Floor": _special(lambda node, bind: to_whole("floor", bind(node.this)), "this"),
     "Ceil": _special(lambda node, bind: to_whole("ceil", bind(node.this)), "this"),
-    "Trunc": _special(lambda node, bind: truncated_to_whole(bind(node.this)), "this"),
-    "Cast": _special(casted, "this", "to", "rounding", "digits"),
+    "Trunc": _special(_trunc, "this", "decimals"),
+    "Cast": _special(casted, "this", "to", "safe", "rounding", "digits"),
     "TryCast": _special(casted, "this", "to", "safe", "rounding", "digits"),
     "Date": _special(lambda node, bind: cast(bind(node.this), Kind.DATE), "this"),
     "Trim": _special(_trim, "this", "position"),
@@ -329,6 +455,7 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     ),
     "Concat": _special(_concat, "expressions", "safe", "coalesce"),
     "Extract": _special(lambda node, bind: part(node.this, node.expression, bind), "this", "expression"),
+    "TimeToStr": _special(formatted, "this", "format"),
     "TimestampTrunc": _special(truncated, "this", "unit"),
     "DateTrunc": _special(truncated, "this", "unit"),
     "DateDiff": _special(date_diff, "this", "expression", "unit", "date_part_boundary", "whole_units"),

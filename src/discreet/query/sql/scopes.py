@@ -128,6 +128,53 @@ class Facts:
                 self.unique.add(target)
 
 
+Schema: TypeAlias = tuple[str, ...]
+"""The names before a table's own, as in `project.dataset.table`, in lower case."""
+
+_CATALOGUES = {"information_schema", "pg_catalog", "sys"}
+"""Schemas of databases' own tables, which no declared table is in."""
+
+
+def schema_of(node: exp.Expression) -> Schema:
+    """The names before the table's in a table's or column's node; SQL Server leaves one out between two points."""
+    names = [getattr(node.args.get(part), "name", "") for part in ("catalog", "db")]
+    return tuple(name.casefold() for name in names if name)
+
+
+def agree(schema: Schema, other: Schema) -> bool:
+    """Whether two ways to name a schema can mean the same: as far as both say it, from the right.
+
+    Examples:
+        >>> agree(("project", "sales"), ("sales",)), agree((), ("sales",)), agree(("hr",), ("sales",))
+        (True, True, False)
+    """
+    return all(a == b for a, b in zip(reversed(schema), reversed(other), strict=False))
+
+
+def declared_as(node: exp.Table, tables: Sequence[Table], schema: Schema) -> Table | None:
+    """The declared table that a name in FROM means, with its schema or without; None if it is no declared one's.
+
+    A table may have been declared by a name with a point in it, `sales.orders`. Such a name says of which schema the
+    table is, so that `hr.orders` is not another word for it, nor for a table `orders` beside it.
+
+    Args:
+        node: the name.
+        tables: the declared ones.
+        schema: the one they are in; empty, if any will do.
+    """
+    written, name = schema_of(node), node.name.casefold()
+    named = {table.name.casefold(): table for table in tables}
+    for start in range(len(written)):
+        found = named.get(".".join((*written[start:], name)))
+        if found is not None:
+            return found
+    if not written or name not in named:
+        return named.get(name)
+    if not schema and (written[-1] in _CATALOGUES or any(other.endswith(f".{name}") for other in named)):
+        return None
+    return named[name] if agree(written, schema) else None
+
+
 @dataclass(slots=True)
 class Item:
     """What stands in FROM under one name.
@@ -137,12 +184,14 @@ class Item:
         columns: by name in lower case, in order.
         merged: names that USING gives to the columns of an earlier item.
         place: where it stands in the question.
+        schema: which columns may name before it; None for what is no declared table, or has an alias.
     """
 
     called: str
     columns: dict[str, ir.Column]
     merged: set[str] = field(default_factory=set)
     place: Place | None = None
+    schema: Schema | None = None
 
 
 class Scope:
@@ -170,9 +219,7 @@ class Scope:
             UnknownTable: the name before the dot is nothing here.
         """
         place = place_of(self.text, node)
-        if node.args.get("db") or node.args.get("catalog"):
-            raise Unsupported("a column is named alone, or after its table", place=place)
-        items = self._called(node.table) if node.table else self.items
+        items = self.called(node) if node.table else self.items
         name = node.name.casefold()
         found = [item for item in items if name in item.columns and (node.table or name not in item.merged)]
         if len(found) == 1:
@@ -200,16 +247,23 @@ class Scope:
         name = (column.table, column.name)
         return any((each.table, each.name) == name for item in self.items for each in item.columns.values())
 
-    def _called(self, name: str) -> list[Item]:
-        """The items of that name."""
-        return [item for item in self.items if item.called.casefold() == name.casefold()]
+    def called(self, node: exp.Column) -> list[Item]:
+        """The items that the name before a column means; with its schema, a table's own name alone does."""
+        schema = schema_of(node)
+        return [
+            item
+            for item in self.items
+            if item.called.casefold() == node.table.casefold()
+            and (not schema or (item.schema is not None and agree(schema, item.schema)))
+        ]
 
     def _unknown(self, node: exp.Column, items: list[Item]) -> UnknownColumn | UnknownTable:
         """The error for a name that means nothing here."""
         place = place_of(self.text, node)
         if node.table and not items:
             called = [item.called for item in self.items]
-            return UnknownTable(f"no table here is called {node.table!r}", hint=meant(node.table, called), place=place)
+            name = ".".join((*schema_of(node), node.table))
+            return UnknownTable(f"no table here is called {name!r}", hint=meant(node.table, called), place=place)
         names = [column.name for item in items for column in item.columns.values()]
         where = f"{items[0].called!r} has no" if len(items) == 1 else "no table here has a"
         return UnknownColumn(f"{where} column {node.name!r}", hint=meant(node.name, names), place=place)
@@ -270,6 +324,7 @@ class SelectContext:
         text: the question.
         tables: those it may read.
         derive: reads a subquery.
+        schema: that the tables are in; empty, if any will do.
         facts: about the columns of all relations.
         aliases: given to relations, in the order in which they are met.
         scans: how many there are so far.
@@ -278,6 +333,7 @@ class SelectContext:
     text: str
     tables: Sequence[Table]
     derive: Derive
+    schema: Schema = ()
     facts: Facts = field(default_factory=Facts)
     aliases: Names = field(default_factory=Names)
     scans: int = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -24,7 +25,7 @@ from discreet.query.sql.options_clause import check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse, spelled
 from discreet.query.sql.post_processing import layers, over
 from discreet.query.sql.projections import inlined, pruned
-from discreet.query.sql.scopes import Common, Derived, Names, SelectContext, check_alias, place_of, placed
+from discreet.query.sql.scopes import Common, Derived, Names, Schema, SelectContext, check_alias, place_of, placed
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table
 
@@ -52,13 +53,14 @@ _REFUSED = {
 }
 
 
-def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Question:
+def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema: str | None = None) -> ir.Question:
     """What a question means: bound to columns, typed and checked.
 
     Args:
         sql: one SELECT, grouped or not.
         tables: those it may read, private and public.
         dialect: of the question, as sqlglot names it.
+        schema: that the tables are in, as in `public.census`; any, if none is named.
 
     Raises:
         QueryError: the question is refused; with the place and, where there is one, the fix.
@@ -77,7 +79,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb") -> ir.Q
     statement = parse(sql, dialect)
     select, above = layers(statement.select)
     try:
-        reading = _Reading(sql, dialect, select, tables)
+        reading = _Reading(sql, dialect, select, tables, tuple((schema or "").casefold().split(".")) if schema else ())
         found = reading.question()
         check_unit_column(statement.options, reading.scope, reading.unit)
         for each in above:
@@ -105,14 +107,14 @@ class _Item:
 class _Reading:
     """One question being read."""
 
-    def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table]) -> None:
+    def __init__(self, text: str, dialect: str, select: exp.Select, tables: Sequence[Table], schema: Schema) -> None:
         """Check the clauses, and find the rows."""
         self._text = text
         self._dialect = dialect
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
         for part in self._parts.keys() - _CLAUSES:
             self._refuse(part)
-        context = SelectContext(text, tables, self._derived)
+        context = SelectContext(text, tables, self._derived, schema)
         self._subqueries = Subqueries(context)
         self._source = source_of(context, select, common_of(select, {}))
         self.scope = self._source.scope
@@ -223,6 +225,7 @@ class _Reading:
             if item is None:
                 raise
             key = bind(item.node)
+        key = _stepped(key)
         if key.type.kind in {Kind.REAL, Kind.TIMESTAMP}:
             hint = (
                 "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
@@ -283,6 +286,38 @@ class _Reading:
         known: Weights = {}
         if sum(weight(expr, known) for expr in exprs if expr is not None) > MOST_TOTAL:
             raise Unsupported("this question is too large", hint="ask several smaller ones")
+
+
+def _stepped(key: ir.Expr) -> ir.Expr:
+    """The whole number that a real one is made of, one to one: FLOOR(x / 10.0) * 10.0 makes the groups of FLOOR.
+
+    What the answer shows of it is computed of the group. Steps are wide enough that no two numbers become one.
+    """
+    found, scale = key, Fraction(1)
+    while isinstance(found, ir.Call) and found.type.kind is Kind.REAL:
+        name, rest = found.function.name, [arg for arg in found.args if not isinstance(arg, ir.Literal)]
+        numbers = [_number(arg) for arg in found.args if isinstance(arg, ir.Literal)]
+        if len(rest) != 1 or name not in _STEPS or (name == "divide" and rest[0] is not found.args[0]):
+            return key
+        if name in {"multiply", "divide"}:
+            scale *= numbers[0]
+        elif any(number > _FAR for number in numbers):
+            return key
+        found = rest[0]
+    ends = (found.type.lo, found.type.hi)
+    is_near = 1 / _FAR <= scale <= _FAR and all(end is not None and abs(end) <= _FAR**2 for end in ends)
+    is_step = isinstance(found, ir.Call) and found.function.name in {"floor", "ceil", "round", "quotient"}
+    return found if is_step and found.type.kind is Kind.INTEGER and is_near else key
+
+
+def _number(constant: ir.Literal) -> Fraction:
+    """How large a constant is; nothing, if it is no number."""
+    return abs(constant.value) if isinstance(constant.value, Fraction) else Fraction(0)
+
+
+_STEPS = {"real", "negate", "add", "subtract", "multiply", "divide"}
+
+_FAR = Fraction(2**16)
 
 
 def _released_type(key: ir.Expr, *, rolled: bool) -> ir.Type:

@@ -237,13 +237,12 @@ def _starred(node: exp.Expression, scope: Scope) -> list[tuple[str, ir.Column]] 
         return None
     if any(star.args.values()):
         raise Unsupported("nothing can stand beside * here", hint="name the columns")
-    table = cast("exp.Column", node).table.casefold() if is_column else ""
+    starred = scope.called(cast("exp.Column", node)) if is_column else scope.items
     return [
         (column.name if column.name.casefold() == name else name, column)
-        for item in scope.items
-        if not table or item.called.casefold() == table
+        for item in starred
         for name, column in item.columns.items()
-        if table or name not in item.merged
+        if is_column or name not in item.merged
     ]
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
-from discreet.query.ir import call, literal, moment
+from discreet.query.ir import call, cast, literal, moment
+from discreet.query.sql.dialect_semantics import meaning_of
+from discreet.query.sql.refusals import said
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -81,7 +83,8 @@ def truncated(node: Node, bind: Bind) -> ir.Expr:
     unit = node.args["unit"].name.casefold() if node.args.get("unit") else ""
     if unit not in {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}:
         raise UnknownFunction(
-            f"DATE_TRUNC doesn't know the period {unit!r}", hint="year, quarter, month, week, day, hour"
+            f"{said(node) or 'DATE_TRUNC'} doesn't know the period {unit!r}",
+            hint="year, quarter, month, week, day, hour",
         )
     return call(f"trunc_{unit}", bind(node.this))
 
@@ -89,22 +92,58 @@ def truncated(node: Node, bind: Bind) -> ir.Expr:
 def date_diff(node: Node, bind: Bind) -> ir.Expr:
     """How many boundaries of the unit lie between two dates."""
     end, start = dated(bind(node.this)), dated(bind(node.expression))
-    unit = node.args["unit"].name.casefold() if node.args.get("unit") else "day"
+    named, called = node.args.get("unit"), said(node) or "DATE_DIFF"
+    unit = "day" if named is None else "week" if type(named).__name__ == "WeekStart" else named.name.casefold()
     if node.args.get("whole_units") and (unit != "day" or {start.type.kind, end.type.kind} != {Kind.DATE}):
         raise Unsupported(
-            f"DATE_DIFF in {unit}s counts whole ones in this dialect, and boundaries here",
-            hint="DATE_DIFF in days, between dates",
+            f"{called} in {unit}s counts whole ones in this dialect, and boundaries here",
+            hint=f"{called} in days, between dates",
         )
     if unit == "day":
         return call("days_between", start, end)
     per_year = {"year": 1, "quarter": 4, "month": 12}.get(unit)
     if per_year is None:
-        raise Unsupported(f"DATE_DIFF in {unit}s isn't offered", hint="day, month, quarter or year")
+        raise Unsupported(f"{called} in {unit}s isn't offered", hint="day, month, quarter or year")
     years = call("subtract", call("year", end), call("year", start))
     if per_year == 1:
         return years
     rest = call("subtract", call(unit, end), call(unit, start))
     return call("add", call("multiply", years, literal(per_year)), rest)
+
+
+_PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2)}
+"""Where the parts of a date stand in its text, 2024-12-31: the first character, and how many there are."""
+
+_PREFIXES = {"%Y": 4, "%Y-%m": 7, "%Y-%m-%d": 10}
+"""Forms that the text of a date begins with, and their lengths."""
+
+_MOST_PIECES = 12
+
+_FORM = re.compile("%([Ymd])|([-/.:_, 0-9]+)")
+"""A part of a date, or what stands between two. A letter that the parser has left may be one that it doesn't know."""
+
+
+def formatted(node: Node, bind: Bind) -> ir.Expr:
+    """TO_CHAR, DATE_FORMAT, STRFTIME and their like, in forms of years, months and days."""
+    value, form = bind(node.this), node.args["format"]
+    pattern = form.name.replace("strict", "") if type(form).__name__ == "Literal" else ""
+    pieces = list(_FORM.finditer(pattern))
+    is_known = "".join(piece[0] for piece in pieces) == pattern
+    called = said(node)
+    if not value.type.kind.is_time or not pieces or not is_known or len(pieces) > _MOST_PIECES:
+        raise Unsupported(
+            f"{called} takes a date here, and a form of years, months and days", hint="DATE_TRUNC('month', x)"
+        )
+    text = cast(cast(value, Kind.DATE), Kind.TEXT)
+    if pattern in _PREFIXES:
+        return call("substring", text, literal(1), literal(_PREFIXES[pattern]))
+    return call(
+        "concat",
+        *(
+            literal(piece[2]) if piece[1] is None else call("substring", text, *map(literal, _PLACES[piece[1]]))
+            for piece in pieces
+        ),
+    )
 
 
 def is_interval(node: exp.Expression) -> bool:
@@ -119,7 +158,11 @@ def plus(node: exp.Expression, bind: Bind) -> ir.Expr:
         left, right = right, left
     if is_interval(right):
         return _shifted(dated(bind(left)), _amounts(right), 1)
-    return call("add", bind(left), bind(right))
+    first, second = bind(left), bind(right)
+    if second.type.kind is Kind.DATE:
+        first, second = second, first
+    days = _days(node, first, second)
+    return call("add", *_summands(node, first, second)) if days is None else _shifted(first, {"days": days}, 1)
 
 
 def minus(node: exp.Expression, bind: Bind) -> ir.Expr:
@@ -129,7 +172,22 @@ def minus(node: exp.Expression, bind: Bind) -> ir.Expr:
     left, right = bind(node.this), bind(node.expression)
     if left.type.kind is Kind.DATE is right.type.kind:
         return call("days_between", right, left)
-    return call("subtract", left, right)
+    days = _days(node, left, right)
+    return call("subtract", *_summands(node, left, right)) if days is None else _shifted(left, {"days": days}, -1)
+
+
+def _days(node: Node, left: ir.Expr, right: ir.Expr) -> int | None:
+    """How many days a date is moved by a number beside it, where the dialect does that; None if it isn't such a sum."""
+    if left.type.kind is not Kind.DATE or not isinstance(right, ir.Literal) or not meaning_of(node).plus_days:
+        return None
+    return right.value if type(right.value) is int else None
+
+
+def _summands(node: Node, *args: ir.Expr) -> list[ir.Expr]:
+    """Numbers, with truths as 1 and 0 where the dialect has it so."""
+    if not meaning_of(node).numeric_truths:
+        return list(args)
+    return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
 
 
 def later(node: exp.Expression, bind: Bind) -> ir.Expr:

@@ -210,6 +210,8 @@ class _Writer:
         yield from self.entry((), "ledger", dataset.ledger)
         if dataset.snapshots is not None:
             yield from self.entry((), "snapshots", dataset.snapshots)
+        if dataset.schema is not None:
+            yield from self.entry((), "schema", dataset.schema)
         yield from self.entry((), "adjacency", dataset.adjacency.value)
         yield from self.budget(("budget",), dataset.budget)
         for analyst, share in dataset.analysts.items():

@@ -11,6 +11,7 @@ DATASET = {
     "budget": "[budget] epsilon = 3, delta = 1e-6",
     "analysts": "[analysts.alice] epsilon = 1; or leave [analysts] out to let anyone ask",
     "snapshots": 'snapshots = "snapshots", the folder of the admitted tables',
+    "schema": 'schema = "public", if questions may name no other before a table',
     "tables": '[tables.census] source = "census.csv", …',
 }
 BUDGET = {"epsilon": "epsilon = 3", "delta": "delta = 1e-6", "rho": "rho = 0.2, with a delta"}

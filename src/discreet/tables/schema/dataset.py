@@ -27,10 +27,11 @@ class Dataset:
         adjacency: which tables are neighbours.
         ledger: a path (SQLite) or a database URL.
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out.
+        schema: what questions may write before the tables' names, as in `public.census`; any schema, if left out.
 
     Raises:
-        InvalidArgument: no name or ledger, no tables, none that is private, two of one name, a link that `owner_of`
-            refuses or that leads to the owner in another refresh group, or a share beyond the budget.
+        InvalidArgument: no name or ledger, an empty schema, no tables, none that is private, two of one name, a link
+            that `owner_of` refuses or that leads to the owner in another refresh group, or a share beyond the budget.
     """
 
     name: str
@@ -40,11 +41,14 @@ class Dataset:
     analysts: dict[str, Budget] = field(default_factory=dict)
     adjacency: Adjacency = ADD_REMOVE
     snapshots: str | None = None
+    schema: str | None = None
 
     def __post_init__(self) -> None:
         """Check names, and that what is shared out is there."""
         if not self.name or not self.ledger:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
+        if self.schema is not None and not all(self.schema.split(".")):
+            raise InvalidArgument(f"a schema can't be called {self.schema!r}", hint='schema = "public"')
         if not self.tables:
             raise InvalidArgument(f"dataset {self.name!r} has no tables")
         if all(table.public for table in self.tables):

@@ -52,9 +52,16 @@ def decode(document: Mapping[str, object]) -> Dataset:
         graph = SchemaGraph(tables)
     _check_owners(graph, tables, nodes)
     snapshots = top["snapshots"].text() if "snapshots" in top else None
+    schema = top["schema"].text() if "schema" in top else None
     with top["tables"].blamed():
         dataset = Dataset(
-            name=name, tables=tables, budget=budget, ledger=ledger, adjacency=adjacency, snapshots=snapshots
+            name=name,
+            tables=tables,
+            budget=budget,
+            ledger=ledger,
+            adjacency=adjacency,
+            snapshots=snapshots,
+            schema=schema,
         )
     for analyst, node in analysts.items():
         share = _budget(node)
