@@ -19,7 +19,7 @@ from discreet.gateway.answer_builder import answer_of, answers_of, explanation_o
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute
-from discreet.gateway.outcome import StoredRequest, bundles_of
+from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
@@ -104,6 +104,9 @@ class Protected:
     def plan(self, question: str | Frame | list[str | Frame], **terms: Unpack[Terms]) -> Plan | Workload:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
+        What public tables hold is known to the plan: groups of their columns are public. So they are looked at in the
+        version in force; the first one is admitted, where there is none yet.
+
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
         is for all of them. With `epsilon` and `delta`, all of it is (ε, δ)-DP, by that way of adding up which needs
         less noise; if that is zCDP, the account is charged with a sum of ε that is above the offer.
@@ -119,6 +122,8 @@ class Protected:
         Raises:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range, or an unknown term.
+            SnapshotError: the question can read a public table, and the tables aren't there as they were admitted.
+            SourceError: the same, and nothing was admitted yet, and a source can't be read.
         """
         from discreet.query.sql import options, written
 
@@ -126,7 +131,7 @@ class Protected:
         if isinstance(question, list):
             return self._workload([written(each, request.dialect) for each in question], request.checked())
         text, dialect = written(question, request.dialect)
-        dataset = self._bounded(request.bounds)
+        dataset = self._facts(request.bounds, text)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         return make_plan(asked, request.with_options(options(text, dialect), asked).checked(), dataset)
 
@@ -223,7 +228,8 @@ class Protected:
 
     def _earlier(self, question: Plan | Workload, version: int) -> Answer | list[Answer]:
         """What was stored for a version of the tables, or follows from such."""
-        found = self._index.find(question, self._admissions.version_at(version, *bundles_of(question)))
+        reached = self._admissions.version_at(version, *(bundles_of(question) or plans_of(question)))
+        found = self._index.find(question, reached) if reached else None
         if found is None:
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",
@@ -237,12 +243,20 @@ class Protected:
 
     def _planned(self, text: str, dialect: str, request: Request) -> Plan:
         """A question as the rules plan it for a request that was read before."""
-        dataset = self._bounded(request.bounds)
+        dataset = self._facts(request.bounds, text)
         return make_plan(self._parse(text, dialect, dataset), request, dataset)
 
-    def _bounded(self, bounds: Sequence[tuple[str, Bounds | Auto]]) -> Dataset:
-        """The dataset with an analyst's bounds."""
-        return replace(self.dataset, tables=rebound(self.dataset.tables, known(bounds))) if bounds else self.dataset
+    def _facts(self, bounds: Sequence[tuple[str, Bounds | Auto]], *texts: str) -> Dataset:
+        """The dataset with an analyst's bounds, and with what the public tables hold that questions can read."""
+        found = self.dataset
+        if bounds:
+            found = replace(found, tables=rebound(found.tables, known(bounds)))
+        text = "\n".join(texts).casefold()
+        if self._ledger is AFTER_CLOSE or not any(
+            table.public and table.name.casefold() in text for table in found.tables
+        ):
+            return found
+        return self._admissions.current().known(found, text)
 
     def _parse(self, question: str, dialect: str, dataset: Dataset, *, shown: bool = True) -> ir.Question:
         """The question, bound to the tables; errors have no place in a text that was never shown."""
@@ -264,7 +278,7 @@ class Protected:
             raise InvalidArgument(
                 "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
             )
-        dataset = self._bounded(request.bounds)
+        dataset = self._facts(request.bounds, *(text for text, _ in questions))
         asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
         return make_workload(asked, request, dataset)
 

@@ -13,6 +13,7 @@ from math import ceil, floor, isfinite
 from typing import Any, TypeAlias
 
 from discreet.errors import QueryError
+from discreet.gateway.answers.regrouping import public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -28,7 +29,7 @@ from discreet.query.estimates import (
     ratio_of,
 )
 from discreet.query.ir import grouping
-from discreet.query.planner import Draft
+from discreet.query.planner import Draft, Plan
 from discreet.tables import Kind
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
@@ -71,6 +72,17 @@ def arrange(
         rows.sort(key=_order_key(order), reverse=order.descending)
     end = None if question.limit is None else question.offset + question.limit
     return rows[question.offset : end]
+
+
+def unmeasured(plan: Plan) -> list[Group]:
+    """The groups of a question of which nothing is measured: all that are public."""
+    drafts = [level.draft for level in plan.levels]
+    return [group for number, draft in enumerate(drafts) for group in _unmeasured(draft, number)]
+
+
+def _unmeasured(draft: Draft, number: int) -> list[Group]:
+    """The groups of one level."""
+    return in_order(draft, (Group(key, {}, number) for key in public_groups(draft.keys)))
 
 
 def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:
@@ -168,7 +180,7 @@ def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> In
         return None
     parts = dict(_parts(expr, dict(draft.estimators)))
     if not parts:
-        return None
+        return _exactly(draft, expr, noisy)
     share, laws = 1 - (1 - confidence) / len(parts), draft.laws
     found = {part: _of_part(known, draft, laws, noisy, share) for part, known in parts.items()}
     if expr in found:
@@ -180,6 +192,14 @@ def interval(draft: Draft, expr: ir.Expr, noisy: Noisy, confidence: float) -> In
     if not spread.kind.is_number or spread.lo is None or spread.hi is None:
         return None
     return Interval(float(spread.lo), float(spread.hi))
+
+
+def _exactly(draft: Draft, expr: ir.Expr, noisy: Noisy) -> Interval | None:
+    """A number that comes from aggregates which are known without noise; None if it comes from no aggregate."""
+    known: Values = {name: each.estimate(noisy, {}) for name, each in draft.estimators if not each.parts}
+    names = ir.released_names(expr)
+    value = evaluate(expr, known) if names and names <= known.keys() else None
+    return Interval(value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:

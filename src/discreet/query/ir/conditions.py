@@ -7,7 +7,7 @@ row adds is clamped to the range of its expression in any case, and rows whose k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
@@ -15,8 +15,10 @@ from math import ceil, floor
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
 from discreet.query.ir.functions import call
 from discreet.query.ir.literals import from_python, is_null, literal
+from discreet.query.ir.ranges import EXACT, within
 from discreet.tables import Kind
 
+_EXACT = Fraction(-EXACT), Fraction(EXACT)
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -57,10 +59,9 @@ def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
     """
     found: dict[Column, Type] = {}
     for condition in conditions:
-        for column, change in _changes(condition):
-            before = found.get(column, column.type)
-            after = _consistent(change(before))
-            if after is not None:
+        for column, change in changes_of(condition):
+            after = change(found.get(column, column.type))
+            if is_consistent(after):
                 found[column] = after
     return found
 
@@ -112,8 +113,8 @@ class _Change:
         return lo, hi
 
 
-def _changes(condition: Expr) -> Iterator[tuple[Column, _Change]]:
-    """The columns of which one condition says something."""
+def changes_of(condition: Expr) -> Iterator[tuple[Column, Callable[[Type], Type]]]:
+    """The columns of which one condition says something, with what it does to the type of each."""
     match condition:
         case Column():
             yield condition, _Change("eq", (literal(True),))  # noqa: FBT003 — SQL's TRUE
@@ -139,11 +140,12 @@ def _of(expr: Expr, name: str, constants: tuple[Literal, ...]) -> Iterator[tuple
         case Column():
             yield expr, _Change(name, constants) if constants else _Change("not_null", ())
         case Call(function=Function(name="real"), args=(Column() as column,)):
-            yield column, _Change(name, constants) if constants else _Change("not_null", ())
+            # Of whole numbers that large, several are one real number.
+            known = tuple(each for each in constants if within((each.type.lo, each.type.hi), _EXACT))
+            known = known if len(known) == len(constants) else ()
+            yield column, _Change(name, known) if known else _Change("not_null", ())
 
 
-def _consistent(after: Type) -> Type | None:
-    """The type, unless nothing can be of it: then no row passes, and nothing need be known."""
-    if after.values == () or (after.lo is not None and after.hi is not None and after.lo > after.hi):
-        return None
-    return after
+def is_consistent(known: Type) -> bool:
+    """Whether anything can be of the type; if not, no row passes what led to it."""
+    return known.values != () and (known.lo is None or known.hi is None or known.lo <= known.hi)

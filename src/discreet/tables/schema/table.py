@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
 from discreet.errors import InvalidArgument
-from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.privacy import Bounds, Keys, KeyValue, Limits, Unit
 from discreet.tables.schema.source import Source
 
 
@@ -67,6 +67,7 @@ class Column:
         nullable: whether NULLs may occur.
         time_zone: in which its times are told, by its name in the IANA database; needed where the source holds points
             in time, which are another day and hour in each zone.
+        values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
 
     Raises:
         InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one.
@@ -82,6 +83,7 @@ class Column:
     keys: Keys | None = None
     nullable: bool = True
     time_zone: str | None = None
+    values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the declaration fits the kind."""
@@ -188,6 +190,7 @@ class Table:
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         refresh: the refresh group: tables of one are admitted together, and apart from others. Empty for the group of
             all tables that name none.
+        rows: of a public table, its different rows as admitted, where these are few. Found, never declared.
 
     Raises:
         InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
@@ -206,6 +209,7 @@ class Table:
     public: bool = False
     unique: tuple[str, ...] = ()
     refresh: str = ""
+    rows: tuple[tuple[object, ...], ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the declaration as a whole."""
