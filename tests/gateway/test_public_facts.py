@@ -106,6 +106,8 @@ FREE: dict[str, list[dict[str, Any]]] = {
     "SELECT city, COUNT(*) AS n FROM t WHERE age > 200 GROUP BY city": [],
     "SELECT COUNT(*) FILTER (WHERE age > 200) AS n FROM t": [NONE],
     "SELECT COUNT(*) AS n FROM t LIMIT 0": [],
+    "SELECT COUNT(*) AS n FROM t OFFSET 1": [],
+    "SELECT color, COUNT(*) AS n FROM t GROUP BY color ORDER BY n DESC LIMIT 5 OFFSET 2": [],
     "SELECT city, COUNT(*) AS n FROM t GROUP BY city LIMIT 0": [],
     "SELECT color, COUNT(*) AS n FROM t GROUP BY color HAVING FALSE": [],
 }
@@ -186,6 +188,8 @@ def test_in_a_workload(make: Make) -> None:
     assert whole.event == census.plan(["SELECT COUNT(*) AS n FROM t"], epsilon=1).event
     answers = census.ask(whole)
     assert [one.rows() for one in answers[1:]] == [[NONE], BY_COLOR]
+    assert whole.warnings == answers[1].warnings + answers[2].warnings
+    assert all(f"warning: {warning}" in str(whole) for warning in whole.warnings)
     assert census.spent.epsilon == 1
     alone = census.ask([empty, free], epsilon=1)
     assert [(one.rows(), one.entry) for one in alone] == [([NONE], 0), (BY_COLOR, 0)]
@@ -268,6 +272,17 @@ def test_conditions_that_cannot_be_meant_are_told(make: Make, condition: str) ->
     assert f"warning: {WARNED[condition]}" in str(answer)
     assert answer.certificate["plans"][0]["warnings"] == list(plan.warnings) == answer.to_json()["warnings"]
     assert WARNED[condition] in "\n".join(census.ask(f"EXPLAIN {question}", epsilon=1)["plan"])
+
+
+def test_what_a_question_demands_itself_is_no_slip(census: dp.Protected) -> None:
+    """A pivot over all keys of rows that WHERE narrows: the column that is sure to be empty is free, without a word."""
+    plan = census.plan(
+        "SELECT COUNT(*) FILTER (WHERE color = 'red') AS red, COUNT_IF(color = 'green') AS green FROM t "
+        "WHERE color = 'red'",
+        epsilon=1,
+    )
+    assert plan.warnings == ()
+    assert [one.column for one in plan.expected] == ["red"]
 
 
 @pytest.mark.parametrize("condition", ["color = 'red'", "age >= 110", "age <> 3", "city = 'Rome'", "color IS NULL"])

@@ -77,6 +77,12 @@ GROUPS: dict[str, list[tuple[Any, ...]]] = {
         ("Rock",),
         (None,),
     ],
+    "SELECT v.genre_id, COUNT(*) AS n FROM visits AS v JOIN genre AS g ON v.genre_id = g.id GROUP BY v.genre_id": [
+        (1,),
+        (2,),
+        (3,),
+        (4,),
+    ],
     "SELECT o.name, COUNT(*) AS n FROM visits AS v JOIN (SELECT id AS key, name FROM genre WHERE decade = 1920) AS o "
     "ON v.genre_id = o.key GROUP BY o.name": [("Jazz",)],
     "WITH x AS (SELECT id, name, decade FROM genre) SELECT x.name, COUNT(*) AS n FROM visits AS v JOIN x ON "

@@ -29,6 +29,9 @@ from discreet.tables.session import Session
 _MOST_PREPARED = 64
 """How many questions are remembered from when they are prepared until they are run."""
 
+_MOST_KNOWN = 64
+"""Of how many public tables it is remembered what they hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
@@ -90,10 +93,14 @@ class DuckDB:
         """A public table with what it holds. See `Engine.known`."""
         if not table.public:
             raise TypeError("what a private table holds is nobody's to list")
-        if table not in self._known:
+        known = self._known.get(table)
+        if known is None:
             with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
-                self._known[table] = _held(session, table, raw_views_of(session, [table], snapshot))
-        return self._known[table]
+                known = _held(session, table, raw_views_of(session, [table], snapshot))
+            self._known[table] = known
+            if len(self._known) > _MOST_KNOWN:  # each analyst may have bounds of their own
+                self._known.pop(next(iter(self._known)), None)
+        return known
 
     def prepare(self, exact: Exact) -> None:
         """Carry out a question on tables without rows. See `Engine.prepare`."""

@@ -62,6 +62,11 @@ class Workload:
         """The plan of each question, with the noise that its answer will have."""
         return tuple(plan for plan, _ in self._derived([()] * len(self.bundles)))
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What in the questions may not mean what it was meant to, and what isn't measured, in plain sentences."""
+        return tuple(dict.fromkeys(warning for plan in self.plans for warning in plan.warnings))
+
     @cached_property
     def event(self) -> Event:
         """What will be done to the data, in the parameters that accounting needs."""
@@ -130,6 +135,7 @@ class Workload:
             lines.append(f"{number}  {_short(plan.question.text)}")
             lines.append(f"   {plan.cost} by itself")
             lines += [f"   {one.column}: {one}" for one in plan.expected]
+            lines += [f"   warning: {warning}" for warning in plan.warnings]
         return "\n".join(lines)
 
     def _derived(

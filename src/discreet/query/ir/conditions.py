@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
+from discreet.query.ir.domains import public_values
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
 from discreet.query.ir.functions import call
 from discreet.query.ir.literals import from_python, is_null, literal
@@ -58,12 +59,24 @@ def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
         Fraction(17, 1)
     """
     found: dict[Column, Type] = {}
+    conditions = list(conditions)
     for condition in conditions:
         for column, change in changes_of(condition):
             after = change(found.get(column, column.type))
             if is_consistent(after):
                 found[column] = after
+    for one, other in (pair for condition in conditions for pair in _equal_columns(condition)):
+        known, theirs = found.get(one, one.type), found.get(other, other.type)
+        if public_values(replace(one, type=known)) is None and known.kind is theirs.kind and theirs.values:
+            found[one] = replace(known, values=theirs.values)
     return found
+
+
+def _equal_columns(condition: Expr) -> Iterator[tuple[Column, Column]]:
+    """The two columns of `a = b`, either way: a column without a list of values has those of the other one."""
+    match condition:
+        case Call(function=Function(name="eq"), args=(Column() as one, Column() as other)):
+            yield from ((one, other), (other, one))
 
 
 class _Change:

@@ -7,12 +7,14 @@ question that is about rows all the same, is mostly a slip, and noise hides it; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
+from math import prod
 
 from discreet.query import ir
-from discreet.query.ir import contradiction, impossible, outcomes
+from discreet.query.ir import column_type, contradiction, impossible, outcomes, public_values
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.plan_text import expression_in_words
 from discreet.tables import Kind
@@ -36,6 +38,11 @@ def why_no_rows(question: ir.Question) -> str:
         return "LIMIT 0 shows no row"
     if isinstance(question.having, ir.Literal):  # TRUE isn't kept
         return "HAVING keeps no group"
+    if question.offset and not question.sets:
+        listed = [public_values(key) for _, key in question.keys]
+        number = prod(len(values) for values in listed if values is not None)
+        if None not in listed and question.offset >= number:
+            return f"OFFSET {question.offset} skips all that there is"
     found = contradiction(question.source)
     if found is None:
         return ""
@@ -58,7 +65,12 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
         )
     elif any(each.keys and not each.noises and not each.selections for each in drafts):
         said.append("nothing is measured of these groups: they are the public ones, whether or not they have rows")
-    said += [sentence for condition in _conditions(draft.question) for sentence in _sentences(condition)]
+    declared = {(scan.alias, column.name): column_type(column) for scan in draft.scans for column in scan.table.columns}
+    said += [
+        sentence
+        for condition in _conditions(draft.question)
+        for sentence in _sentences(_as_declared(condition, declared))
+    ]
     return tuple(dict.fromkeys(said))[:_MOST]
 
 
@@ -75,6 +87,19 @@ def _conditions(question: ir.Question) -> Iterator[ir.Expr]:
     yield from (key for _, key in question.keys)
     for one in question.aggregates:
         yield from (each for each in (one.argument, one.other) if each is not None)
+
+
+def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> ir.Expr:
+    """The expression with what is declared of the columns in it, and not what the question itself demands of them."""
+    match expr:
+        case ir.Column(table=table, name=name, type=known) if (table, name) in declared:
+            found = declared[table, name]
+            optional = known.nullable and not known.hidden  # of a table that a LEFT JOIN adds
+            return replace(expr, type=replace(found, nullable=True, hidden=False) if optional else found)
+        case ir.Call(args=args):
+            return replace(expr, args=tuple(_as_declared(arg, declared) for arg in args))
+        case _:
+            return expr
 
 
 def _sentences(expr: ir.Expr) -> Iterator[str]:
