@@ -188,11 +188,3 @@ def test_plans_are_made_after_the_end_too(make: Make) -> None:
     with pytest.raises(DeltaRequired):
         shop.plan(FIRST, epsilon=1)
     assert shop.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1).cost.epsilon == 1
-
-
-def test_an_engine_lists_no_private_table(make: Make) -> None:
-    """Nobody gets its values by asking for them."""
-    shop = make()
-    engine = shop.admissions.current().engine
-    with pytest.raises(TypeError, match="private"):
-        engine.known(shop.dataset.tables[0])

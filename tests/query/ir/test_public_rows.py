@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from discreet.privacy import Unit
+from discreet.privacy import Bounds, Unit
 from discreet.query.ir import public_rows, reached
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
@@ -126,3 +126,12 @@ def test_what_a_private_row_decides_leaves_all_groups() -> None:
         "JOIN g AS h ON g_id = h.id WHERE h.id = 1",
     ):
         assert groups(f"SELECT g.name AS k, COUNT(*) AS n FROM t JOIN g ON g_id = g.id {rest} GROUP BY k") == every
+
+
+def test_declared_keys_are_all_answered() -> None:
+    """As those of a private table are, whatever the public one holds and the filters leave."""
+    declared = replace(G, columns=(*G.columns[:2], replace(G.columns[2], bounds=Bounds(1980, 1983)), G.columns[3]))
+    asked = question(
+        "SELECT decade, COUNT(*) AS n FROM t JOIN g ON g_id = id WHERE id = 1 GROUP BY decade", [T, declared]
+    )
+    assert reached(asked.source, asked.keys[0][1]) == (1980, 1981, 1982, 1983, None)

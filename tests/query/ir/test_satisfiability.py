@@ -268,6 +268,6 @@ def test_many_conditions_take_bounded_work() -> None:
     conditions = " AND ".join(f"age * 3 <> {3 * number}" for number in range(200))
     source = question(f"SELECT COUNT(*) AS c FROM t WHERE {conditions}", [table]).source
     assert contradiction(source) is None
-    trial = satisfiability.Trial()
+    trial = ir.Trial()
     hard = [ir.call("eq", ir.call("multiply", ir.Column("t", "age", ir.column_type(wide)), literal(3)), literal(1))]
     assert [trial.may_hold(each) for each in hard * 4] == [False, True, True, True]

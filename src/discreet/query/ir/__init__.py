@@ -10,7 +10,7 @@ Engines know this room and nothing else of `query`; nothing here can reach a row
 """
 
 from discreet.query.ir.conditions import conjunction, conjuncts, narrowed
-from discreet.query.ir.domains import MOST_VALUES, column_type, listed, public_values
+from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, listed, public_values
 from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
 from discreet.query.ir.expressions import (
     Call,
@@ -122,6 +122,7 @@ __all__ = [
     "Sum",
     "Summarized",
     "Summary",
+    "Trial",
     "Type",
     "Union",
     "Units",

@@ -2,7 +2,8 @@
 
 What a public table holds is known to everybody. So of a key that is computed from its columns alone, the values are
 those of its rows which pass the question's filters on it, and NULL where a LEFT JOIN finds no partner. No private row
-has a say in that: a group is shown because the public table has it, whether or not anybody is in it.
+has a say in that: a group is shown because the public table has it, whether or not anybody is in it. Where the
+custodian has declared its values, all of them are answered.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 
 from discreet.privacy import KeyValue
 from discreet.query.ir.conditions import conjuncts
-from discreet.query.ir.domains import computed, public_values
+from discreet.query.ir.domains import column_type, computed, public_values
 from discreet.query.ir.expressions import Call, Column, Expr, Type, columns_in
 from discreet.query.ir.relations import (
     Distinct,
@@ -26,6 +27,7 @@ from discreet.query.ir.relations import (
     nodes,
     scans,
 )
+from discreet.tables import Column as TableColumn
 from discreet.tables import Kind
 
 _Rows = Sequence[Sequence[object]]
@@ -107,10 +109,21 @@ class _Passing:
 
 
 def _only_scan(source: Relation, key: Expr) -> Scan | None:
-    """The scan of the public table that a key is computed from, if it is one, used once, and its rows are known."""
-    aliases = {column.table for column in columns_in(key)}
+    """The scan of the public table that a key is computed from, if it is one, used once, and its rows are known.
+
+    None if the key's values are declared: then all of them are answered, as those of any declared key.
+    """
+    columns = list(columns_in(key))
+    aliases = {column.table for column in columns}
     found = [scan for scan in scans(source) if scan.alias in aliases]
-    return found[0] if len(found) == len(aliases) == 1 and found[0].table.rows is not None else None
+    if len(found) != 1 or len(aliases) != 1 or found[0].table.rows is None:
+        return None
+    return None if all(_is_declared(found[0].table.column(column.name)) for column in columns) else found[0]
+
+
+def _is_declared(column: TableColumn) -> bool:
+    """Whether a column's declaration lists its values."""
+    return public_values(Column("", column.name, column_type(replace(column, values=None)))) is not None
 
 
 def _columns(scan: Scan) -> list[Column]:

@@ -33,37 +33,47 @@ _ANY: Outcomes = frozenset({True, False, None})
 _MEETING = (JoinKind.INNER, JoinKind.SEMI)
 
 
-def contradiction(relation: Relation) -> tuple[Expr, ...] | None:
-    """Conditions of which no row can meet all, so that the relation has no rows; None if it may have some."""
+def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr, ...] | None:
+    """Conditions of which no row can meet all, so that the relation has no rows; None if it may have some.
+
+    Args:
+        relation: of which rows.
+        trial: which has so many steps left; a new one, if it is left out.
+    """
+    trial = trial or Trial()
     match relation:
         case Scan():
             return None
         case Join(kind=JoinKind.LEFT | JoinKind.ANTI, left=left):
-            return contradiction(left)
+            return contradiction(left, trial)
         case Union(parts=parts):
-            empty = [contradiction(part) for part in parts]
+            empty = [contradiction(part, trial) for part in parts]
             return empty[0] if None not in empty else None
         case PerUnit(keys=()) if owner_of(relation) is None:
             return None  # one row, also of no rows
         case _:
-            below = next((found for each in sources(relation) if (found := contradiction(each)) is not None), None)
+            empty = [contradiction(each, trial) for each in sources(relation)]
+            below = next((each for each in empty if each is not None), None)
             if below is not None or not isinstance(relation, Where | Join):
                 return below
-            return impossible(list(_conditions(relation)))
+            return impossible(list(_conditions(relation)), trial)
 
 
-def impossible(conditions: Sequence[Expr]) -> tuple[Expr, ...] | None:
+def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | None:
     """Those of some conditions that can't all be true of one row; None if all of them may be.
+
+    Args:
+        conditions: on one row.
+        trial: which has so many steps left.
 
     Examples:
         >>> from discreet.query.ir.literals import literal
         >>> from discreet.tables import Kind
         >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
-        >>> print(*impossible([call("gt", age, literal(50)), call("gt", age, literal(200))]))
+        >>> print(*impossible([call("gt", age, literal(50)), call("gt", age, literal(200))], Trial()))
         gt("people"."age", integer:200)
     """
     flat = [part for each in conditions for part in conjuncts(each)]
-    trial = Trial()
     alone = next((each for each in flat if True not in outcomes(each) or not trial.may_hold(each)), None)
     if alone is not None:
         return (alone,)
@@ -86,16 +96,16 @@ def outcomes(condition: Expr) -> Outcomes:
     return found if condition.type.nullable else found - {None}
 
 
-def is_always_null(expr: Expr) -> bool:
-    """Whether an expression of a row is NULL for every row."""
+def is_always_null(expr: Expr, trial: Trial) -> bool:
+    """Whether an expression of a row is NULL for every row, as far as the steps that are left tell."""
     match expr:
         case Literal(value=value):
             return value is None
         case Call(function=Function(name="if"), args=(*pairs, otherwise)):
-            taken = [pairs[n + 1] for n in range(0, len(pairs), 2) if impossible([pairs[n]]) is None]
+            taken = [pairs[n + 1] for n in range(0, len(pairs), 2) if impossible([pairs[n]], trial) is None]
             return all(map(is_null, (*taken, otherwise)))
         case _:
-            return not Trial().may_hold(call("not", call("is_null", expr)))
+            return not trial.may_hold(call("not", call("is_null", expr)))
 
 
 def _by_structure(condition: Expr) -> Outcomes:  # noqa: PLR0911 — one case for each kind of condition

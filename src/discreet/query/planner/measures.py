@@ -27,7 +27,7 @@ from discreet.query.estimates import (
     Total,
     grid_of,
 )
-from discreet.query.ir import call, is_always_null, literal
+from discreet.query.ir import Trial, call, is_always_null, literal
 from discreet.query.planner.draft import Draft
 from discreet.tables import Kind
 
@@ -66,6 +66,7 @@ class MeasureCollector:
         self.measures: list[ir.Measure] = []
         self.histograms: list[ir.Histogram] = []
         self.picks: list[Pick] = []
+        self.trial = Trial()
         self._draft = draft
 
     def units(self) -> str:
@@ -255,7 +256,7 @@ def _check_choices(draft: Draft, picks: int) -> None:
 def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimator:
     """How one aggregate comes from measures."""
     statistic, value = aggregate.statistic, aggregate.argument
-    if any(each is not None and is_always_null(each) for each in (value, aggregate.other)):
+    if any(each is not None and is_always_null(each, collector.trial) for each in (value, aggregate.other)):
         return _of_no_rows(aggregate)
     if value is None:
         return Total(measure=collector.units() if statistic is ir.Statistic.UNITS else collector.rows(), whole=True)

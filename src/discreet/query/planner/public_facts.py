@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import prod
 
 from discreet.query import ir
-from discreet.query.ir import column_type, contradiction, impossible, outcomes, public_values
+from discreet.query.ir import Trial, column_type, contradiction, impossible, outcomes, public_values
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.plan_text import expression_in_words
 from discreet.tables import Kind
@@ -66,10 +66,11 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
     elif any(each.keys and not each.noises and not each.selections for each in drafts):
         said.append("nothing is measured of these groups: they are the public ones, whether or not they have rows")
     declared = {(scan.alias, column.name): column_type(column) for scan in draft.scans for column in scan.table.columns}
+    trial = Trial()
     said += [
         sentence
         for condition in _conditions(draft.question)
-        for sentence in _sentences(_as_declared(condition, declared))
+        for sentence in _sentences(_as_declared(condition, declared), trial)
     ]
     return tuple(dict.fromkeys(said))[:_MOST]
 
@@ -102,7 +103,7 @@ def _as_declared(expr: ir.Expr, declared: Mapping[tuple[str, str], ir.Type]) -> 
             return expr
 
 
-def _sentences(expr: ir.Expr) -> Iterator[str]:
+def _sentences(expr: ir.Expr, trial: Trial) -> Iterator[str]:
     """What is odd about the conditions in an expression."""
     match expr:
         case ir.Call(function=ir.Function(name=name), args=(value, *constants)) if name in _EQUAL:
@@ -114,13 +115,13 @@ def _sentences(expr: ir.Expr) -> Iterator[str]:
         case ir.Call(function=ir.Function(name="is_null"), args=(ir.Column() as column,)) if not column.type.nullable:
             yield f"{_shown(expr)} holds for no row: {column.name} is declared without NULLs"
         case ir.Call(function=ir.Function(name="and"), args=args) if all(True in outcomes(arg) for arg in args):
-            found = impossible([expr])
+            found = impossible([expr], trial)
             if found is not None and len(found) > 1:
                 yield f"{' AND '.join(map(_shown, found))} holds for no row"
         case _:
             pass
     for part in expr.args if isinstance(expr, ir.Call) else ():
-        yield from _sentences(part)
+        yield from _sentences(part, trial)
 
 
 def _is_outside(value: ir.Expr, constant: ir.Expr) -> bool:
