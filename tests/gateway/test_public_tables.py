@@ -19,6 +19,7 @@ Make: TypeAlias = Callable[..., dp.Protected]
 VISITS = {"person": [1, 1, 2, 3, 4], "genre_id": [1, 2, 2, 9, None], "color": ["red", "red", "green", "red", "green"]}
 NOBODY = {"person": [1], "genre_id": [None], "color": [None]}
 GENRES = {"id": [1, 2, 3, 4], "name": ["Rock", "Jazz", "Rock", None], "decade": [1960, 1920, 1990, 1930]}
+GENRES["share"] = [0.5, 2.5, 0.25, -1.5]
 BARE = {"id": [1, 2, 3], "name": ["Rock", "Jazz", "Folk"], "decade": [1960, 1920, 1950]}
 JOINED = "FROM visits AS v JOIN genre AS g ON v.genre_id = g.id"
 
@@ -63,6 +64,7 @@ GROUPS: dict[str, list[tuple[Any, ...]]] = {
     ],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.name IS NOT NULL GROUP BY g.name": [("Jazz",), ("Rock",)],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade = 1960 GROUP BY g.name": [("Rock",)],
+    f"SELECT CAST(FLOOR(g.share) AS INTEGER) AS s, COUNT(*) AS n {JOINED} WHERE g.share > 0 GROUP BY s": [(0,), (2,)],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade < 1935 GROUP BY g.name": [("Jazz",), (None,)],
     f"SELECT g.name, COUNT(*) AS n {JOINED.replace('JOIN', 'LEFT JOIN')} WHERE g.decade = 1960 GROUP BY g.name": [
         ("Rock",)

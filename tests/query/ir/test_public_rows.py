@@ -51,6 +51,8 @@ T = Table(
 )
 
 KEYS = ["name", "decade", "UPPER(name)", "decade // 20", "name || '!'", "decade > 1950", "COALESCE(name, 'none')"]
+KEYS += ["CAST(FLOOR(price) AS INTEGER)"]  # of which the column alone makes no list
+KEYS += ["id", "id // 2", "-id"]  # NULL without a partner only
 CONDITIONS = [
     *("decade > 1925", "decade = 1930", "name <> 'Jazz'", "name IN ('Rock', 'folk')", "name IS NULL", "price > 0"),
     *("price IS NULL OR decade < 1950", "UPPER(name) = 'FOLK'", "id * 2 < 7", "decade IS NOT NULL", "id > 99"),

@@ -8,8 +8,9 @@ custodian has declared its values, all of them are answered.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from discreet.privacy import KeyValue
 from discreet.query.ir.conditions import conjuncts
@@ -27,7 +28,6 @@ from discreet.query.ir.relations import (
     nodes,
     scans,
 )
-from discreet.tables import Column as TableColumn
 from discreet.tables import Kind
 
 _Rows = Sequence[Sequence[object]]
@@ -43,21 +43,25 @@ def reached(source: Relation, key: Expr) -> tuple[KeyValue, ...] | None:
         key: with its public values in its type.
     """
     values = public_values(key)
-    if values is None:
-        return None
     beneath = {
         (each.alias, name): expr for each in nodes(source) if isinstance(each, Project) for name, expr in each.columns
     }
     below = _resolved(key, beneath)
     scan = _only_scan(source, below)
-    rows = None if scan is None else _Passing(scan, beneath).rows(source)
-    if scan is None or rows is None:
+    if scan is None or (values is not None and _is_declared(scan, below)):
         return values
-    found = computed(below, _columns(scan), rows)
+    rows = _Passing(scan, beneath).rows(source)
+    found = None if rows is None else computed(below, _columns(scan), rows)
     if found is None:
         return values
     held = set(found)
-    return tuple(value for value in values if value in held)
+    listed = _in_order(held) if values is None else values
+    return tuple(value for value in listed if value in held)
+
+
+def _in_order(held: Collection[Any]) -> list[KeyValue]:
+    """Values of one kind in order, NULL last."""
+    return sorted(held, key=lambda value: (value is None, 0 if value is None else value))
 
 
 class _Passing:
@@ -109,21 +113,16 @@ class _Passing:
 
 
 def _only_scan(source: Relation, key: Expr) -> Scan | None:
-    """The scan of the public table that a key is computed from, if it is one, used once, and its rows are known.
-
-    None if the key's values are declared: then all of them are answered, as those of any declared key.
-    """
-    columns = list(columns_in(key))
-    aliases = {column.table for column in columns}
+    """The scan of the public table that a key is computed from, if it is one, used once, and its rows are known."""
+    aliases = {column.table for column in columns_in(key)}
     found = [scan for scan in scans(source) if scan.alias in aliases]
-    if len(found) != 1 or len(aliases) != 1 or found[0].table.rows is None:
-        return None
-    return None if all(_is_declared(found[0].table.column(column.name)) for column in columns) else found[0]
+    return found[0] if len(found) == len(aliases) == 1 and found[0].table.rows is not None else None
 
 
-def _is_declared(column: TableColumn) -> bool:
-    """Whether a column's declaration lists its values."""
-    return public_values(Column("", column.name, column_type(replace(column, values=None)))) is not None
+def _is_declared(scan: Scan, key: Expr) -> bool:
+    """Whether declarations list the values of a key's columns: then all of them are answered."""
+    columns = [replace(scan.table.column(column.name), values=None) for column in columns_in(key)]
+    return all(public_values(Column(scan.alias, each.name, column_type(each))) is not None for each in columns)
 
 
 def _columns(scan: Scan) -> list[Column]:
