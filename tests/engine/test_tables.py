@@ -15,6 +15,7 @@ from pyarrow import csv
 
 from discreet.engine import open_engine
 from discreet.engine.duckdb import DuckDB
+from discreet.engine.duckdb import engine as duckdb_engine
 from discreet.errors import EngineUnavailable, InvalidArgument, QuestionFailed, SchemaMismatch
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -293,6 +294,9 @@ def test_what_a_public_table_holds_is_known_as_questions_see_it() -> None:
     most = engine_over((public,), {"t": many}).known(public)
     assert most.rows is None
     assert [len(column.values or ()) for column in most.columns] == [1, 1, 0, 10_001]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb_engine, "MOST_ROWS", 3)
+        assert engine_over((public,), {"t": many}).known(public) == public
     private = replace(public, public=False, unit=Unit.row(), unique=())
     with pytest.raises(TypeError, match="private"):
         engine.known(private)

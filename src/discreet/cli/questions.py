@@ -98,7 +98,7 @@ def explain(
     config: options.Config = options.CONFIG,
     terms: dict[str, Any],
 ) -> None:
-    """Show what a question would cost and the ± to expect; spends nothing, and touches no data.
+    """Show what a question would cost and the ± to expect; spends nothing, and touches no private data.
 
     As CSV or Arrow: the error to expect of each column.
     """

@@ -53,7 +53,7 @@ class Engine(Protocol):
         Returns:
             The same, with its different `rows` if these are `MOST_VALUES` at the most; and with the `values` of each
             column that can be a key: all different ones in order, NULL at the end if there is any; or one more than
-            `MOST_VALUES`, if there are more.
+            `MOST_VALUES`, if there are more. A table that is too large to be looked through, as it is.
         """
         ...
 

@@ -39,8 +39,8 @@ Frame: TypeAlias = Any
 class Protected:
     """Private tables behind their account: what an analyst is given.
 
-    Made by `protect` and `load`. Planning reads public facts only; asking reserves the cost, runs, and releases. Use it
-    in a `with` statement, or close it.
+    Made by `protect` and `load`. Planning reads public facts only, public tables among them; asking reserves the cost,
+    runs, and releases. Use it in a `with` statement, or close it.
 
     Args:
         dataset: what is public about the tables.

@@ -29,6 +29,9 @@ from discreet.tables.session import Session
 _MOST_PREPARED = 64
 """How many questions are remembered from when they are prepared until they are run."""
 
+MOST_ROWS = 10_000_000
+"""A public table with more rows isn't looked through for values: somebody waits for a plan."""
+
 _MOST_KNOWN = 64
 """Of how many public tables it is remembered what they hold."""
 
@@ -94,6 +97,8 @@ class DuckDB:
         if not table.public:
             raise TypeError("what a private table holds is nobody's to list")
         known = self._known.get(table)
+        if self._snapshot.tables[table.name.casefold()].rows > MOST_ROWS:
+            return table
         if known is None:
             with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
                 known = _held(session, table, raw_views_of(session, [table], snapshot))

@@ -112,11 +112,15 @@ def computed(expr: Expr, columns: Sequence[Column], rows: Sequence[Sequence[obje
 
 
 class Trial:
-    """Tries conditions on all values of their columns; all of them together take no more steps than one domain."""
+    """Tries conditions on all values of their columns; all of them together take no more steps than are allowed.
 
-    def __init__(self) -> None:
+    Args:
+        steps: how many function values may be worked out; as many as for one domain, if it is left out.
+    """
+
+    def __init__(self, steps: int = _MOST_STEPS) -> None:
         """Start with all steps allowed."""
-        self._steps_left = _MOST_STEPS
+        self._steps_left = steps
 
     def may_hold(self, condition: Expr) -> bool:
         """Whether a condition is true for some values of its columns, as far as the steps that are left tell."""

@@ -122,7 +122,7 @@ class Level:
 class Plan:
     """A question that can be answered, with what it costs and how accurate it will be.
 
-    A plan holds no handle on any data and was made without any: showing it gives nothing away.
+    A plan holds no handle on any data and was made without any but public tables: showing it gives nothing away.
 
     Args:
         dataset: what it was planned for; it is carried out for nothing else.
