@@ -14,6 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from discreet.cli import questions
+from discreet.cli.common.failures import ExitCode
 from discreet.cli.common.options import Format
 from discreet.cli.common.sheets import refuse_binary_to_screen
 from discreet.errors import InvalidArgument
@@ -357,3 +359,50 @@ def test_what_follows_is_free_and_says_from_what(run: Any) -> None:
     assert (answer["reused"], answer["origin"], answer["entry"]) == (True, [1], 1)
     assert answer["spent"]["exact"]["epsilon"] == "2"
     assert len(history(run)) == 1
+
+
+EMPTY = "SELECT COUNT(*) AS n, AVG(age) AS a FROM census WHERE age > 200"
+DOUBTFUL = "SELECT COUNT(*) AS n FROM census WHERE sex = 'female' OR age >= 40"
+DOUBT = "sex is never 'female': sex is one of 'Female', 'Male'; did you mean 'Female'?"
+
+
+def test_what_is_declared_answers_for_nothing_and_says_so(run: Any) -> None:
+    """Also once the budget is spent; `explain` warns of the same, and nothing is asked first."""
+    assert run("ask", COUNT, "--epsilon", "3").exit_code == 0
+    shown = run("ask", EMPTY, "--epsilon", "1")
+    assert shown.exit_code == 0, shown.stderr
+    assert "0 ± 0  NULL" in shown.stdout
+    assert "warning    No row can have age > 200: the answer follows from what is declared" in shown.stdout
+    assert "cost       none: it follows from what is declared\n" in shown.stdout
+    answer = json.loads(run("ask", EMPTY, "--epsilon", "1", "--format", "json").stdout)
+    explained = json.loads(run("explain", EMPTY, "--epsilon", "1", "--format", "json").stdout)
+    assert (answer["rows"], answer["cost"]["epsilon"], answer["entry"]) == ([{"n": 0, "a": None}], 0, 0)
+    assert answer["warnings"] == explained["warnings"]
+    assert len(answer["warnings"]) == 2
+    assert explained["cost"]["epsilon"] == 0
+    assert "warning   No row can have age > 200" in run("explain", EMPTY, "--epsilon", "1").stdout
+    assert len(history(run)) == 1
+
+
+def test_nobody_pays_by_mistake_where_nobody_can_be_asked(run: Any) -> None:
+    """The question is refused before anything is charged; --yes asks it, and the warning stays."""
+    refused = run("ask", DOUBTFUL, "--epsilon", "0.1", "--format", "json")
+    assert refused.exit_code == ExitCode.REFUSED
+    error = json.loads(refused.stderr)
+    assert DOUBT in error["message"]
+    assert "--yes" in error["hint"]
+    assert history(run) == []
+    asked = run("ask", DOUBTFUL, "--epsilon", "0.1", "--yes", "--format", "json")
+    assert json.loads(asked.stdout)["warnings"] == [DOUBT]
+    assert len(history(run)) == 1
+
+
+@pytest.mark.parametrize(("typed", "paid"), [("y\n", 1), ("n\n", 0), ("", 0)])
+def test_a_terminal_is_asked_before_it_pays(run: Any, monkeypatch: pytest.MonkeyPatch, typed: str, paid: int) -> None:
+    """On standard error, so that the answer can be piped on."""
+    monkeypatch.setattr(questions, "_may_ask", lambda: True)
+    result = run("ask", DOUBTFUL, "--epsilon", "0.1", "--format", "csv", stdin=typed)
+    assert f"warning: {DOUBT}" in result.stderr
+    assert "Pay ε = 0.1 for it all the same?" in result.stderr
+    assert (result.exit_code == 0, len(history(run))) == (bool(paid), paid)
+    assert ("n,n_low,n_high" in result.stdout) is bool(paid)

@@ -15,6 +15,7 @@ from pyarrow import csv
 
 from discreet.engine import open_engine
 from discreet.engine.duckdb import DuckDB
+from discreet.engine.duckdb import engine as duckdb_engine
 from discreet.errors import EngineUnavailable, InvalidArgument, QuestionFailed, SchemaMismatch
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -269,3 +270,33 @@ def test_what_would_be_wrong_is_refused_before_data_is_touched(tmp_path: Path) -
     for what, asked in refused(declare(tmp_path)).items():
         with pytest.raises(QuestionFailed if what == "fine" else InvalidArgument):
             DuckDB(Snapshot(tables={})).run(asked)
+
+
+def test_what_a_public_table_holds_is_known_as_questions_see_it() -> None:
+    """Values within bounds, among keys, in order and NULL last; of what is too much, no list; of people, nothing."""
+    columns = (
+        Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 20)),
+        Column(name="kind", kind=Kind.TEXT, keys=Keys(["b", "a"])),
+        Column(name="share", kind=Kind.REAL),
+        Column(name="name", kind=Kind.TEXT),
+    )
+    public = Table(
+        name="t", source=Source(kind="memory", location="t"), columns=columns, unit=None, public=True, unique=("name",)
+    )
+    rows = {"age": [50, None, -3, 50], "kind": ["a", "c", "b", "a"], "share": [0.5, 1.5, None, 0.5]}
+    names = ["é", "B", "a", "é"]
+    engine = engine_over((public,), {"t": pa.table({**rows, "name": names})})
+    found = engine.known(public)
+    assert found is engine.known(public)
+    assert [column.values for column in found.columns] == [(0, 20, None), ("a", "b", None), None, ("B", "a", "é")]
+    assert found.rows == ((0, "b", None, "a"), (20, "a", 0.5, "é"), (None, None, 1.5, "B"))
+    many = pa.table({**{name: [each[0]] * 10_001 for name, each in rows.items()}, "name": map(str, range(10_001))})
+    most = engine_over((public,), {"t": many}).known(public)
+    assert most.rows is None
+    assert [len(column.values or ()) for column in most.columns] == [1, 1, 0, 10_001]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb_engine, "MOST_ROWS", 3)
+        assert engine_over((public,), {"t": many}).known(public) == public
+    private = replace(public, public=False, unit=Unit.row(), unique=())
+    with pytest.raises(TypeError, match="private"):
+        engine.known(private)

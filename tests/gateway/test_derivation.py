@@ -422,7 +422,7 @@ def test_random_regroupings_equal_what_would_be_asked(desk: Desk) -> None:
     @examples(25)
     def check(question: str) -> None:
         derived = stored.ask(question, epsilon="0.01")
-        assert derived.origin == (1,), question
+        assert derived.origin == (1,) or derived.certificate["entry"] is None, question
         assert same(derived, fresh.ask(question, epsilon="0.01")), question
 
     check()

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import counting, working
 from discreet.cli.common.sheets import refuse_binary_to_screen
 from discreet.cli.common.waiting import patiently
+
+if TYPE_CHECKING:
+    from discreet.query.planner import Plan
+
+Yes: TypeAlias = Annotated[
+    bool, typer.Option("--yes", "-y", help="Pay also where a warning says that the question may not be what was meant.")
+]
 
 
 @reported
@@ -18,13 +28,17 @@ def ask(
     *,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
+    yes: Yes = False,
     terms: dict[str, Any],
 ) -> None:
     """Answer a question privately, with ±, and pay for it.
 
     The cost is reserved before rows are read for the answer, and never comes back. The same question again, at the same
     offer and of the same data, gives the same answer and costs nothing. EXPLAIN before it shows its plan instead, and
-    costs nothing either.
+    costs nothing either. Nor does what declared keys and bounds answer by themselves.
+
+    Where a condition can hold for no row, or names no key, it warns, and on a terminal it asks before it pays;
+    elsewhere it pays with --yes only.
     """
     from discreet.cli.common.answers import show_answer, show_plan
     from discreet.exact.rational import probability
@@ -39,12 +53,40 @@ def ask(
     if inner is not None:
         show_plan(plan, format_)
     else:
+        if not yes:
+            _confirm(plan)
         with counting("reading") as progress:
             patiently(lambda: tables.admissions.first(progress=progress))
         with working("asking"):
             answer = patiently(lambda: tables.ask(plan))
         show_answer(answer, tables, format_, terms["confidence"])
     tables.close()
+
+
+def _confirm(plan: Plan) -> None:
+    """Let nobody pay by mistake for a question that warns.
+
+    Raises:
+        InvalidArgument: nobody sits before a terminal to be asked.
+        Abort: somebody has thought better of it.
+    """
+    from discreet.cli.common.screen import printable
+    from discreet.errors import InvalidArgument
+
+    if plan.is_free or not plan.warnings:
+        return
+    if not _may_ask():
+        raise InvalidArgument(
+            f"this question may not be what was meant: {'; '.join(plan.warnings)}", hint="--yes asks it all the same"
+        )
+    for warning in plan.warnings:
+        typer.echo(printable(f"warning: {warning}"), err=True)
+    typer.confirm(f"Pay {plan.cost} for it all the same?", abort=True, err=True)
+
+
+def _may_ask() -> bool:
+    """Whether somebody can answer; standard output may go elsewhere."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 @reported
@@ -56,7 +98,7 @@ def explain(
     config: options.Config = options.CONFIG,
     terms: dict[str, Any],
 ) -> None:
-    """Show what a question would cost and the ± to expect; spends nothing, and touches no data.
+    """Show what a question would cost and the ± to expect; spends nothing, and touches no private data.
 
     As CSV or Arrow: the error to expect of each column.
     """

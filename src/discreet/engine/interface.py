@@ -44,6 +44,19 @@ class Engine(Protocol):
         """
         ...
 
+    def known(self, table: Table) -> Table:
+        """A public table with what it holds, as questions see it: everybody may know.
+
+        Args:
+            table: public.
+
+        Returns:
+            The same, with its different `rows` if these are `MOST_VALUES` at the most; and with the `values` of each
+            column that can be a key: all different ones in order, NULL at the end if there is any; or one more than
+            `MOST_VALUES`, if there are more. A table that is too large to be looked through, as it is.
+        """
+        ...
+
     def prepare(self, exact: Exact) -> None:
         """Do all that a question takes on tables without rows, made from what is declared; no snapshot is opened.
 

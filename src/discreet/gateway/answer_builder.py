@@ -38,7 +38,7 @@ def answers_of(workload: Workload, outcome: Outcome) -> list[Answer]:
 
 def explanation_of(plan: Plan) -> Explanation:
     """The plan in words, to be read like an answer."""
-    return Explanation.of(plan.explain(), _cost([plan]))
+    return replace(Explanation.of(plan.explain(), _cost([plan])), warnings=plan.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequen
         entry=outcome.entry,
         reused=outcome.reused,
         origin=outcome.origin,
+        warnings=plan.warnings,
     )
 
 
@@ -117,6 +118,8 @@ def _deviation(expr: ir.Expr, drafts: Sequence[Draft]) -> float | None:
 
 def _coverage(plan: Plan) -> str:
     """What intervals don't say, or say too cautiously, in words."""
+    if plan.is_free:
+        return "exactly, as nothing is measured"
     words = ["for the noise; what bounds and limits cut off isn't in it"]
     if any(level.draft.threshold is not None for level in plan.levels):
         words.append("groups are shown only if noisy numbers reach a threshold: near it they reach far down")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import finalize
 
 from discreet.engine import Engine
 from discreet.errors import AccountClosed
 from discreet.query.planner import Plan
+from discreet.tables import Dataset
 from discreet.tables.admission import Lock, Snapshot
 
 if TYPE_CHECKING:
@@ -44,6 +45,19 @@ class Current:
     def version_for(self, *plans: Plan) -> int:
         """The number of the last admission of any table that these read."""
         return max(self.admitted[group].version for group in groups_read(*plans))
+
+    def known(self, dataset: Dataset, text: str) -> Dataset:
+        """What is declared, with what the public tables that a question can read hold: it is public, too.
+
+        Args:
+            dataset: as declared, perhaps with an analyst's bounds.
+            text: of the question; a table whose name isn't in it isn't read.
+        """
+        tables = [
+            self.engine.known(table) if table.public and table.name.casefold() in text.casefold() else table
+            for table in dataset.tables
+        ]
+        return replace(dataset, tables=tuple(tables))
 
     def check(self) -> None:
         """Refuse every question if a file that was admitted in place has changed since, whichever table it is of.

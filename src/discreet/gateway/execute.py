@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.engine import Engine
+from discreet.engine import Engine, ExactResult
 from discreet.errors import AccuracyUnreachable, BudgetExhausted, QuestionFailed
 from discreet.gateway.answers import Group, Workload, reuse_key
 from discreet.gateway.current import Current
-from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, recorded
+from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, plans_of, recorded
 from discreet.gateway.release import rehearse, release
 from discreet.gateway.reuse import ReuseIndex
 from discreet.query.planner import Plan, make_plan
@@ -25,11 +25,16 @@ from discreet.query.planner import Plan, make_plan
 if TYPE_CHECKING:
     from discreet.ledger import Account, Reservation
 
+_NOTHING = ExactResult(keys=(), measures={})
+"""What is read of the data where nothing is measured."""
+
 
 def execute(
     question: Plan | Workload, *, account: Account, current: Current, index: ReuseIndex, analyst: str | None
 ) -> Outcome:
     """Look for a stored outcome, or pay for a new one. A plan is a workload of one.
+
+    What public facts alone answer is found without a look at the data, and isn't paid for.
 
     Guarantee: no row is read before the cost is on the disk, and no outcome leaves before it is stored with its debit.
     What is reserved is never given back, and whatever goes wrong afterwards is `QuestionFailed`.
@@ -51,7 +56,7 @@ def execute(
     """
     current.check()  # before all else: then every question of the account is refused, also one that was answered
     bundles = bundles_of(question)
-    version = current.version_for(*bundles)
+    version = current.version_for(*(bundles or plans_of(question)))
     known = index.find(question, version)
     if known is not None:
         return known
@@ -79,8 +84,9 @@ def _prepare(plan: Plan, engine: Engine) -> None:
     for level in plan.levels:
         for table in level.exact.tables:
             engine.check(table)
-        engine.prepare(level.exact)
-        rehearse(level)
+        if level.events:
+            engine.prepare(level.exact)
+            rehearse(level)
 
 
 def _reserved(question: Plan | Workload, account: Account, version: int, analyst: str | None) -> Reservation:
@@ -132,6 +138,6 @@ def _carried_out(
 
 def run(plan: Plan, engine: Engine) -> Sequence[Group]:
     """The released groups of one plan: private on the way in, public on the way out. What it raises is private."""
-    results = [engine.run(level.exact) for level in plan.levels]
+    results = [engine.run(level.exact) if level.events else _NOTHING for level in plan.levels]
     pairs = enumerate(zip(plan.levels, results, strict=True))
     return [group for number, (level, result) in pairs for group in release(level, result, number)]

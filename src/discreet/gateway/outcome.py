@@ -59,15 +59,19 @@ def bundles_of(question: Plan | Workload) -> tuple[Plan, ...]:
     return question.bundles if isinstance(question, Workload) else (question,)
 
 
+def plans_of(question: Plan | Workload) -> tuple[Plan, ...]:
+    """The plan of each question that is asked."""
+    return question.plans if isinstance(question, Workload) else (question,)
+
+
 def certificate_of(question: Plan | Workload, reservation: Reservation) -> dict[str, object]:
     """What was done for an answer, or for all answers of a workload, as JSON-ready data: all of it public."""
-    asked = question.plans if isinstance(question, Workload) else (question,)
     return certificate(
         text=question.text,
         analyst=reservation.analyst,
         version=reservation.version,
         entry=reservation.entry,
-        questions=[plan.canonical for plan in asked],
+        questions=[plan.canonical for plan in plans_of(question)],
         plans=[plan.to_dict() for plan in bundles_of(question)],
         cost=cost_to_dict(question.event),
     )

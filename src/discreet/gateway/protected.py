@@ -20,7 +20,7 @@ from discreet.gateway.answer_builder import answer_of, answers_of, explanation_o
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute
-from discreet.gateway.outcome import StoredRequest, bundles_of
+from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
@@ -40,8 +40,8 @@ Frame: TypeAlias = Any
 class Protected:
     """Private tables behind their account: what an analyst is given.
 
-    Made by `protect` and `load`. Planning reads public facts only; asking reserves the cost, runs, and releases. Use it
-    in a `with` statement, or close it.
+    Made by `protect` and `load`. Planning reads public facts only, public tables among them; asking reserves the cost,
+    runs, and releases. Use it in a `with` statement, or close it.
 
     Args:
         dataset: what is public about the tables.
@@ -105,6 +105,9 @@ class Protected:
     def plan(self, question: str | Frame | list[str | Frame], **terms: Unpack[Terms]) -> Plan | Workload:
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
+        What public tables hold is known to the plan: groups of their columns are public. So they are looked at in the
+        version in force; the first one is admitted, where there is none yet.
+
         A list of questions is planned together, as a `Workload`: what they share is measured once, and what is offered
         is for all of them.
 
@@ -122,6 +125,8 @@ class Protected:
         Raises:
             QueryError: the question is refused; the message says why, where, and what would do.
             InvalidArgument: a number out of range, or an unknown term.
+            SnapshotError: the question can read a public table, and the tables aren't there as they were admitted.
+            SourceError: the same, and nothing was admitted yet, and a source can't be read.
         """
         from discreet.query.sql import Strategy, options, written
 
@@ -130,7 +135,7 @@ class Protected:
             questions = [written(each, request.dialect) for each in question]
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
-        dataset, said = self._bounded(request.bounds), options(text, dialect)
+        dataset, said = self._facts(request.bounds, text), options(text, dialect)
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
@@ -236,7 +241,8 @@ class Protected:
 
     def _earlier(self, question: Plan | Workload, version: int) -> Answer | list[Answer]:
         """What was stored for a version of the tables, or follows from such."""
-        found = self._index.find(question, self._admissions.version_at(version, *bundles_of(question)))
+        reached = self._admissions.version_at(version, *(bundles_of(question) or plans_of(question)))
+        found = self._index.find(question, reached) if reached else None
         if found is None:
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",
@@ -246,7 +252,10 @@ class Protected:
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
-        found, choice = choose_noise(again(offer), again, self.dataset)
+        plan = again(offer)
+        if plan.is_free:
+            return plan
+        found, choice = choose_noise(plan, again, self.dataset)
         return replace(found, choice=choice)
 
     def _as_answered(self, question: Plan | Workload, version: Callable[..., int]) -> Plan | Workload:
@@ -301,12 +310,20 @@ class Protected:
 
     def _planned(self, text: str, dialect: str, request: Request) -> Plan:
         """A question as the rules plan it for a request that was read before."""
-        dataset = self._bounded(request.bounds)
+        dataset = self._facts(request.bounds, text)
         return make_plan(self._parse(text, dialect, dataset), request, dataset)
 
-    def _bounded(self, bounds: Sequence[tuple[str, Bounds | Auto]]) -> Dataset:
-        """The dataset with an analyst's bounds."""
-        return replace(self.dataset, tables=rebound(self.dataset.tables, known(bounds))) if bounds else self.dataset
+    def _facts(self, bounds: Sequence[tuple[str, Bounds | Auto]], *texts: str) -> Dataset:
+        """The dataset with an analyst's bounds, and with what the public tables hold that questions can read."""
+        found = self.dataset
+        if bounds:
+            found = replace(found, tables=rebound(found.tables, known(bounds)))
+        text = "\n".join(texts).casefold()
+        if self._ledger is AFTER_CLOSE or not any(
+            table.public and table.name.casefold() in text for table in found.tables
+        ):
+            return found
+        return self._admissions.current().known(found, text)
 
     def _parse(self, question: str, dialect: str, dataset: Dataset, *, shown: bool = True) -> ir.Question:
         """The question, bound to the tables; errors have no place in a text that was never shown."""
@@ -328,7 +345,7 @@ class Protected:
             raise InvalidArgument(
                 "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
             )
-        dataset = self._bounded(request.bounds)
+        dataset = self._facts(request.bounds, *(text for text, _ in questions))
         asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
         return make_workload(asked, request, dataset, choosing=choosing)
 

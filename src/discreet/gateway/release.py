@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from discreet.engine import ExactResult
-from discreet.gateway.answers import Group, in_order
+from discreet.gateway.answers import Group, in_order, public_groups
 from discreet.mechanisms import Mode
-from discreet.privacy import KeyValue
 from discreet.query.estimates import Cells, Noisy, Selection
 from discreet.query.planner import Level
 
@@ -23,7 +21,7 @@ def release(level: Level, result: ExactResult, number: int = 0) -> list[Group]:
     noisy count passes the threshold; the rest are forgotten, before anything is chosen of them.
     """
     rows = {key: place for place, key in enumerate(result.keys)}
-    keys = list(result.keys) if level.draft.threshold is not None else list(_public_groups(level))
+    keys = list(result.keys) if level.draft.threshold is not None else list(public_groups(level.draft.keys))
     columns: dict[str, list[int]] = {}
     for name, noise in level.noises.items():
         exact = result.measures[name]
@@ -80,8 +78,3 @@ def _chosen(
     ]
     noisy = iter(selection.counting.release([count for each in counts for count in each]))
     return {pick.name: numbers, pick.around: [tuple(next(noisy) for _ in each) for each in counts]}
-
-
-def _public_groups(level: Level) -> Iterator[tuple[KeyValue, ...]]:
-    """Every combination of the public keys; the empty one if there are none."""
-    return product(*(key.values for key in level.draft.keys if key.values is not None))

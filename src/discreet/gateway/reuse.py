@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from discreet.gateway.answers import Released, Workload, conditions, derive, reuse_key, wanted
-from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of, groups_from_json, parts_of
+from discreet.gateway.answers import Released, Workload, conditions, derive, reuse_key, unmeasured, wanted
+from discreet.gateway.outcome import Outcome, StoredRequest, bundles_of, groups_from_json, parts_of, plans_of
 from discreet.query.planner import Plan
 from discreet.results import Cost, certificate
 
@@ -48,12 +48,16 @@ class ReuseIndex:
     def find(self, question: Plan | Workload, version: int) -> Outcome | None:
         """The stored outcome of a question, or one that follows from others of the same data; None if there is none.
 
+        One that public facts alone answer follows from nothing, and is stored nowhere.
+
         A workload's own is looked for, and no other: what it would follow from is rarely there for all of it.
 
         Args:
             question: as it is paid for.
             version: of the data.
         """
+        if question.is_free:
+            return _unmeasured(question, version)
         if isinstance(question, Workload):
             stored = self._account.stored(question.digest, version)
             return None if stored is None else Outcome.stored(question.bundles, stored)
@@ -131,6 +135,26 @@ def _may_serve(needed: Sequence[tuple[str, float]], filtered: frozenset[str], st
     if not isinstance(holds, dict) or not isinstance(filters, list) or not all(each in filtered for each in filters):
         return False
     return any(isinstance(holds.get(meaning), float) and holds[meaning] <= error for meaning, error in needed)
+
+
+def _unmeasured(question: Plan | Workload, version: int) -> Outcome:
+    """What public facts alone answer. Its certificate has the plans, and no entry: there was no debit."""
+    asked, measured = plans_of(question), bundles_of(question)
+    return Outcome(
+        plans=measured,
+        groups=[unmeasured(plan) for plan in measured],
+        certificate=certificate(
+            text=question.text,
+            analyst=None,  # nobody is charged for it
+            version=version,
+            entry=None,
+            questions=[plan.canonical for plan in asked],
+            plans=[plan.to_dict() for plan in asked],
+            cost=Cost().to_json(),
+        ),
+        entry=0,
+        reused=False,
+    )
 
 
 def _certificate(plan: Plan, version: int, origins: Sequence[Mapping[str, object]]) -> dict[str, object]:

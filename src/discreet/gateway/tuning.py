@@ -59,9 +59,11 @@ def tuned(plan: Plan, ask: Callable[[Plan], Outcome], again: Callable[[Plan, Req
         ask: looks for a stored outcome, or pays for a new one.
         again: plans the same question for another request.
     """
+    if not plan.profiles:
+        return Tuned(outcome=ask(plan))
     unknown = plan.request.unknown_bounds
     if not unknown:
-        return _limited(plan, ask, again) if plan.profiles else Tuned(outcome=ask(plan))
+        return _limited(plan, ask, again)
     spans = plan.profiles[: 2 * len(unknown)]
     bounds = _bounds(plan, [(asked, _groups_of(ask(asked))) for asked in spans])
     wanted = {**dict(plan.request.bounds), **bounds}

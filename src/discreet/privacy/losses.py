@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
@@ -42,6 +42,18 @@ class PureDP:
     def __init__(self, epsilon: Rationalizable) -> None:
         """Make ε exact."""
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+
+    @classmethod
+    def zero(cls) -> Self:
+        """The loss of what is said without a look at the data; no mechanism has it.
+
+        Examples:
+            >>> print(PureDP.zero())
+            ε = 0
+        """
+        nothing = cls(1)
+        object.__setattr__(nothing, "epsilon", Fraction(0))
+        return nothing
 
     def __str__(self) -> str:
         """The loss in symbols."""

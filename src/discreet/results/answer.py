@@ -61,13 +61,14 @@ class Answer:
         cost: what it is proved to give away about one unit at the most, with what was asked first, so that limits and
             bounds could be chosen. A reused answer cost this when it was released.
         certificate: what was done, as JSON-ready data.
-        entry: the number of its debit in the ledger.
+        entry: the number of its debit in the ledger; 0 where there was none, as public facts alone answer it.
         reused: whether it was released before, so that this time it cost nothing.
         origin: the entries that it follows from, where it was worked out from other answers; empty where it was
             released for this question.
         cut_off: what limits cut off, where it was measured.
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately; in words, where the answer was read from JSON.
+        warnings: what in the question may not mean what it was meant to, and what isn't measured, in plain sentences.
 
     Examples:
         >>> answer = census.ask("SELECT COUNT(*) AS n FROM census", epsilon=1)  # doctest: +SKIP
@@ -87,6 +88,7 @@ class Answer:
     cut_off: CutOff[Any] | None = None
     moved: tuple[Moved[Any], ...] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -215,11 +217,12 @@ class Answer:
             cut_off=None if cut_off is None else CutOff(**cut_off),
             moved=tuple(Moved(**each) for each in data.get("moved", ())),
             bounds={name: str(ends) for name, ends in data.get("bounds", {}).items()},
+            warnings=tuple(map(str, data.get("warnings", ()))),
         )
 
     def _chosen(self) -> dict[str, Any]:
-        """What was chosen or measured privately, as JSON-ready data; nothing, if nothing was."""
-        found: dict[str, Any] = {}
+        """Warnings, and what was chosen or measured privately, as JSON-ready data; nothing, if there are none."""
+        found: dict[str, Any] = {"warnings": list(self.warnings)} if self.warnings else {}
         if self.cut_off is not None:
             one = self.cut_off
             found["cut_off"] = {"share": one.share, "margin": one.margin, "limits": str(one.limits)}
@@ -251,7 +254,7 @@ class Answer:
         table = text_table(self.columns, {name: self.interval(name) for name in self.names})
         notes = [str(each) for each in (self.cut_off, *self.moved) if each is not None]
         notes += [f"values of {name} were moved into {bounds}" for name, bounds in self.bounds.items()]
-        return "\n".join([table, *notes])
+        return "\n".join([table, *notes, *(f"warning: {each}" for each in self.warnings)])
 
 
 @dataclass(frozen=True, kw_only=True)

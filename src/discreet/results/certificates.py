@@ -29,7 +29,8 @@ def certificate(  # noqa: PLR0913 — what is vouched for, each by name
         text: of the questions.
         analyst: who asked, if they said so.
         version: the number of the last admission of a table that was read; it says nothing of what they hold.
-        entry: the number of the debit in the ledger; None where there was none, for an answer that follows from others.
+        entry: the number of the debit in the ledger; None where there was none, for an answer that follows from others
+            or from public facts.
         questions: what was asked, in canonical form.
         plans: how what was measured was made: unit, adjacency, bounds, limits, mechanisms with exact parameters.
         cost: in every way of counting.
@@ -70,5 +71,5 @@ def _contradictions(found: Mapping[str, Any], answer: Answer) -> Iterator[str]:
             yield f"it follows from entries {list(answer.origin)}, and its certificate names {entries}"
         if any(each.get("data_version") != found["data_version"] for each in origins):
             yield "it follows from answers of other versions of the data"
-    elif found.get("entry") != answer.entry:
+    elif (found.get("entry") or 0) != answer.entry:
         yield f"it was paid for in entry {answer.entry}, and its certificate names {found.get('entry')}"

@@ -172,6 +172,9 @@ def test_hints_name_the_fix() -> None:
     with pytest.raises(UnknownColumn) as column:
         read("SELECT SUM(incme) FROM people")
     assert column.value.hint == "did you mean income?"
+    with pytest.raises(UnknownColumn) as quoted:
+        read('SELECT COUNT(*) FROM people WHERE sex = "Female"')
+    assert quoted.value.hint.startswith("a text stands in single quotes, as in 'Female'; ")
     with pytest.raises(UnknownTable) as table:
         read("SELECT COUNT(*) FROM visit")
     assert table.value.hint == "did you mean visits?"

@@ -49,7 +49,7 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
     """Write an answer to standard output.
 
     A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
-    `origin`: the entries that the answer follows from, if it was worked out from others.
+    `origin`: the entries that the answer follows from, if it was worked out from others; and `warnings`, if any.
     In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
 
     Args:
@@ -96,6 +96,8 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
         say(f"bounds     {moved}")
     for name, ends in answer.bounds.items():
         say(f"bounds     values of {name} were moved into {ends}")
+    for warning in answer.warnings:
+        say_folded(printable(f"warning    {warning}"), _HANG + 1)
 
 
 def _is_numeric(values: Sequence[object]) -> bool:
@@ -111,6 +113,8 @@ def _show_account(answer: Answer, tables: Protected) -> None:
     cost = f"{answer.cost}, entry {answer.entry}"
     if answer.origin:
         cost = f"free: follows from {_entries(answer.origin)}"
+    elif not answer.entry:
+        cost = "none: it follows from what is declared"
     elif answer.reused:
         cost = f"none: the same answer again, paid for in entry {answer.entry}"
     say(f"cost       {cost}")

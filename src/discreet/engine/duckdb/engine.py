@@ -21,13 +21,19 @@ from discreet.engine.pushdown import push_filters_down
 from discreet.engine.relation_compiler import brings_together
 from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SchemaMismatch
 from discreet.privacy import KeyValue
-from discreet.query.ir import Exact, Histogram, Key
-from discreet.tables import Table
+from discreet.query.ir import MOST_VALUES, Exact, Histogram, Key
+from discreet.tables import Kind, Table
 from discreet.tables.admission import Snapshot
 from discreet.tables.session import Session
 
 _MOST_PREPARED = 64
 """How many questions are remembered from when they are prepared until they are run."""
+
+MOST_ROWS = 10_000_000
+"""A public table with more rows isn't looked through for values: somebody waits for a plan."""
+
+_MOST_KNOWN = 64
+"""Of how many public tables it is remembered what they hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class DuckDB:
         self._snapshot = snapshot
         self._sessions = Sessions(threads=threads, memory=memory)
         self._unique: set[Table] = set()
+        self._known: dict[Table, Table] = {}
         self._prepared: OrderedDict[int, tuple[Exact, Compiled]] = OrderedDict()
 
     def __repr__(self) -> str:
@@ -84,6 +91,21 @@ class DuckDB:
         with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
             _check_unique(session, table, raw_views_of(session, [table], snapshot))
         self._unique.add(table)
+
+    def known(self, table: Table) -> Table:
+        """A public table with what it holds. See `Engine.known`."""
+        if not table.public:
+            raise TypeError("what a private table holds is nobody's to list")
+        known = self._known.get(table)
+        if self._snapshot.tables[table.name.casefold()].rows > MOST_ROWS:
+            return table
+        if known is None:
+            with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
+                known = _held(session, table, raw_views_of(session, [table], snapshot))
+            self._known[table] = known
+            if len(self._known) > _MOST_KNOWN:  # each analyst may have bounds of their own
+                self._known.pop(next(iter(self._known)), None)
+        return known
 
     def prepare(self, exact: Exact) -> None:
         """Carry out a question on tables without rows. See `Engine.prepare`."""
@@ -154,6 +176,31 @@ def _check_unique(session: Session, table: Table, raw: RawViews) -> None:
                 f"column {name!r} of table {table.name!r} is declared as unique, but a value occurs in it twice",
                 hint="values beyond a column's bounds count as its ends; leave it out of unique, or mend the table",
             )
+
+
+def _held(session: Session, table: Table, raw: RawViews) -> Table:
+    """A public table with what it holds."""
+    places = range(len(table.columns))
+    scan = ScanView(number=0, table=table, owner=None, checked=tuple(places))
+    make_scan_view(session, scan, raw)
+    rows = _different(session, scan, places)
+    values = [
+        None if column.kind in {Kind.REAL, Kind.TIMESTAMP} else tuple(v for (v,) in _different(session, scan, [place]))
+        for place, column in enumerate(table.columns)
+    ]
+    return replace(
+        table,
+        columns=tuple(replace(each, values=held) for each, held in zip(table.columns, values, strict=True)),
+        rows=rows if len(rows) <= MOST_VALUES else None,
+    )
+
+
+def _different(session: Session, scan: ScanView, places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+    """The different rows of some columns, in order; one more than `MOST_VALUES`, if there are more."""
+    names = ", ".join(f"c{place}" for place in places)
+    some = f"SELECT DISTINCT {names} FROM {scan.name} LIMIT {MOST_VALUES + 1}"
+    order = ", ".join(f"{number} NULLS LAST" for number, _ in enumerate(places, start=1))
+    return tuple(session.execute(f"FROM ({some}) ORDER BY {order}"))
 
 
 def _meet(exact: Exact) -> bool:

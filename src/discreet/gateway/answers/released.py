@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor, isfinite
 from typing import Any, Self, TypeAlias
 
 from discreet.errors import QueryError
+from discreet.gateway.answers.regrouping import public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -28,7 +30,7 @@ from discreet.query.estimates import (
     ratio_of,
 )
 from discreet.query.ir import grouping
-from discreet.query.planner import Draft
+from discreet.query.planner import Draft, Plan
 from discreet.tables import Kind
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
@@ -70,6 +72,17 @@ def arrange(
         rows.sort(key=_order_key(order), reverse=order.descending)
     end = None if question.limit is None else question.offset + question.limit
     return rows[question.offset : end]
+
+
+def unmeasured(plan: Plan) -> list[Group]:
+    """The groups of a question of which nothing is measured: all that are public."""
+    drafts = [level.draft for level in plan.levels]
+    return [group for number, draft in enumerate(drafts) for group in _unmeasured(draft, number)]
+
+
+def _unmeasured(draft: Draft, number: int) -> list[Group]:
+    """The groups of one level."""
+    return in_order(draft, (Group(key, {}, number) for key in public_groups(draft.keys)))
 
 
 def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:
@@ -194,10 +207,11 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
     Returns:
         From one group's released integers to its interval.
     """
-    is_margin = any(True for _ in ir.margins(expr))
-    parts = {} if is_margin else dict(_parts(expr, dict(draft.estimators)))
-    if not parts:
+    if any(True for _ in ir.margins(expr)):
         return lambda _: None
+    parts = dict(_parts(expr, dict(draft.estimators)))
+    if not parts:
+        return partial(_exactly, draft, expr)
     share = 1 - (1 - confidence) / len(parts)
     rules = {part: _rule(known, draft, share) for part, known in parts.items()}
     if expr in rules:
@@ -218,6 +232,14 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
         return Interval(float(spread.lo), float(spread.hi))
 
     return together
+
+
+def _exactly(draft: Draft, expr: ir.Expr, noisy: Noisy) -> Interval | None:
+    """A number that comes from aggregates which are known without noise; None if it comes from no aggregate."""
+    known: Values = {name: each.estimate(noisy, {}) for name, each in draft.estimators if not each.parts}
+    names = ir.released_names(expr)
+    value = evaluate(expr, known) if names and names <= known.keys() else None
+    return Interval(value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
-from discreet.gateway.answers.derivation import Derived, derive
-from discreet.gateway.answers.released import Group
+from discreet.gateway.answers.derivation import derive
+from discreet.gateway.answers.released import Group, unmeasured
 from discreet.gateway.answers.serving import Released
-from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss
+from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss, PureDP
 from discreet.query import ir
 from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
 from discreet.tables import Dataset
@@ -54,10 +54,20 @@ class Workload:
     bundles: tuple[Plan, ...]
     choice: NoiseChoice | None = field(default=None, compare=False)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether public facts alone answer all of it."""
+        return not self.bundles
+
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
         """The plan of each question, with the noise that its answer will have."""
-        return tuple(found.plan for found in self._derived([()] * len(self.bundles)))
+        return tuple(plan for plan, _ in self._derived([()] * len(self.bundles)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What in the questions may not mean what it was meant to, and what isn't measured, in plain sentences."""
+        return tuple(dict.fromkeys(warning for plan in self.plans for warning in plan.warnings))
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
@@ -72,6 +82,8 @@ class Workload:
     @cached_property
     def cost(self) -> Loss:
         """What all answers together are proved to give away about one unit at the most."""
+        if self.is_free:
+            return PureDP.zero()
         offered = None if self.choice is None else self.choice.proved
         if offered is not None:
             return offered
@@ -99,7 +111,7 @@ class Workload:
             released: the groups of each bundle.
             entry: the number of the debit.
         """
-        return [(found.plan, found.groups()) for found in self._derived(released, entry)]
+        return [(plan, groups()) for plan, groups in self._derived(released, entry)]
 
     def to_dict(self) -> dict[str, object]:
         """The workload as JSON-ready data; all of it is public."""
@@ -134,17 +146,27 @@ class Workload:
             lines.append(f"{number}  {_short(plan.question.text)}")
             lines.append(f"   {plan.cost} by itself")
             lines += [f"   {one.column}: {one}" for one in plan.expected]
+            lines += [f"   warning: {warning}" for warning in plan.warnings]
         return "\n".join(lines)
 
-    def _derived(self, released: Sequence[Sequence[Group]], entry: int = 0) -> list[Derived]:
-        """What follows from the bundles for each question."""
+    def _derived(
+        self, released: Sequence[Sequence[Group]], entry: int = 0
+    ) -> list[tuple[Plan, Callable[[], list[Group]]]]:
+        """What follows for each question from the bundles, or from public facts alone."""
         held = [
             Released(draft=level.draft, groups=[group for group in groups if group.level == number], entry=entry)
             for bundle, groups in zip(self.bundles, released, strict=True)
             for number, level in enumerate(bundle.levels)
         ]
-        found = [derive(_alone(question, self), held, on_purpose=True) for question in self.questions]
-        return [each for each in found if each is not None]
+        answers: list[tuple[Plan, Callable[[], list[Group]]]] = []
+        for question in self.questions:
+            plan = _alone(question, self.request, self.dataset)
+            found = None if plan.is_free else derive(plan, held, on_purpose=True)
+            if plan.is_free:
+                answers.append((plan, partial(unmeasured, plan)))
+            elif found is not None:
+                answers.append((found.plan, found.groups))
+        return answers
 
 
 def make_workload(
@@ -168,13 +190,14 @@ def make_workload(
         raise Unsupported(
             "limits and bounds 'auto', and consistent answers, aren't offered within a workload", hint="ask on its own"
         )
-    bundles = bundles_of(questions)
+    paid = [question for question in questions if not _alone(question, request, dataset).is_free]
+    bundles = bundles_of(paid) if paid else []
 
     def offered(offer: Request) -> Workload:
-        return Workload(dataset, tuple(questions), offer, apportioned(bundles, offer, dataset))
+        return Workload(dataset, tuple(questions), offer, apportioned(bundles, offer, dataset) if bundles else ())
 
     workload = offered(request)
-    if choosing:
+    if choosing and not workload.is_free:
         found, choice = choose_noise(workload, offered, dataset)
         workload = replace(found, choice=choice)
     if len(workload.plans) < len(questions):
@@ -182,9 +205,8 @@ def make_workload(
     return workload
 
 
-def _alone(question: ir.Question, workload: Workload) -> Plan:
+def _alone(question: ir.Question, whole: Request, dataset: Dataset) -> Plan:
     """A question by itself: for what it asks, whatever its noise."""
-    whole = workload.request
     offer = Request(
         epsilon=whole.epsilon or (Fraction(1) if whole.rho is None else None),
         rho=whole.rho,
@@ -192,7 +214,7 @@ def _alone(question: ir.Question, workload: Workload) -> Plan:
         confidence=whole.confidence,
         limits=whole.limits,
     )
-    return make_plan(question, offer, workload.dataset, as_written=True)
+    return make_plan(question, offer, dataset, as_written=True)
 
 
 def _short(text: str) -> str:

@@ -7,7 +7,7 @@ room. All of it is post-processing: it costs nothing and can give nothing away, 
 
 from discreet.query.estimates.associations import Association
 from discreet.query.estimates.choices import Cells, Grid, ModeEstimator, QuantileEstimator, grid_of, most_cells
-from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Spread, Total, integer
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, OfNoRows, Spread, Total, integer
 from discreet.query.estimates.intervals import Interval, Joint
 from discreet.query.estimates.linear import LinearRatio, deviation, ratio_of
 from discreet.query.estimates.noise import Mechanism, Noise, Pick, Selection, can_be_summed
@@ -30,6 +30,7 @@ __all__ = [
     "Noise",
     "Noises",
     "Noisy",
+    "OfNoRows",
     "Pick",
     "QuantileEstimator",
     "Selected",

@@ -132,6 +132,30 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfNoRows:
+    """An aggregate over no rows, as public facts prove: it is known exactly, and nothing is released for it.
+
+    Args:
+        is_count: whether it counts, and so is 0; anything else is NULL, as in SQL.
+    """
+
+    is_count: bool
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def estimate(self, _noisy: Noisy, _noises: Noises) -> int | None:
+        """0 or NULL."""
+        return 0 if self.is_count else None
+
+    def interval(self, _noisy: Noisy, _noises: Noises, _confidence: float) -> Interval | None:
+        """The count itself: it has no noise."""
+        return Interval(0, 0) if self.is_count else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _AboutCentre:
     """What is made of sums of x − centre, because the noise that a sum needs grows with the size of its terms.
 

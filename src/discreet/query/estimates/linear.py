@@ -13,7 +13,7 @@ from math import exp, expm1, sqrt
 
 from discreet.mechanisms import Gaussian
 from discreet.query import ir
-from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, Total, scaled
+from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, OfNoRows, Total, scaled
 from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
 from discreet.query.estimates.noise import Noise
 from discreet.query.ir import nullif_zero
@@ -154,6 +154,8 @@ def ratio_of_aggregate(estimator: Estimator | None) -> LinearRatio | None:
     match estimator:
         case Total(measure=measure):
             return LinearRatio(Linear({measure: Fraction(1)}))
+        case OfNoRows(is_count=True):
+            return LinearRatio(Linear())
         case Mean(total=total, count=count, centre=centre, lo=lo, hi=hi):
             numerator = Linear({total: Fraction(1)}).plus(Linear({count: centre}))
             return LinearRatio(numerator, Linear({count: Fraction(1)}), (lo, hi))

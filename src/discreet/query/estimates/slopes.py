@@ -45,6 +45,8 @@ class Slopes:
             confidence: in (0, 1).
         """
         names = [name for name, factor in self.factors.items() if factor]
+        if not names:
+            return 0.0
         if len(names) == 1:
             return abs(self.factors[names[0]]) * float(noises[names[0]].radius(confidence))
         joint = Joint.of([noises[name] for name in names])

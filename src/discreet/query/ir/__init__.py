@@ -10,7 +10,7 @@ Engines know this room and nothing else of `query`; nothing here can reach a row
 """
 
 from discreet.query.ir.conditions import conjunction, conjuncts, narrowed
-from discreet.query.ir.domains import column_type, listed, places_of, public_values
+from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, listed, places_of, public_values
 from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
 from discreet.query.ir.expressions import (
     Call,
@@ -45,6 +45,7 @@ from discreet.query.ir.literals import (
     ordinal,
     python_value,
 )
+from discreet.query.ir.public_rows import reached
 from discreet.query.ir.questions import (
     MARK,
     MOST_GROUPING_SETS,
@@ -82,6 +83,7 @@ from discreet.query.ir.relations import (
     scans,
     sources,
 )
+from discreet.query.ir.satisfiability import contradiction, impossible, is_always_null, outcomes
 
 __all__ = [
     "EXACT",
@@ -89,6 +91,7 @@ __all__ = [
     "MARK",
     "MOST_DIGITS",
     "MOST_GROUPING_SETS",
+    "MOST_VALUES",
     "Aggregate",
     "Call",
     "Column",
@@ -119,6 +122,7 @@ __all__ = [
     "Sum",
     "Summarized",
     "Summary",
+    "Trial",
     "Type",
     "Union",
     "Units",
@@ -136,12 +140,15 @@ __all__ = [
     "computed_in",
     "conjunction",
     "conjuncts",
+    "contradiction",
     "day_of",
     "declared_limits",
     "grouping",
     "grouping_sets_of",
     "has_one_row",
     "hull",
+    "impossible",
+    "is_always_null",
     "is_exact",
     "is_null",
     "listed",
@@ -158,11 +165,13 @@ __all__ = [
     "numbers",
     "numeral",
     "ordinal",
+    "outcomes",
     "outward",
     "owner_of",
     "places_of",
     "public_values",
     "python_value",
+    "reached",
     "released_names",
     "scans",
     "sources",

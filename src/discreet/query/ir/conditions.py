@@ -7,16 +7,19 @@ row adds is clamped to the range of its expression in any case, and rows whose k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
+from discreet.query.ir.domains import public_values
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
 from discreet.query.ir.functions import call
 from discreet.query.ir.literals import from_python, is_null, literal
+from discreet.query.ir.ranges import EXACT, within
 from discreet.tables import Kind
 
+_EXACT = Fraction(-EXACT), Fraction(EXACT)
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -56,13 +59,24 @@ def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
         Fraction(17, 1)
     """
     found: dict[Column, Type] = {}
+    conditions = list(conditions)
     for condition in conditions:
-        for column, change in _changes(condition):
-            before = found.get(column, column.type)
-            after = _consistent(change(before))
-            if after is not None:
+        for column, change in changes_of(condition):
+            after = change(found.get(column, column.type))
+            if is_consistent(after):
                 found[column] = after
+    for one, other in (pair for condition in conditions for pair in _equal_columns(condition)):
+        known, theirs = found.get(one, one.type), found.get(other, other.type)
+        if public_values(replace(one, type=known)) is None and known.kind is theirs.kind and theirs.values:
+            found[one] = replace(known, values=theirs.values)
     return found
+
+
+def _equal_columns(condition: Expr) -> Iterator[tuple[Column, Column]]:
+    """The two columns of `a = b`, either way: a column without a list of values has those of the other one."""
+    match condition:
+        case Call(function=Function(name="eq"), args=(Column() as one, Column() as other)):
+            yield from ((one, other), (other, one))
 
 
 class _Change:
@@ -112,8 +126,8 @@ class _Change:
         return lo, hi
 
 
-def _changes(condition: Expr) -> Iterator[tuple[Column, _Change]]:
-    """The columns of which one condition says something."""
+def changes_of(condition: Expr) -> Iterator[tuple[Column, Callable[[Type], Type]]]:
+    """The columns of which one condition says something, with what it does to the type of each."""
     match condition:
         case Column():
             yield condition, _Change("eq", (literal(True),))  # noqa: FBT003 — SQL's TRUE
@@ -139,11 +153,12 @@ def _of(expr: Expr, name: str, constants: tuple[Literal, ...]) -> Iterator[tuple
         case Column():
             yield expr, _Change(name, constants) if constants else _Change("not_null", ())
         case Call(function=Function(name="real"), args=(Column() as column,)):
-            yield column, _Change(name, constants) if constants else _Change("not_null", ())
+            # Of whole numbers that large, several are one real number.
+            known = tuple(each for each in constants if within((each.type.lo, each.type.hi), _EXACT))
+            known = known if len(known) == len(constants) else ()
+            yield column, _Change(name, known) if known else _Change("not_null", ())
 
 
-def _consistent(after: Type) -> Type | None:
-    """The type, unless nothing can be of it: then no row passes, and nothing need be known."""
-    if after.values == () or (after.lo is not None and after.hi is not None and after.lo > after.hi):
-        return None
-    return after
+def is_consistent(known: Type) -> bool:
+    """Whether anything can be of the type; if not, no row passes what led to it."""
+    return known.values != () and (known.lo is None or known.hi is None or known.lo <= known.hi)

@@ -34,6 +34,10 @@ _MOST_STEPS = 50_000
 """How many function values may be worked out for one list: some 30 ms of planning."""
 
 
+_LISTED_IN_A_STEP = 8
+"""How many values are listed in the time of one step, about."""
+
+
 class _UndeterminedError(Exception):
     """Python can't tell what an engine would compute, or not within the steps allowed."""
 
@@ -89,6 +93,57 @@ def public_values(expr: Expr) -> tuple[KeyValue, ...] | None:
 def domain(expr: Expr) -> Domain | None:
     """All values of an expression of a row, or None if they aren't known or are too many."""
     return _Work().domain(expr)
+
+
+def computed(expr: Expr, columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> list[object] | None:
+    """An expression's value for each of some rows; None if Python can't tell, or not within the steps allowed.
+
+    Args:
+        expr: over these columns.
+        columns: of the rows, in order; told apart by alias and name alone.
+        rows: as questions see them.
+    """
+    places = {(column.table, column.name): place for place, column in enumerate(columns)}
+    used = {column: places[column.table, column.name] for column in columns_in(expr)}
+    if len(rows) * (_size(expr) + 1) > _MOST_STEPS:
+        return None
+    value = _program(expr, used)
+    try:
+        return [value(row) for row in rows]  # type: ignore[arg-type]  # rows hold values
+    except _UndeterminedError:
+        return None
+
+
+class Trial:
+    """Tries conditions on all values of their columns; all of them together take no more steps than are allowed.
+
+    Args:
+        steps: how many function values may be worked out; as many as for one domain, if it is left out.
+    """
+
+    def __init__(self, steps: int = _MOST_STEPS) -> None:
+        """Start with all steps allowed."""
+        self._steps_left = steps
+
+    def may_hold(self, condition: Expr) -> bool:
+        """Whether a condition is true for some values of its columns, as far as the steps that are left tell."""
+        if self._steps_left < 0:
+            return True
+        columns = list(dict.fromkeys(columns_in(condition)))
+        found = [_column(column) for column in columns]
+        inputs = [each.inputs for each in found if each is not None]
+        self._steps_left -= sum(map(len, inputs)) // _LISTED_IN_A_STEP
+        if len(inputs) < len(found):
+            return True
+        holds, size = _program(condition, {column: at for at, column in enumerate(columns)}), _size(condition) + 1
+        try:
+            for row in product(*inputs):
+                self._steps_left -= size
+                if self._steps_left < 0 or holds([value for value, _ in row]) is True:
+                    return True
+        except _UndeterminedError:
+            return True
+        return False
 
 
 class _Work:
@@ -215,6 +270,9 @@ def _size(expr: Expr) -> int:
 def column_type(column: TableColumn) -> Type:
     """The type of a column's values as questions meet them: clamped to its bounds, NULL unless among its keys.
 
+    Of a public table it lists what the column holds, where that is known and a short list, and keys or bounds don't
+    list values already.
+
     Ends are rounded away from the middle, to whole numbers or float64, so that the range holds whichever of the two
     neighbours the scan moves a value to.
 
@@ -227,8 +285,14 @@ def column_type(column: TableColumn) -> Type:
         listed = tuple(key for key in column.keys if key is not None)
         hidden = None not in column.keys.values
         return Type(column.kind, *_span(listed), nullable=True, values=listed, hidden=hidden)
+    lo, hi = _bounds(column)
+    is_long = column.kind not in {Kind.INTEGER, Kind.DATE} or lo is None or hi is None or hi - lo >= MOST_VALUES
+    if column.values is not None and is_long and len(column.values) <= MOST_VALUES:
+        held = tuple(value for value in column.values if value is not None)
+        lo, hi = _span(held) if column.bounds is None else (lo, hi)
+        return Type(column.kind, lo, hi, nullable=len(held) < len(column.values), values=held)
     truths = (False, True) if column.kind is Kind.BOOLEAN else None
-    return Type(column.kind, *_bounds(column), nullable=column.nullable, values=truths)
+    return Type(column.kind, lo, hi, nullable=column.nullable, values=truths)
 
 
 def _span(values: tuple[KeyValue, ...]) -> Interval:

@@ -74,7 +74,7 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
     for output in draft.question.outputs:
         said = wanted.get(output.name, wanted.get("*"))
         slopes = slopes_of(output.expr, estimators, noises)
-        if said is None or (output.name not in wanted and slopes is None):
+        if said is None or (output.name not in wanted and slopes is None) or (slopes and not slopes.factors):
             continue
         if slopes is None or not is_announced(output.expr, estimators):
             raise Unsupported(
@@ -197,10 +197,10 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
     missed = _missed(draft, noises)
     errors = []
     for output in draft.question.outputs:
-        names = sorted(ir.released_names(output.expr) & estimators.keys())
-        if not names:
-            continue
+        names = ir.released_names(output.expr) & estimators.keys()
         parts = {part for name in names for part in estimators[name].parts}
+        if not parts:
+            continue
         slopes = slopes_of(output.expr, estimators, noises) if is_announced(output.expr, estimators) else None
         errors.append(
             Expected(

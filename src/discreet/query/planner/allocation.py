@@ -138,7 +138,7 @@ def _weights(draft: Draft) -> dict[str, float]:
 
 def _claims(draft: Draft, prices: Prices) -> Iterator[tuple[str, dict[str, float]]]:
     """For each aggregate the relative errors that it would have from each part, if that got the whole offer."""
-    for name, estimator in draft.estimators:
+    for name, estimator in ((name, one) for name, one in draft.estimators if one.parts):
         chosen = {part: prices.ranks[part] / ROWS for part in estimator.parts if part in prices.ranks}
         found = slopes_of_aggregate(estimator, prices.noises)
         if found is None:

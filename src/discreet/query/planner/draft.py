@@ -24,6 +24,7 @@ class Draft:
         question: bound and typed.
         request: what is offered.
         adjacency: which tables are neighbours.
+        without_rows: why public facts alone say that the answer is one of no rows, in words; empty where they don't.
         keys: by `public_keys`.
         limits: by `contributions`.
         measures: by `measures`; those that are counted or added up.
@@ -43,6 +44,7 @@ class Draft:
     question: ir.Question
     request: Request
     adjacency: Adjacency
+    without_rows: str = ""
     keys: tuple[ir.Key, ...] = ()
     limits: Limits = _ONE_ROW
     measures: tuple[ir.Measure, ...] = ()

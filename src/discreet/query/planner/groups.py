@@ -30,7 +30,7 @@ from discreet.errors import DeltaRequired, TooManyGroups, Unsupported
 from discreet.mechanisms import Threshold
 from discreet.privacy import Limits
 from discreet.query import ir
-from discreet.query.ir import declared_limits, has_one_row, public_values
+from discreet.query.ir import MOST_VALUES, declared_limits, has_one_row, reached
 from discreet.query.planner.draft import Draft
 
 MOST_GROUPS = 1_000_000
@@ -41,18 +41,23 @@ def public_keys(draft: Draft) -> Draft:
     """Give each key its public values, where its declaration or its range lists them.
 
     Every public key is answered, so an answer's groups say nothing about anybody. If one key's values aren't public,
-    the groups present in the data are selected privately; the other keys' lists still hold.
+    the groups present in the data are selected privately; the other keys' lists still hold. Where no row can be meant,
+    no group is present.
 
     Raises:
         DeltaRequired: groups must be selected and no δ is offered.
         TooManyGroups: the lists multiply to more than `MOST_GROUPS`.
         Unsupported: all keys are public, and nothing is asked of them.
     """
-    keys = tuple(ir.Key(name=name, expr=expr, values=public_values(expr)) for name, expr in draft.question.keys)
+    source = draft.question.source
+    keys = tuple(ir.Key(name=name, expr=expr, values=reached(source, expr)) for name, expr in draft.question.keys)
+    if draft.without_rows:
+        keys = tuple(replace(key, values=key.values or ()) for key in keys)
     unlisted = [key.name for key in keys if key.values is None]
     if unlisted and draft.request.delta is None:
         raise DeltaRequired(
-            f"the values of {', '.join(unlisted)} aren't public, so its groups must be selected, which takes a delta",
+            f"the values of {', '.join(unlisted)} aren't public{_too_many(draft)}, so its groups must be selected, "
+            "which takes a delta",
             hint="offer a delta far below 1 / number of units, such as 1e-8; or declare keys, or bounds of an integer",
         )
     if keys and not unlisted and not draft.question.aggregates:
@@ -71,6 +76,17 @@ def public_keys(draft: Draft) -> Draft:
     return replace(draft, keys=keys)
 
 
+def _too_many(draft: Draft) -> str:
+    """That a public table has too many values to list, in words; nothing, if none has."""
+    scanned = {scan.alias: scan.table for scan in draft.scans if scan.table.public}
+    columns = [column for _, key in draft.question.keys for column in ir.columns_in(key)]
+    for column in columns:
+        held = scanned[column.table].column(column.name).values if column.table in scanned else None
+        if held is not None and len(held) > MOST_VALUES:
+            return f" as a list: {column.name} of {scanned[column.table].name} has more than {MOST_VALUES:,} of them"
+    return ""
+
+
 def contributions(draft: Draft) -> Draft:
     """Choose the shape of the limits in force: nothing is cut off units that keep to the declared ones.
 
@@ -86,6 +102,8 @@ def contributions(draft: Draft) -> Draft:
                 "each row is a unit of its own here, so there is nothing to limit", hint="leave limits out"
             )
         return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
+    if draft.without_rows:
+        return draft
     declared = _limits(draft)
     if not draft.keys:
         return replace(draft, limits=Limits(rows=_in_all(draft, declared)))

@@ -19,6 +19,7 @@ from discreet.query.estimates import (
     Interval,
     Mean,
     ModeEstimator,
+    OfNoRows,
     Pick,
     QuantileEstimator,
     Spread,
@@ -26,7 +27,7 @@ from discreet.query.estimates import (
     Total,
     grid_of,
 )
-from discreet.query.ir import call, literal
+from discreet.query.ir import Trial, call, is_always_null, literal
 from discreet.query.planner.draft import Draft
 from discreet.tables import Kind
 
@@ -48,6 +49,11 @@ _NOISE_BITS = 56
 
 _SMALLEST = Fraction(1, 2**400)
 """The least width of a range of which squares are taken."""
+
+_STEPS = 2_000
+"""For each argument by itself, so that it doesn't matter beside which others it stands: about a millisecond."""
+
+_COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
 
 _SPREADS = {ir.Statistic.VAR_POP, ir.Statistic.VAR_SAMP, ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
 
@@ -200,6 +206,8 @@ def measures(draft: Draft) -> Draft:
         TooManyGroups: so many that choosing in each of them would take minutes.
     """
     _check_lists(draft.question)
+    if draft.without_rows:
+        return replace(draft, estimators=tuple((one.name, _of_no_rows(one)) for one in draft.question.aggregates))
     collector = MeasureCollector(draft)
     found = {aggregate.name: _estimator(aggregate, collector) for aggregate in draft.question.aggregates}
     selector = collector.units() if draft.has_private_keys else None
@@ -250,6 +258,8 @@ def _check_choices(draft: Draft, picks: int) -> None:
 def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimator:
     """How one aggregate comes from measures."""
     statistic, value = aggregate.statistic, aggregate.argument
+    if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (value, aggregate.other)):
+        return _of_no_rows(aggregate)
     if value is None:
         return Total(measure=collector.units() if statistic is ir.Statistic.UNITS else collector.rows(), whole=True)
     match statistic:
@@ -261,6 +271,11 @@ def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimato
             return _association(statistic, value, aggregate.other, collector)
         case _:
             return _moments(statistic, value, collector)
+
+
+def _of_no_rows(aggregate: ir.Aggregate) -> OfNoRows:
+    """An aggregate of which no row is counted: such as COUNT(*) FILTER (WHERE age > 200), where age ends at 110."""
+    return OfNoRows(is_count=aggregate.statistic in _COUNTS)
 
 
 def _total(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Total:

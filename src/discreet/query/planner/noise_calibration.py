@@ -52,7 +52,7 @@ from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity
 from discreet.query import ir
 from discreet.query.estimates import Mechanism, Noise, Pick, Selection, most_cells
 from discreet.query.planner.accuracy import MOST, Target, least_offer, shares_for, targets
-from discreet.query.planner.allocation import Prices, shares
+from discreet.query.planner.allocation import Prices, check_columns, shares
 from discreet.query.planner.draft import Draft
 from discreet.query.planner.request import CONFIDENCE
 
@@ -169,6 +169,9 @@ def calibrate(draft: Draft) -> Draft:
         Unsupported: a width that isn't known, or a column whose error isn't known before the answer.
     """
     request = draft.request
+    if not draft.measures and not draft.picks:
+        check_columns(draft, dict((*request.within, *request.weights)), "an accuracy or a weight")
+        return draft
     prices = _prices(draft)
     if not request.within:
         offer = request.rho or request.epsilon or Fraction(0)

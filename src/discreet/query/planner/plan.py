@@ -12,7 +12,7 @@ from functools import cached_property
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
 from discreet.errors import Unsupported
-from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss
+from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.estimates import Noise
@@ -27,6 +27,7 @@ from discreet.query.planner.measures import measures
 from discreet.query.planner.noise_calibration import calibrate, sensitivities
 from discreet.query.planner.noise_choice import NoiseChoice
 from discreet.query.planner.plan_text import explain
+from discreet.query.planner.public_facts import warnings_of, why_no_rows
 from discreet.query.planner.request import Request
 from discreet.tables import Column, Dataset
 
@@ -122,7 +123,7 @@ class Level:
 class Plan:
     """A question that can be answered, with what it costs and how accurate it will be.
 
-    A plan holds no handle on any data and was made without any: showing it gives nothing away.
+    A plan holds no handle on any data and was made without any but public tables: showing it gives nothing away.
 
     Args:
         dataset: what it was planned for; it is carried out for nothing else.
@@ -151,6 +152,16 @@ class Plan:
         return canonical(self.question)
 
     @cached_property
+    def is_free(self) -> bool:
+        """Whether public facts alone answer it: nothing is done to the data, so nothing is paid."""
+        return not any(level.events for level in self.levels) and not self.profiles
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What in the question may not mean what it was meant to, and what isn't measured, in plain sentences."""
+        return warnings_of([level.draft for level in self.levels])
+
+    @cached_property
     def event(self) -> Event:
         """What will be done to the data, in the parameters that accounting needs."""
         own = (event for level in self.levels for event in level.events)
@@ -164,6 +175,8 @@ class Plan:
     @cached_property
     def cost(self) -> Loss:
         """What the answer is proved to give away about one unit at the most."""
+        if self.is_free:
+            return PureDP.zero()
         offered = None if self.choice is None else self.choice.proved
         return loss_of(self.event) if offered is None else offered
 
@@ -180,11 +193,13 @@ class Plan:
     def explain(self) -> str:
         """The plan in words."""
         profiles = [profile.cost for profile in self.profiles]
-        return explain(self.drafts, self.cost, profiles, noise=None if self.choice is None else str(self.choice))
+        noise = None if self.choice is None else str(self.choice)
+        return explain(self.drafts, self.cost, profiles, noise=noise, warnings=self.warnings)
 
     def to_dict(self) -> dict[str, object]:
-        """The plan as JSON-ready data; all of it is public."""
-        return self._described(charge_of, [profile.to_dict() for profile in self.profiles])
+        """The plan as JSON-ready data; all of it is public. `warnings` are there if there are any."""
+        described = self._described(charge_of, [profile.to_dict() for profile in self.profiles])
+        return {**described, "warnings": list(self.warnings)} if self.warnings else described
 
     def identity(self) -> dict[str, object]:
         """What the digest is of: the plan, at the cost that it was stated at first."""
@@ -222,14 +237,18 @@ def make_plan(question: ir.Question, request: Request, dataset: Dataset, *, as_w
     if request.unknown_bounds:
         known = tuple((name, ends) for name, ends in request.bounds if isinstance(ends, Bounds))
         rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset, as_written=True)
+        if rest.is_free:
+            return replace(rest, request=request)
         return replace(rest, request=request, profiles=(*_bounds_profiles(request, dataset), *rest.profiles))
     offer = request.left(SHARE) if request.takes_profile else request
     questions = grouping_sets_of(question)
     share = offer.shared(len(questions))
-    levels = tuple(Level(_drafted(each, share, dataset)) for each in questions)
+    without_rows = why_no_rows(question)
+    levels = tuple(Level(_drafted(each, share, dataset, without_rows)) for each in questions)
     if request.consistent:
         _check_consistent([level.draft for level in levels])
-    return Plan(dataset, question, request, levels, _profiles(question, request, levels[0].draft, dataset))
+    plan = Plan(dataset, question, request, levels)
+    return plan if plan.is_free else replace(plan, profiles=_profiles(question, request, levels[0].draft, dataset))
 
 
 def _check_consistent(drafts: Sequence[Draft]) -> None:
@@ -305,9 +324,9 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
     return tuple(make_plan(question, offer, dataset) for question, dataset in asked)
 
 
-def _drafted(question: ir.Question, request: Request, dataset: Dataset) -> Draft:
+def _drafted(question: ir.Question, request: Request, dataset: Dataset, without_rows: str) -> Draft:
     """What the rules decide of one level."""
-    draft = Draft(question=question, request=request, adjacency=dataset.adjacency)
+    draft = Draft(question=question, request=request, adjacency=dataset.adjacency, without_rows=without_rows)
     for rule in RULES:
         draft = rule(draft)
     return draft

@@ -39,7 +39,14 @@ _INFIX = {
 }
 
 
-def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = (), noise: str | None = None) -> str:
+def explain(
+    drafts: Sequence[Draft],
+    cost: Loss,
+    profiles: Sequence[Loss] = (),
+    *,
+    noise: str | None = None,
+    warnings: Sequence[str] = (),
+) -> str:
     """The plan in words; with grouping sets, each has its groups, limits and measures.
 
     Args:
@@ -47,10 +54,12 @@ def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = (), 
         cost: all of it.
         profiles: what each of the questions costs that are asked first.
         noise: which was chosen and why, where there was a choice.
+        warnings: in plain sentences.
     """
     draft = drafts[0]
     head = [
         ("question", [draft.question.text.strip()]),
+        *([("warning", list(warnings))] if warnings else []),
         ("cost", [f"{cost}, for each {draft.unit}, neighbours by {_relation(draft)}"]),
     ]
     if noise is not None:
@@ -65,6 +74,8 @@ def explain(drafts: Sequence[Draft], cost: Loss, profiles: Sequence[Loss] = (), 
 
 def _level(draft: Draft) -> list[tuple[str, list[str]]]:
     """One grouping set."""
+    if not draft.noises and not draft.selections:
+        return [("groups", [_groups(draft)]), ("measures", ["none: nothing is read of the data"])]
     return [
         ("groups", [_groups(draft)]),
         ("limits", [_limits(draft)]),
@@ -243,19 +254,25 @@ def expression_in_words(expr: ir.Expr) -> str:
             return _call(function.name, args)
 
 
-def _call(name: str, args: Sequence[ir.Expr]) -> str:
+def _call(name: str, args: Sequence[ir.Expr]) -> str:  # noqa: PLR0911 — one case for each way of writing
     """A function of other expressions."""
     if name == "multiply" and args[0] == args[1]:
         return f"{_part(args[0])}²"
     if name in _INFIX:
         return f" {_INFIX[name]} ".join(map(_part, args))
-    if name == "real":  # a whole number read as a real one: nothing a reader would miss
-        return expression_in_words(args[0])
-    if name == "is_null":
-        return f"{_part(args[0])} IS NULL"
-    if name == "if":
-        return _case(args)
-    return f"{name.upper()}({', '.join(map(expression_in_words, args))})"
+    match name:
+        case "real":  # a whole number read as a real one: nothing a reader would miss
+            return expression_in_words(args[0])
+        case "is_null":
+            return f"{_part(args[0])} IS NULL"
+        case "not":
+            return f"NOT {_part(args[0])}"
+        case "in":
+            return f"{_part(args[0])} IN ({', '.join(map(expression_in_words, args[1:]))})"
+        case "if":
+            return _case(args)
+        case _:
+            return f"{name.upper()}({', '.join(map(expression_in_words, args))})"
 
 
 def _case(args: Sequence[ir.Expr]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from discreet.errors import TypeMismatch, UnknownTable, Unsupported
 from discreet.query import ir
-from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
+from discreet.query.ir import call, column_type, conjunction, conjuncts, is_null, narrowed, null
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
 from discreet.query.sql.scopes import (
@@ -256,6 +256,8 @@ def condition(clause: str, node: exp.Expression, bind: RowBinder) -> ir.Expr:
         TypeMismatch: it isn't one; with the place.
     """
     predicate = bind(node)
+    if is_null(predicate):
+        return null(Kind.BOOLEAN)
     if predicate.type.kind is not Kind.BOOLEAN:
         place = place_of(bind.scope.text, node)
         raise TypeMismatch(

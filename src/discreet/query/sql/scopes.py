@@ -35,6 +35,10 @@ def check_alias(text: str, alias: exp.Expression | None) -> None:
         raise SqlSyntax(f"something is missing or wrong at {alias.name!r}", place=place_of(text, alias))
 
 
+MOST_SHOWN = 70
+"""How much of a text is repeated in a hint."""
+
+
 def meant(name: str, known: Iterable[str]) -> str:
     """The nearest of the public names, or the first few.
 
@@ -266,7 +270,10 @@ class Scope:
             return UnknownTable(f"no table here is called {name!r}", hint=meant(node.table, called), place=place)
         names = [column.name for item in items for column in item.columns.values()]
         where = f"{items[0].called!r} has no" if len(items) == 1 else "no table here has a"
-        return UnknownColumn(f"{where} column {node.name!r}", hint=meant(node.name, names), place=place)
+        hint = meant(node.name, names)
+        if node.this.args.get("quoted"):
+            hint = f"a text stands in single quotes, as in '{node.name[:MOST_SHOWN]}'; {hint}"
+        return UnknownColumn(f"{where} column {node.name!r}", hint=hint, place=place)
 
 
 def is_unit(expr: ir.Expr, facts: Facts, unit: Unit) -> bool:

@@ -5,7 +5,7 @@ What stands inside of it is read by others: rows by `from_clause`, subqueries by
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -39,11 +39,12 @@ MOST_TOTAL = 10_000
 MOST_NAME = 200
 """How long the name of a column without an alias may be."""
 
-_CLAUSES = {"expressions", "from", "joins", "where", "group", "having", "order", "limit", "offset", "with"}
+_CLAUSES = {
+    *("expressions", "from", "joins", "where", "group", "having", "order", "limit", "offset", "with", "distinct"),
+}
 
 _REFUSED = {
     "laterals": ("LATERAL", "a join reads several tables"),
-    "distinct": ("SELECT DISTINCT", "GROUP BY the same columns gives each combination once"),
     "windows": ("WINDOW", "GROUP BY answers each group"),
     "qualify": ("QUALIFY", "HAVING filters groups"),
     "sample": ("SAMPLE", "all rows are asked; noise is what protects them"),
@@ -145,6 +146,7 @@ class _Reading:
         outputs = self._outputs(released, aggregates)
         aliases = self._aliases(outputs)
         answers = AnswerBinder(self.scope, released, aggregates, aliases, {})
+        self._check_distinct(outputs, names_of.values())
         having = self._having(answers)
         order = order_of(self._text, self._parts.get("order"), answers, outputs)
         if not keys and not aggregates.found:
@@ -177,12 +179,24 @@ class _Reading:
     def _items(self) -> list[_Item]:
         """The columns of the answer; their names are all different."""
         names, items = Names(), []
-        for node in cast("list[exp.Expression]", self._parts.get("expressions", [])):
+        for node in self._shown():
             alias = node.alias if type(node).__name__ == "Alias" else ""
             check_alias(self._text, node.args["alias"] if alias else None)
             inner = cast("exp.Expression", node.this) if alias else node
             items.append(_Item(inner, alias, names.take(alias or self._default_name(inner))))
         return items
+
+    def _shown(self) -> Iterator[exp.Expression]:
+        """What is shown; SELECT DISTINCT takes * for all columns."""
+        from sqlglot import exp
+
+        for node in cast("list[exp.Expression]", self._parts.get("expressions", [])):
+            if isinstance(node, exp.Star) and "distinct" in self._parts and not any(node.args.values()):
+                for item in self.scope.items:
+                    own = (name for name in item.columns if name not in item.merged)
+                    yield from (exp.column(name, table=item.called, quoted=True) for name in own)
+            else:
+                yield node
 
     def _default_name(self, node: exp.Expression) -> str:
         """What DuckDB would call a column without an alias, more or less."""
@@ -207,12 +221,40 @@ class _Reading:
         """The grouping expressions, each once, and the sets that ROLLUP, CUBE and GROUPING SETS make of them."""
         group = self._parts.get("group")
         if group is None:
-            return Grouping((), ())
+            return self._distinct
         nodes = list(group.expressions)
         if group.args.get("all"):
             nodes = [item.node for item in self._items if not holds_aggregate(item.node)]
         with placed(self._text, group):
             return grouping_of(group, nodes, self._key)
+
+    @cached_property
+    def _distinct(self) -> Grouping:
+        """What SELECT DISTINCT groups by: all that it shows; nothing, if it shows one row of aggregates."""
+        if "distinct" not in self._parts or any(holds_aggregate(item.node) for item in self._items):
+            return Grouping((), ())
+        bind = RowBinder(self.scope, "SELECT DISTINCT")
+        nodes = [item.node for item in self._items if any(True for _ in ir.columns_in(bind(item.node)))]
+        return Grouping(tuple(dict.fromkeys(map(self._key, nodes))), ())
+
+    def _check_distinct(self, outputs: Sequence[ir.Output], keys: Iterable[str]) -> None:
+        """Refuse a DISTINCT that could bring groups together: their noisy numbers aren't what is asked about.
+
+        Raises:
+            Unsupported: DISTINCT ON, or a key that isn't shown as it is.
+        """
+        distinct = cast("exp.Expression | None", self._parts.get("distinct"))
+        if distinct is None:
+            return
+        if distinct.args.get("on"):
+            raise Unsupported("DISTINCT ON isn't offered", hint="GROUP BY gives each group once")
+        shown = {output.expr.name for output in outputs if isinstance(output.expr, ir.Released)}
+        hidden = sorted(set(keys) - shown)
+        if hidden:
+            raise Unsupported(
+                f"SELECT DISTINCT shows groups that differ in {hidden[0]!r} as one, and it isn't shown itself",
+                hint="leave DISTINCT out, or show the key",
+            )
 
     def _key(self, node: exp.Expression) -> ir.Expr:
         """One grouping expression: a position, an alias, or an expression over rows."""

@@ -29,7 +29,7 @@ from discreet.tables.schema.config_keys import (
 from discreet.tables.schema.dataset import Dataset, SchemaGraph
 from discreet.tables.schema.node import Node, suggestion
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
-from discreet.tables.schema.table import Column, Kind, Link, Table
+from discreet.tables.schema.table import ROW_CEILING, Column, Kind, Link, Table
 from discreet.tables.schema.toml import key, quoted
 
 
@@ -99,7 +99,6 @@ def _table(name: str, node: Node) -> Table:
     public = entries["public"].flag() if "public" in entries else False
     links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
     unit = _unit(entries["unit"], columns) if "unit" in entries else None
-    ceiling = {"row_ceiling": entries["row_ceiling"].whole()} if "row_ceiling" in entries else {}
     unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
     limits = _table_limits(node, entries.get("limits"), unit, public=public, linked=bool(links))
     source = _source(entries["source"], entries.get("missing"))
@@ -114,7 +113,7 @@ def _table(name: str, node: Node) -> Table:
             public=public,
             unique=unique,
             refresh=entries["refresh"].text() if "refresh" in entries else "",
-            **ceiling,
+            row_ceiling=entries["row_ceiling"].whole() if "row_ceiling" in entries else ROW_CEILING,
         )
 
 

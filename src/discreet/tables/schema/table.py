@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
 from discreet.errors import InvalidArgument
-from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.privacy import Bounds, Keys, KeyValue, Limits, Unit
 from discreet.tables.schema.source import Source
 
 
@@ -73,6 +73,7 @@ class Column:
             in time, which are another day and hour in each zone.
         places: of real numbers that are decimals: how many digits are behind the point, 1 to 18. Sums, quantiles and
             extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
+        values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
 
     Raises:
         InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
@@ -90,6 +91,7 @@ class Column:
     nullable: bool = True
     time_zone: str | None = None
     places: int | None = None
+    values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check that the declaration fits the kind."""
@@ -198,6 +200,7 @@ class Table:
         unique: columns of a public table in which no value occurs twice; checked when the table is read.
         refresh: the refresh group: tables of one are admitted together, and apart from others. Empty for the group of
             all tables that name none.
+        rows: of a public table, its different rows as admitted, where these are few. Found, never declared.
 
     Raises:
         InvalidArgument: no name, no columns, two of one name (names differ in more than case), a key that the
@@ -216,6 +219,7 @@ class Table:
     public: bool = False
     unique: tuple[str, ...] = ()
     refresh: str = ""
+    rows: tuple[tuple[object, ...], ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the declaration as a whole."""

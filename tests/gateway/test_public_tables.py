@@ -1,0 +1,192 @@
+"""Groups that come from a public table are public: all are shown, for no δ, and no private row decides which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.errors import DeltaRequired, InvalidArgument
+from discreet.query.ir import MOST_VALUES
+from discreet.results import contradictions
+
+Make: TypeAlias = Callable[..., dp.Protected]
+
+VISITS = {"person": [1, 1, 2, 3, 4], "genre_id": [1, 2, 2, 9, None], "color": ["red", "red", "green", "red", "green"]}
+NOBODY = {"person": [1], "genre_id": [None], "color": [None]}
+GENRES = {"id": [1, 2, 3, 4], "name": ["Rock", "Jazz", "Rock", None], "decade": [1960, 1920, 1990, 1930]}
+GENRES["share"] = [0.5, 2.5, 0.25, -1.5]
+BARE = {"id": [1, 2, 3], "name": ["Rock", "Jazz", "Folk"], "decade": [1960, 1920, 1950]}
+JOINED = "FROM visits AS v JOIN genre AS g ON v.genre_id = g.id"
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Put visits and genres behind an account of its own."""
+    made: list[dp.Protected] = []
+
+    def protect(visits: dict[str, Any] = VISITS, genres: dict[str, Any] = GENRES) -> dp.Protected:
+        types = [("person", pa.int64()), ("genre_id", pa.int64()), ("color", pa.string())]
+        made.append(
+            dp.protect(
+                [
+                    dp.table(
+                        pa.table(visits, schema=pa.schema(types)),
+                        name="visits",
+                        unit=dp.Unit("person"),
+                        limits=dp.Limits(rows=2),
+                        columns={"color": dp.Keys(["red", "green"])},
+                    ),
+                    dp.table(pa.table(genres), name="genre", public=True, unique=["id"]),
+                ],
+                name=f"shop{len(made)}",
+                budget=dp.Budget(epsilon=100, delta=1e-3),
+                ledger=tmp_path / "shop.ledger",
+            )
+        )
+        return made[-1]
+
+    yield protect
+    for each in made:
+        each.close()
+
+
+GROUPS: dict[str, list[tuple[Any, ...]]] = {
+    f"SELECT g.name, COUNT(*) AS n {JOINED} GROUP BY g.name": [("Jazz",), ("Rock",), (None,)],
+    f"SELECT g.name, COUNT(*) AS n {JOINED.replace('JOIN', 'LEFT JOIN')} GROUP BY g.name": [
+        ("Jazz",),
+        ("Rock",),
+        (None,),
+    ],
+    f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.name IS NOT NULL GROUP BY g.name": [("Jazz",), ("Rock",)],
+    f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade = 1960 GROUP BY g.name": [("Rock",)],
+    f"SELECT CAST(FLOOR(g.share) AS INTEGER) AS s, COUNT(*) AS n {JOINED} WHERE g.share > 0 GROUP BY s": [(0,), (2,)],
+    f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade < 1935 GROUP BY g.name": [("Jazz",), (None,)],
+    f"SELECT g.name, COUNT(*) AS n {JOINED.replace('JOIN', 'LEFT JOIN')} WHERE g.decade = 1960 GROUP BY g.name": [
+        ("Rock",)
+    ],
+    f"SELECT g.name, COUNT(*) AS n {JOINED.replace('JOIN', 'LEFT JOIN')} AND g.decade = 1960 GROUP BY g.name": [
+        ("Rock",),
+        (None,),
+    ],
+    f"SELECT UPPER(g.name) || '!' AS u, COUNT(*) AS n {JOINED} AND g.decade <> 1920 GROUP BY u": [("ROCK!",), (None,)],
+    f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade = 1960 OR color = 'red' GROUP BY g.name": [
+        ("Jazz",),
+        ("Rock",),
+        (None,),
+    ],
+    "SELECT v.genre_id, COUNT(*) AS n FROM visits AS v JOIN genre AS g ON v.genre_id = g.id GROUP BY v.genre_id": [
+        (1,),
+        (2,),
+        (3,),
+        (4,),
+    ],
+    "SELECT o.name, COUNT(*) AS n FROM visits AS v JOIN (SELECT id AS key, name FROM genre WHERE decade = 1920) AS o "
+    "ON v.genre_id = o.key GROUP BY o.name": [("Jazz",)],
+    "WITH x AS (SELECT id, name, decade FROM genre) SELECT x.name, COUNT(*) AS n FROM visits AS v JOIN x ON "
+    "v.genre_id = x.id JOIN x AS y ON v.genre_id = y.id WHERE y.decade = 1960 GROUP BY x.name": [
+        ("Jazz",),
+        ("Rock",),
+        (None,),
+    ],
+    f"SELECT UPPER(g.name) AS u, COUNT(*) AS n {JOINED} GROUP BY u": [("JAZZ",), ("ROCK",), (None,)],
+    f"SELECT g.decade // 100 AS century, COUNT(*) AS n {JOINED} GROUP BY century": [(19,)],
+    f"SELECT g.decade, COUNT(*) AS n {JOINED} WHERE g.decade > 1920 GROUP BY g.decade": [(1930,), (1960,), (1990,)],
+    f"SELECT color, g.decade < 1950 AS old, COUNT(*) AS n {JOINED} GROUP BY color, old": [
+        ("red", False),
+        ("red", True),
+        ("green", False),
+        ("green", True),
+    ],
+    f"SELECT name, COUNT(*) AS n FROM (SELECT v.person, g.name {JOINED}) GROUP BY name": [
+        ("Jazz",),
+        ("Rock",),
+        (None,),
+    ],
+    "WITH old AS (SELECT id, name FROM genre WHERE name <> 'Jazz') SELECT old.name, COUNT(*) AS n FROM visits AS v "
+    "JOIN old ON v.genre_id = old.id GROUP BY old.name": [("Rock",)],
+    "SELECT a.name, b.decade, COUNT(*) AS n FROM visits AS v JOIN genre AS a ON v.genre_id = a.id JOIN genre AS b "
+    "ON v.genre_id = b.id WHERE a.name = 'Rock' AND b.decade < 1950 GROUP BY a.name, b.decade": [
+        ("Rock", 1920),
+        ("Rock", 1930),
+    ],
+}
+
+
+FIRST = next(iter(GROUPS))
+
+
+@pytest.mark.parametrize("question", GROUPS)
+def test_groups_are_those_of_the_public_table(make: Make, question: str) -> None:
+    """All of them are shown, without a δ; of nobody's visits, the same."""
+    for shop in (make(), make(NOBODY)):
+        answer = shop.ask(question, epsilon=1)
+        assert [tuple(row.values())[:-1] for row in answer.rows()] == GROUPS[question]
+        assert (answer.cost.epsilon, answer.cost.delta) == (1, 0)
+
+
+@pytest.mark.usefixtures("noiseless")
+def test_their_numbers_are_those_of_plain_sql(make: Make) -> None:
+    """Genres that several ids have are one group; NULL is that of a genre without a name, or of none at all."""
+    inner, left = list(GROUPS)[:2]
+    assert make().ask(inner, epsilon=1)["n"] == [2, 1, 0]
+    assert make().ask(left, epsilon=1)["n"] == [2, 1, 2]
+    assert make(genres=BARE).ask(inner, epsilon=1)["name"] == ["Folk", "Jazz", "Rock"]
+    assert make(genres=BARE).ask(left, epsilon=1).rows()[-1] == {"name": None, "n": 2}
+
+
+def test_what_a_public_table_holds_is_no_secret(make: Make) -> None:
+    """It answers by itself, where nothing else is asked; so does what it can't join."""
+    shop = make()
+    names = shop.ask(f"SELECT DISTINCT g.name {JOINED}", epsilon=1)
+    assert (names["name"], names.entry) == (["Jazz", "Rock", None], 0)
+    missed = shop.ask(f"SELECT COUNT(*) AS n {JOINED} WHERE g.name = 'Rok'", epsilon=1)
+    assert (missed["n"], missed.entry, shop.spent.epsilon) == ([0], 0, 0)
+    assert missed.warnings[1] == "name is never 'Rok': name is one of 'Jazz', 'Rock'; did you mean 'Rock'?"
+    assert contradictions(missed) == []
+    assert shop.plan(f"SELECT MODE(g.name) AS m {JOINED}", epsilon=1).cost.epsilon == 1
+
+
+def test_a_plan_is_of_what_the_table_held(make: Make) -> None:
+    """A genre that is new makes another question of it: the old plan isn't carried out, and an answer isn't reused."""
+    names = GENRES["name"].copy()
+    shop = make(genres={**GENRES, "name": names})
+    question = FIRST
+    plan = shop.plan(question, epsilon=1)
+    first = shop.ask(plan)
+    assert shop.ask(question, epsilon=1).reused
+    shop.refresh()
+    assert shop.plan(question, epsilon=1).digest == plan.digest == shop.plan(question, epsilon=1).digest
+    held = shop.dataset.tables[1]
+    other = make(genres=BARE)
+    assert other.plan(question, epsilon=1).digest != plan.digest
+    with pytest.raises(InvalidArgument, match="made for other tables"):
+        other.ask(plan)
+    assert shop.ask(question, epsilon=1, version=first.certificate["data_version"]).rows() == first.rows()
+    assert held.column("name").values is None  # it is found, never declared
+
+
+def test_a_list_that_is_too_long_is_said_to_be(make: Make) -> None:
+    """Such a column is no key by itself; with a δ, its groups are selected as those of any other."""
+    many = range(MOST_VALUES + 1)
+    shop = make(
+        genres={"id": list(many), "name": [f"genre {n}" for n in many], "decade": [1900 + n % 10 for n in many]}
+    )
+    question = FIRST
+    with pytest.raises(DeltaRequired, match="name of genre has more than 10,000 of them"):
+        shop.plan(question, epsilon=1)
+    assert shop.plan(question, epsilon=1, delta=1e-6).cost.delta > 0
+    assert str(shop.plan(question.replace("g.name", "g.decade"), epsilon=1).cost) == "ε = 1"
+
+
+def test_plans_are_made_after_the_end_too(make: Make) -> None:
+    """Then of what was declared alone."""
+    shop = make()
+    shop.close()
+    with pytest.raises(DeltaRequired):
+        shop.plan(FIRST, epsilon=1)
+    assert shop.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1).cost.epsilon == 1
