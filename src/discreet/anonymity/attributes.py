@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.anonymity.column_name_hints import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
-from discreet.anonymity.hierarchies.texts import are_whole, dotted_days, is_number, is_time, present
+from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present, spelled_dates
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records, read
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables import Kind
+from discreet.tables.content import NAMES, NOTES, ColumnContent, Content, content_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +40,7 @@ class AttributeKind(StrEnum):
 
 
 _SAID = "said by the user"
+_UNSEEN = ColumnContent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,7 @@ class AttributeGuess:
         reason: in words.
         distinct: how many different values it has, as a share of rows; 0 without rows.
         unique: the share of rows whose value no other row has.
+        content: what its values look like, as far as they were looked at.
     """
 
     column: str
@@ -58,6 +61,7 @@ class AttributeGuess:
     reason: str
     distinct: float
     unique: float
+    content: ColumnContent = _UNSEEN
 
     def __str__(self) -> str:
         """The guess in one line."""
@@ -104,9 +108,11 @@ class Attributes:
 
 
 def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
-    """What each column seems to be, from its name and from how many rows share its values.
+    """What each column seems to be, from its name, from what its values look like and from how many rows share them.
 
-    It errs on the side of caution: what isn't clear is quasi-identifying, and only a column with one value is called
+    A column is identifying if some of its values hold what leads to a person, such as an e-mail address: see
+    `discreet.tables.content`. That none was seen proves nothing, since of many values only some are looked at. It errs
+    on the side of caution: what isn't clear is quasi-identifying, and only a column with one value is called
     insensitive. Whether it is right only somebody who knows the data can say; `confirm` is for that.
 
     Args:
@@ -251,25 +257,42 @@ def say_whose(repeated: Sequence[Repeated]) -> str:
 def _guess(column: Coded) -> AttributeGuess:
     """The guess for one column."""
     counts = column.counts()
-    kind, reason = _kind(column, once=bool(np.all(counts[: column.size - column.has_missing] == 1)))
+    held = column.size - column.has_missing
+    content = content_of(present(column), counts[:held])
+    kind, reason = _kind(column, content, once=bool(np.all(counts[:held] == 1)))
     return AttributeGuess(
         column=column.name,
         kind=kind,
         reason=reason,
         distinct=column.size / column.rows if column.rows else 0.0,
         unique=int(np.count_nonzero(counts == 1)) / column.rows if column.rows else 0.0,
+        content=content,
     )
 
 
-def _kind(column: Coded, *, once: bool) -> tuple[AttributeKind, str]:
+def told_by_content(column: str, content: ColumnContent) -> tuple[Content, ...]:
+    """What leads to a person in a column: cities are named after people, so there names prove nothing.
+
+    Examples:
+        >>> names = ColumnContent(found=(Content(what=NAMES, share=1, identifies=True),))
+        >>> [len(told_by_content(name, names)) for name in ("city", "who")]
+        [0, 1]
+    """
+    return tuple(each for each in content.identifying if each.what != NAMES or not may_be_known(column))
+
+
+def _kind(column: Coded, content: ColumnContent, *, once: bool) -> tuple[AttributeKind, str]:
     """The kind and why; `once`: no value but the missing one is in two rows. The first rule that speaks decides."""
     stored = _stored(present(column))
     why = identifies(column.name, stored)
+    sensitive = is_sensitive(column.name)
+    held = [each for each in told_by_content(column.name, content) if not (sensitive and each.what == NOTES)]
     alone = once and stored in {Kind.INTEGER, Kind.TEXT} and column.size - column.has_missing > 1
     quasi = AttributeKind.QUASI_IDENTIFYING
     rules = (
         (why is not None, AttributeKind.IDENTIFYING, why or ""),
-        (is_sensitive(column.name), AttributeKind.SENSITIVE, "by its name others must not learn it"),
+        (bool(held), AttributeKind.IDENTIFYING, f"it holds {' and '.join(map(str, held))}"),
+        (sensitive, AttributeKind.SENSITIVE, "by its name others must not learn it"),
         (column.size <= 1, AttributeKind.INSENSITIVE, "it has no two values, so it tells nobody apart"),
         (stored.is_time, quasi, "others may know dates"),
         (may_be_known(column.name), quasi, "by its name others may know it"),
@@ -282,14 +305,17 @@ def _kind(column: Coded, *, once: bool) -> tuple[AttributeKind, str]:
 def _stored(values: pa.Array) -> Kind:
     """What a column's values, without a missing one, are: as they are stored, or as they read.
 
-    Whole numbers stay whole where a missing value made floats of them; texts such as 29.02.1984 are dates.
+    Whole numbers stay whole where a missing value made floats of them; texts such as 9/7/1967 are dates, and so are
+    numbers such as 19670907.
     """
     import pyarrow as pa
 
+    if spelled_dates(values) is not None:
+        return Kind.DATE
     if is_number(values):
         return Kind.INTEGER if are_whole(values) else Kind.REAL
     if is_time(values):
         return Kind.TIMESTAMP if pa.types.is_timestamp(values.type) else Kind.DATE
     if pa.types.is_boolean(values.type):
         return Kind.BOOLEAN
-    return Kind.TEXT if dotted_days(values) is None else Kind.DATE
+    return Kind.TEXT

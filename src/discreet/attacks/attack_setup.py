@@ -245,6 +245,7 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
         SchemaMismatch: the table lacks a column.
     """
     from discreet.anonymity.attributes import repeated
+    from discreet.anonymity.hierarchies.texts import dated
     from discreet.anonymity.records.records import read
 
     made_up = table is None
@@ -258,6 +259,7 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
         records = read(table, unit=unit)
     for name in (*terms.on, terms.sensitive, *((terms.value,) if terms.value else ())):
         records.column(name)
+    records, _ = dated(records, terms.on)
     if not records.rows:
         raise InvalidArgument("the table has no rows")
     with TemporaryDirectory(prefix="discreet-attack-") as folder, ExitStack() as closing:

@@ -19,6 +19,8 @@ from discreet.tables.spelled_dates import days_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+NAMES, NOTES = "names of people", "free text"
+"""What is told by words, and not by a form: it may be something else."""
 LOOKED_AT = 10_000
 """So many different values of a column are looked at, evenly spread over all of them in their order."""
 
@@ -71,6 +73,11 @@ class ColumnContent:
         """Whether some values weren't looked at, so that what is rare may be among these."""
         return self.looked < self.different
 
+    def to_dict(self) -> dict[str, object]:
+        """All of it as JSON-ready data."""
+        found = [{"what": each.what, "share": each.share, "identifies": each.identifies} for each in self.found]
+        return {"found": found, "looked": self.looked, "different": self.different}
+
     def __str__(self) -> str:
         """All of it in words."""
         told = " and ".join(map(str, self.found)) or "nothing that has a known form"
@@ -114,10 +121,11 @@ def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent
     if texts is None or not len(texts):
         return ColumnContent(looked=len(values), different=different)
     column = _Column(texts=texts, weights=weights, numbers=not _is_text(values))
-    found = [*_official(column)]
-    if not column.numbers:
-        found += [*_formed(column), *_worded(column)]
-    if not any(each.identifies for each in found):
+    signs = column.numbers or len(column.matching(_SIGNS)) > 0
+    found = [*_worded(column)] if not column.numbers else []
+    if signs:
+        found += [*_official(column), *(_formed(column) if not column.numbers else ())]
+    if signs and not any(each.identifies for each in found):
         found += _dated(column)
     found.sort(key=lambda each: (not each.identifies, -each.share))
     return ColumnContent(found=tuple(found), looked=len(values), different=different)
@@ -179,6 +187,8 @@ def _texts(values: pa.Array) -> pa.Array | None:
     return None if least < 0 else pc.utf8_lpad(written, pc.max(pc.utf8_length(written)).as_py(), "0")
 
 
+_SIGNS = "[0-9@:/.]"
+"""Nothing has a form of its own without one of these."""
 _APART = r"(?:^|[^0-9A-Za-z.]|[^0-9][.])"
 """What stands before a number that isn't a part of a longer one, in RE2, which doesn't look behind."""
 _BEFORE, _AFTER = r"(?<![0-9A-Za-z])(?<![0-9][.,])", r"(?![0-9A-Za-z]|[.,][0-9])"
@@ -287,10 +297,10 @@ def _worded(column: _Column) -> list[Content]:
             for text in column.texts.take(worded).to_pylist()
         ]
         if sum(held) >= max(_NAMED * len(worded), _PEOPLE / 2):
-            found.append(Content(what="names of people", share=column.share(np.asarray(worded)), identifies=True))
+            found.append(Content(what=NAMES, share=column.share(np.asarray(worded)), identifies=True))
     spaces = pc.count_substring_regex(column.texts, r"\s+\S").cast(pa.float64())
     if different >= _NEW * rows and float(np.mean(np.asarray(spaces))) >= _SPOKEN:
-        found.append(Content(what="free text", share=1.0, identifies=True))
+        found.append(Content(what=NOTES, share=1.0, identifies=True))
     return found
 
 

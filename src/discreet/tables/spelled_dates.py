@@ -28,6 +28,7 @@ class SpelledDates:
         days: of each text; missing where it is no date.
         order: how most of them are to be read.
         settled: whether some text shows that; if not, day and month may be exchanged, and only the years are sure.
+        clock: whether some text has a time of day, which isn't read.
 
     Examples:
         >>> import pyarrow as pa
@@ -41,6 +42,7 @@ class SpelledDates:
     days: pa.Array
     order: Order
     settled: bool
+    clock: bool = False
 
 
 _CLOCK = (
@@ -82,7 +84,9 @@ _FEW = 4
 """So many numbers of eight digits that all are dates are none by chance: one in 600 is."""
 
 
-def days_of(texts: pa.Array, *, most: float = 0.0, digits: bool = False) -> SpelledDates | None:
+def days_of(
+    texts: pa.Array, *, most: float = 0.0, digits: bool = False, order: Order | None = None
+) -> SpelledDates | None:
     """Texts as dates; None if too many of them aren't.
 
     Where dates are written with dots, the day stands first: no other reading is in use. Times of day are left out.
@@ -92,6 +96,7 @@ def days_of(texts: pa.Array, *, most: float = 0.0, digits: bool = False) -> Spel
         most: the share that may be something else, in [0, 1). If it isn't 0, years of two digits count, too, as dates
             of whatever century.
         digits: whether they are numbers: then only those such as 19670907 are dates, and if there are several.
+        order: in which day and month stand, if that is known; with dots the day stands first even so.
 
     Examples:
         >>> import pyarrow as pa
@@ -99,12 +104,20 @@ def days_of(texts: pa.Array, *, most: float = 0.0, digits: bool = False) -> Spel
         [datetime.date(1984, 2, 29), datetime.date(1984, 3, 1)]
         >>> days_of(pa.array(["30.02.1984"]))
     """
+    import pyarrow.compute as pc
+
     if not len(texts):
         return None
-    head = _read(texts[:_TRIED], digits=digits, short=most > 0)
-    if len(texts) > _TRIED and head.days.null_count > max(most, 0.05) * len(head.days) * (most > 0):
+    # The first thousand nearly always tell that a column holds others; if some may be, the rest may be better.
+    head = texts[:_TRIED]
+    if not pc.any(pc.match_substring_regex(head, "[0-9]")).as_py():
         return None
-    found = head if len(texts) <= _TRIED else _read(texts, digits=digits, short=most > 0)
+    forms = (_DIGITS,) if digits else (*_FORMS, _SHORT) if most else _FORMS
+    if _formed(head, forms) < (1 - 2 * most) * len(head) or (
+        len(texts) > len(head) and _formed(texts, forms) < (1 - most) * len(texts)
+    ):
+        return None
+    found = _read(texts, forms, order)
     if found.days.null_count > most * len(texts):
         return None
     return None if _by_chance(texts, found.days) else found
@@ -118,7 +131,15 @@ def _by_chance(texts: pa.Array, days: pa.Array) -> bool:
     return bool(0 < int(pc.sum(bare).as_py()) == len(days) - days.null_count < _FEW)
 
 
-def _read(texts: pa.Array, *, digits: bool, short: bool) -> SpelledDates:
+def _formed(texts: pa.Array, forms: tuple[str, ...]) -> int:
+    """How many texts have one of the forms."""
+    import pyarrow.compute as pc
+
+    texts = pc.utf8_trim_whitespace(texts)
+    return sum(int(pc.sum(pc.match_substring_regex(texts, form)).as_py() or 0) for form in forms)
+
+
+def _read(texts: pa.Array, forms: tuple[str, ...], said: Order | None) -> SpelledDates:
     """Texts as dates, those that are none as missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -128,7 +149,6 @@ def _read(texts: pa.Array, *, digits: bool, short: bool) -> SpelledDates:
     order: Order = "ymd"
     settled = True
     texts = pc.utf8_trim_whitespace(texts)
-    forms = (_DIGITS,) if digits else (*_FORMS, _SHORT) if short else _FORMS
     for form in forms:
         places = np.flatnonzero(np.asarray(pc.match_substring_regex(texts, form)))
         if not len(places):
@@ -139,7 +159,7 @@ def _read(texts: pa.Array, *, digits: bool, short: bool) -> SpelledDates:
         if "first" in names:
             first, second = (_whole(pc.struct_field(parts, name)) for name in ("first", "second"))
             dotted = np.asarray(pc.equal(pc.struct_field(parts, "mark"), "."))
-            own, told = _order(first[~dotted], second[~dotted]) if not dotted.all() else ("dmy", True)
+            own, told = _order(first[~dotted], second[~dotted], "dmy" if dotted.all() else said)
             settled = settled and told
             order = own
             swapped = (own == "mdy") & ~dotted
@@ -152,11 +172,14 @@ def _read(texts: pa.Array, *, digits: bool, short: bool) -> SpelledDates:
             if "name" in names
             else _whole(pc.struct_field(parts, "month"))
         )
-    return SpelledDates(days=_days(year, month, day), order=order, settled=settled)
+    clock = bool(pc.any(pc.match_substring(texts, ":")).as_py())
+    return SpelledDates(days=_days(year, month, day), order=order, settled=settled, clock=clock)
 
 
-def _order(first: _Whole, second: _Whole) -> tuple[Order, bool]:
+def _order(first: _Whole, second: _Whole, said: Order | None) -> tuple[Order, bool]:
     """Whether the day or the month stands first, by the texts that can be read in one way only; and if any can."""
+    if said == "dmy" or said == "mdy":  # noqa: PLR1714 — so that the type is known
+        return said, True
     days_first, months_first = int(np.count_nonzero(first > 12)), int(np.count_nonzero(second > 12))  # noqa: PLR2004 — months
     return ("mdy" if months_first > days_first else "dmy"), days_first != months_first
 

@@ -8,8 +8,10 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.anonymity.attributes import Repeated, repeated
+from discreet.anonymity.hierarchies.dates import Calendar
 from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
+from discreet.anonymity.hierarchies.texts import dated
 from discreet.anonymity.loss.loss import Loss
 from discreet.anonymity.loss.measured import loss_named
 from discreet.anonymity.models.k_anonymity import KAnonymity
@@ -82,6 +84,9 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
 
     Columns that are named nowhere are not released: a forgotten column must not be a leak.
 
+    Quasi-identifiers that are texts and all of them dates, such as 9/17/1967, are generalised as dates, unless they
+    have a hierarchy of another kind.
+
     A missing value is generalised like any other. The release shows a text for it, so nothing in it is a wildcard.
 
     Args:
@@ -124,6 +129,12 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         if isinstance(columns, str):
             raise InvalidArgument("columns are a list of names", hint=f"[{columns!r}]")
     records = read(table, unit=unit, missing=missing)
+    calendars = (
+        name
+        for name in (hierarchies or {} if quasi_identifiers is None else quasi_identifiers)
+        if isinstance((hierarchies or {}).get(name, Calendar()), Calendar)
+    )
+    records, as_dates = dated(records, calendars)
     task = _task(
         records,
         quasi=tuple(hierarchies or {}) if quasi_identifiers is None else tuple(quasi_identifiers),
@@ -142,7 +153,8 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         raise InvalidArgument("local recoding continues the optimal search", hint="take the algorithm 'optimal'")
     else:
         made = _greedy(task, algorithm)
-    return replace(finished(task.records, made, task.models, task.sensitive), repeated=task.repeated)
+    release = finished(task.records, made, task.models, task.sensitive)
+    return replace(release, repeated=task.repeated, dated=as_dates)
 
 
 def _task(  # noqa: PLR0913 — the roles of columns, by name

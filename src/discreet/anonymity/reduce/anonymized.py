@@ -65,6 +65,7 @@ class Anonymized:
         touched: how many of them have rows that were left out.
         repeated: columns that identify and repeat though no unit is named. Then what is promised is promised of rows,
             and perhaps not of people.
+        dated: quasi-identifiers that were texts and were read as dates; cells stand for these.
         losses: what generalising and leaving out cost, by name; less is better.
         algorithm: that made it.
         search: how it was found; None where nothing was searched.
@@ -86,6 +87,7 @@ class Anonymized:
     touched: int
     losses: Mapping[str, float]
     repeated: tuple[Repeated, ...] = ()
+    dated: tuple[str, ...] = ()
     algorithm: str = "optimal"
     search: Search | None = None
     risks: Reidentification | None = None
