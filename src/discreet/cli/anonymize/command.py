@@ -54,6 +54,14 @@ Keep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMNS", help="What stays as it is, since nobody knows a person by it, by commas."),
 ]
+YesKeep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--yes-keep",
+        metavar="COLUMNS",
+        help="Release these as they are, though they single people out or hold what leads to them.",
+    ),
+]
 HierarchyOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -123,6 +131,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     sensitive: tables.Sensitive = None,
     identifying: tables.Identifying = None,
     keep: Keep = None,
+    yes_keep: YesKeep = None,
     unit: tables.UnitOption = None,
     rows_are_people: tables.RowsArePeople = False,
     hierarchy: HierarchyOption = None,
@@ -161,12 +170,14 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     said = [tables.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
     options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
     tables.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*records.names, *(whose or ())])
+    tables.check({"--yes-keep": tables.names(yes_keep)}, records.names)
     roles = Roles.of(records, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask
 
         roles, choices, output = ask(file, records, roles, choices, output, force=force)
     roles.require_known(records.rows)
+    roles.require_harmless(records, tables.names(yes_keep) or [])
     choices.require_possible(records, roles.sensitive)
     with working("searching"):
         outcome = made(records, roles, choices, whose)

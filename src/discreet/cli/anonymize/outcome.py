@@ -217,7 +217,8 @@ def attacked(table: Records, release: Anonymized, roles: Roles) -> tuple[tuple[T
         whoever = f" if {', '.join(roles.kept)} {'is' if len(roles.kept) == 1 else 'are'} known, too"
         threats += _threats(more, noun, whoever)
         risks = [*more.sentences(noun, whoever), *risks]
-    return tuple(threats), tuple(risks)
+    held = [(name, roles.held(name)) for name in (*roles.kept, *roles.sensitive)]
+    return tuple(threats), (*(f"{name} holds {what}" for name, what in held if what), *risks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
