@@ -490,3 +490,18 @@ def test_what_leads_to_people_is_kept_only_by_those_who_know(here: Path, run: An
     assert "did you mean badge?" in run(*asked, "--force", "--yes-keep", "badg").stderr
     guessed = json.loads(run("anonymize", "notes.csv", "--format", "json").stdout)
     assert {"m", "badge"} <= set(guessed["left_out"])
+
+
+def test_the_trade_between_algorithms_is_shown(people: Path, run: Any) -> None:
+    """Unless one is named, what loses least is taken, and text and JSON say what the others would lose."""
+    assert people.is_dir()
+    told = ("anonymize", "people.csv", "-q", "age,zip", "-s", "disease")
+    found = json.loads(run(*told, "--format", "json").stdout)
+    assert {"optimal", "mondrian", "relaxed mondrian"} <= set(found["tried"])
+    assert found["tried"][found["algorithm"]] == min(found["tried"].values()) == found["losses"]["ncp"]
+    shown = " ".join(run(*told).stdout.split())
+    assert f"found by {found['algorithm']}, which loses least (ncp " in shown
+    assert "; " in shown.partition("which loses least")[2].partition(")")[0]
+    alone = json.loads(run(*told, "--algorithm", "optimal", "--loss", "arx", "--format", "json").stdout)
+    assert (alone["algorithm"], alone["tried"]) == ("optimal", {})
+    assert alone["losses"]["arx"] == alone["search"]["loss"]

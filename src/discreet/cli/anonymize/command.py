@@ -18,6 +18,8 @@ from discreet.cli.common.sheets import show_json
 class AlgorithmChoice(StrEnum):
     """How columns are made coarser."""
 
+    AUTO = "auto"
+    """Whichever of the next three loses least."""
     OPTIMAL = "optimal"
     """One level of its hierarchy for each column: those that lose least, with a proof."""
     MONDRIAN = "mondrian"
@@ -33,6 +35,10 @@ class LossChoice(StrEnum):
 
     NCP = "ncp"
     """How wide the shown ranges are."""
+    ARX = "arx"
+    """Which share of its hierarchy's values each cell stands for: the mean over cells."""
+    ARX_GEOMETRIC = "arx_geometric"
+    """The same with ARX's default mean over columns."""
     PRECISION = "precision"
     """How high the levels are."""
     ENTROPY = "entropy"
@@ -96,7 +102,7 @@ LossOption: TypeAlias = Annotated[
     typer.Option(
         "--loss",
         metavar="NAME",
-        help="What to make as small as can be: ncp, precision, entropy, discernibility or class_size.",
+        help="What to make small: ncp, arx, arx_geometric, precision, entropy, discernibility or class_size.",
     ),
 ]
 AlgorithmOption: TypeAlias = Annotated[
@@ -104,7 +110,10 @@ AlgorithmOption: TypeAlias = Annotated[
     typer.Option(
         "--algorithm",
         metavar="NAME",
-        help="How columns are made coarser: optimal, mondrian, relaxed-mondrian or microaggregation.",
+        help=(
+            "How columns are made coarser: auto (what loses least of the next three), optimal, mondrian, "
+            "relaxed-mondrian or microaggregation."
+        ),
     ),
 ]
 LocalRecoding: TypeAlias = Annotated[
@@ -140,7 +149,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     closeness: ClosenessOption = None,
     suppression: Suppression = "5%",
     loss: LossOption = LossChoice.NCP,
-    algorithm: AlgorithmOption = AlgorithmChoice.OPTIMAL,
+    algorithm: AlgorithmOption = AlgorithmChoice.AUTO,
     local_recoding: LocalRecoding = False,
     nodes: Nodes = None,
     missing: tables.MissingOption = tables.MissingChoice.OWN_VALUE,
