@@ -423,3 +423,17 @@ def test_sensitive_values_that_look_alike_are_said() -> None:
     report = assess(table, quasi_identifiers=["zip"], sensitive=["ill", "pay"])
     assert [each.alike for each in report.exposures] == [2, 0]
     assert sum("Values of ill that differ" in sentence for sentence in report.advice) == 1
+
+
+def test_what_leaves_most_at_risk_is_no_way() -> None:
+    """Columns by which everybody is unique even in bands: no plan is offered, and no single change either."""
+    rows = range(300)
+    many = {f"q{place}": [row * prime % 307 for row in rows] for place, prime in enumerate((1, 11, 37, 101))}
+    advice = assess(many, quasi_identifiers=list(many)).advice
+    (plan,) = [sentence for sentence in advice if "coarsen q" in sentence]
+    assert plan.startswith("No way was found by leaving out and coarsening columns: ")
+    assert not any(sentence.startswith(("One way", "Coarsening", "Leaving out")) for sentence in advice)
+    two = {"a": [row % 150 for row in rows], "b": [row // 2 % 30 * 10 + row % 10 for row in rows]}
+    some = assess({**two, "c": [row * 7 % 307 for row in rows]}, quasi_identifiers=["a", "b", "c"])
+    for sentence in some.advice:  # what is offered leaves few
+        assert not sentence.startswith("One way") or some.plan[-1].exposed <= 0.05 * 300

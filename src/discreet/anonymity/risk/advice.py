@@ -14,15 +14,16 @@ from discreet.anonymity.risk.exposure import Checked, Exposure
 from discreet.anonymity.risk.identifiers import Identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness
 from discreet.anonymity.risk.reidentification import Reidentification, smallest_safe
-from discreet.anonymity.risk.remedies import ColumnRisk, Remedy
+from discreet.anonymity.risk.remedies import TOLERATED, ColumnRisk, Remedy
 from discreet.anonymity.risk.uniqueness import Uniqueness
 from discreet.anonymity.risk.words import Noun, hide, listed, percent
 
 if TYPE_CHECKING:
-    from discreet.anonymity.risk.remedies import Remedy
     from discreet.tables.content import ColumnContent
 
 
+_HOPELESS = 0.5
+"""A change that leaves more than this share at risk is no way to lower the risk."""
 TIMES, EITHER = "dates with a time of day", "dates with the day or the month first"
 NUMBERS = "numbers with decimal commas"
 
@@ -163,7 +164,19 @@ def _remedies(report: Figures, safe: int) -> tuple[str, ...]:
     exposed = report.uniqueness.sizes.below(safe)
     better = [each for each in report.remedies if each.exposed < exposed]
     best = [next((each for each in better if each.action == action), None) for action in ("leave out", "coarsen")]
+    if better and min(each.exposed for each in better) > _HOPELESS * report.units:
+        return (_no_way(min(better, key=lambda each: each.exposed), report, safe),)
     return tuple(_remedy(each, report, exposed, safe) for each in best if each is not None)
+
+
+def _no_way(least: Remedy, report: Figures, safe: int) -> str:
+    """That changing one column is no way, and what the best such change would leave."""
+    what = "leaving out" if least.action == "leave out" else "coarsening"
+    noun = Noun.of(report.unit).many
+    return (
+        f"No way was found by changing one column: {what} {least.column}, which helps most, leaves "
+        f"{percent(least.exposed / report.units)} of the {noun} among fewer than {safe}."
+    )
 
 
 def _remedy(remedy: Remedy, report: Figures, exposed: int, safe: int) -> str:
@@ -190,6 +203,10 @@ def _plan(report: Figures, safe: int) -> tuple[str, ...]:
     noun, left = Noun.of(report.unit), report.plan[-1]
     share = percent(left.exposed / report.units)
     still = f"{noun.counted(left.exposed)} ({share}) then still {hide(left.exposed)} among fewer than {safe}"
+    if left.exposed > TOLERATED * report.units:
+        no_way = f"No way was found by leaving out and coarsening columns: {listed(steps)}, and still {share} of the "
+        no_way += f"{noun.many} hide among fewer than {safe}. Ask anonymize for what loses least, or give no rows away."
+        return (no_way,)
     if not left.exposed:
         still = f"No {noun.one} then hides among fewer than {safe}"
     return (f"One way to lower the risk: {listed(steps)}. {still}. anonymize searches for the way that loses least.",)
