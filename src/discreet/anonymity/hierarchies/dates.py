@@ -11,7 +11,7 @@ from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates, times
 from discreet.anonymity.records.column import Coded
 from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.tables.spelled_dates import Order
+from discreet.tables.schema.source import DateOrder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,7 +127,7 @@ class Calendar:
     """
 
     units: Sequence[str] = ("day", "month", "quarter", "year", "decade")
-    order: Order | None = None
+    order: DateOrder | None = None
 
     def __post_init__(self) -> None:
         """Check the units."""
@@ -143,8 +143,10 @@ class Calendar:
                 f"a week can lie in two {units[units.index(_CROSSED) + 1]}s, so it can't be below them",
                 hint="take weeks alone, or leave them out",
             )
-        if self.order not in {None, *get_args(Order)}:
-            raise InvalidArgument(f"{self.order!r} is no order of dates", hint=f"one of {', '.join(get_args(Order))}")
+        if self.order not in {None, *get_args(DateOrder)}:
+            raise InvalidArgument(
+                f"{self.order!r} is no order of dates", hint=f"one of {', '.join(get_args(DateOrder))}"
+            )
         object.__setattr__(self, "units", units)
 
     def ladder(self, column: Coded) -> Ladder:

@@ -11,7 +11,8 @@ from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.records import Records
 from discreet.errors import SchemaMismatch
-from discreet.tables.spelled_dates import Order, SpelledDates, days_of
+from discreet.tables.schema.source import DateOrder
+from discreet.tables.type_inference import SpelledDates, days_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -151,7 +152,7 @@ _FIRST = 1000
 """So many texts nearly always tell that a column holds others."""
 
 
-def spelled_dates(values: pa.Array, order: Order | None = None) -> SpelledDates | None:
+def spelled_dates(values: pa.Array, order: DateOrder | None = None) -> SpelledDates | None:
     """Texts such as 9/7/1967, 7.9.1967 or Sep 7, 1967, and numbers such as 19670907, as dates; None unless all are.
 
     Args:
