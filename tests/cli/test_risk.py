@@ -147,6 +147,9 @@ def test_what_columns_hold_is_said_everywhere(here: Path, run: Any) -> None:
     assert "y: quasi-identifying, others may know dates" in shown
     assert f"x: {held}" in shown
     assert held in (here / "t.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    calls = "".join(f"{row % 30},+47{22_000_000 + row * 7_919}\n" for row in range(120))
+    (here / "calls.csv").write_text(f"age,z\n{calls}", encoding="utf-8")
+    assert "z: identifying, it holds telephone numbers in all of its values" in run("risk", "calls.csv").stdout
     asked = json.loads(run("risk", "t.csv", "-q", "age", "--format", "json").stdout)
     assert asked["contents"]["x"]["found"] == [{"what": "e-mail addresses", "share": 0.75, "identifies": True}]
     assert asked["contents"]["y"]["found"] == [{"what": "dates", "share": 1.0, "identifies": False}]

@@ -41,6 +41,8 @@ class AttributeKind(StrEnum):
 
 _SAID = "said by the user"
 _UNSEEN = ColumnContent()
+_KEY = 0.5
+"""The share of values that must lead to people, if the column is one that says whose rows are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +219,7 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
     names, everybody_once = set(), False
     for name, column in records.columns.items():
         why = identifies(name, _stored(present(column)))
-        if why is None and name not in identifying:
+        if why is None and (name not in identifying or _merely_mentions(column)):
             continue
         values = column.size - column.has_missing
         rows = column.rows - (int(column.counts()[-1]) if column.has_missing else 0)
@@ -228,6 +230,12 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
         elif why is not None and why.endswith(A_PERSON):
             everybody_once |= values == column.rows
     return tuple(each for each in found if not (everybody_once and each.column in names))
+
+
+def _merely_mentions(column: Coded) -> bool:
+    """Whether a column holds what leads to people here and there, or names and notes: then it isn't a key of theirs."""
+    held = content_of(present(column), column.counts()[: column.size - column.has_missing]).identifying
+    return bool(held) and not any(each.share >= _KEY and each.what not in {NAMES, NOTES} for each in held)
 
 
 def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:

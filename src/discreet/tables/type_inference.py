@@ -39,8 +39,9 @@ _WIDENING: dict[Kind | None, tuple[Kind, ...]] = {
 }
 """Of which kinds texts may be, narrowest first, if earlier ones were of a kind."""
 
-_WHOLE = "[+-]?(?:0|[1-9][0-9]{0,17})"
-"""A leading zero says that it is a code, such as a ZIP, and so do more digits than 64 bits always hold."""
+_WHOLE = "(?:-?(?:0|[1-9][0-9]{0,17})|[+](?:0|[1-9][0-9]{0,6}))"
+"""A leading zero says that it is a code, such as a ZIP, and so do more digits than 64 bits always hold. A plus before
+eight digits or more says that it is a telephone number, which is one no more without it."""
 _POWER = "(?:[eE][+-]?[0-9]{1,3})?"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _ZONE = "(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"

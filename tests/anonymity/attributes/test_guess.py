@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.attributes import AttributeGuess, AttributeKind, confirm, guess_attributes
+from discreet.anonymity.attributes import AttributeGuess, AttributeKind, confirm, guess_attributes, repeated
 from discreet.anonymity.records import read
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -131,3 +131,16 @@ def test_what_cannot_be_settled_is_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"\['age'\]"):
         confirm(guesses, sensitive="age")
     assert confirm(guesses, sensitive=["age", "age"]).sensitive == ("age", "disease")
+
+
+def test_what_is_mentioned_here_and_there_says_not_whose_rows_are() -> None:
+    """Notes repeat, and so do names of nurses; a column of e-mail addresses that repeat is another matter."""
+    table = {
+        "notes": [f"ask kim{row % 7}@example.org" if row % 20 == 0 else "nothing" for row in range(100)],
+        "by": ["Lynn Romero", "Shelly Green", "James Smith", "Mary Major", "Bob Stone"] * 20,
+        "contact": [f"kim{row // 2}@example.org" for row in range(100)],
+    }
+    guesses = guess_attributes(table)
+    assert {guess.kind for guess in guesses} == {AttributeKind.IDENTIFYING}
+    found = repeated(read(table), [guess.column for guess in guesses])
+    assert [each.column for each in found] == ["contact"]
