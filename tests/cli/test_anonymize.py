@@ -144,7 +144,7 @@ def test_written_values_are_read_again(here: Path, run: Any) -> None:
     table = pa.table({"age": ["1"] * 30, "note": values, "count": [None, *range(29)]})
     pq.write_table(table, here / "in.parquet")
     for output in ("out.parquet", "out.csv"):
-        told = ("-q", "age", "--keep", "note,count", "-o", output)
+        told = ("-q", "age", "--keep", "note,count", "--yes-keep", "count", "-o", output)
         assert run("anonymize", "in.parquet", *told).exit_code == 0
     again = pq.read_table(here / "out.parquet").to_pylist()
     assert sorted(map(repr, again)) == sorted(map(repr, table.to_pylist()))
@@ -444,15 +444,64 @@ def test_what_is_kept_is_looked_at(here: Path, run: Any) -> None:
     lines = ["age,badge,disease", *(f"{20 + row % 2},{row},{('flu', 'gout')[row // 2 % 2]}" for row in range(40))]
     (here / "kept.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     said = ["anonymize", "kept.csv", "-q", "age", "-s", "disease", "--report", "kept.html"]
-    shown = run(*said, "--keep", "badge").stdout
+    shown = run(*said, "--keep", "badge", "--yes-keep", "badge").stdout
     lead = "40 rows are unique if badge is known, too"
     assert shown.startswith(f"at risk     {lead}")
     assert "disease of 40 rows is certain if badge is known, too" in " ".join(shown.split())
     page = (here / "kept.html").read_text(encoding="utf-8")
     assert page.index(lead) < page.index("rows are released, with 5-anonymity")
-    found = json.loads(run(*said[:-2], "--keep", "badge", "--format", "json").stdout)
+    found = json.loads(run(*said[:-2], "--keep", "badge", "--yes-keep", "badge", "--format", "json").stdout)
     assert found["at_risk"][0] == lead
     assert {"what": f"rows that are unique{lead[18:]}", "before": 40, "after": 40} in found["attackers"]
     alone = json.loads(run(*said[:-2], "--format", "json").stdout)
     assert not any("badge" in sentence for sentence in alone["at_risk"])
     assert alone["at_risk"][0].startswith("the highest risk of a row to be found is")
+
+
+def test_what_leads_to_people_is_kept_only_by_those_who_know(here: Path, run: Any) -> None:
+    """A column that singles out, or holds e-mail addresses in one row of twenty, kept or sensitive; nothing is written.
+
+    Left to itself, the command leaves such a column out, whatever it is called.
+    """
+    lines = [
+        f"{20 + row % 2},{row},{f'write p{row}@example.org' if row % 20 == 3 else 'nothing'},{row % 3}"
+        for row in range(100)
+    ]
+    (here / "notes.csv").write_text("\n".join(["age,badge,m,flag", *lines]) + "\n", encoding="utf-8")
+    asked = ("anonymize", "notes.csv", "-q", "age", "-o", "out.csv")
+    for said, why in (
+        (("--keep", "badge"), "'badge' would be released as it is, and it singles out 100 % of the rows by itself"),
+        (("--keep", "flag,m"), "'m' would be released as it is, and it holds e-mail addresses in 5 % of its values"),
+        (("-s", "m"), "'m' would be released as it is, and it holds e-mail addresses in 5 % of its values"),
+    ):
+        refused = run(*asked, *said)
+        name = why.split("'")[1]
+        assert refused.exit_code == ExitCode.REFUSED
+        assert why in " ".join(refused.stderr.split())
+        assert f"--yes-keep {name}" in refused.stderr
+        assert "p3@" not in refused.output
+        assert not (here / "out.csv").exists()
+        told = run(*asked, *said, "--yes-keep", name, "--force", "--format", "json")
+        assert told.exit_code == ExitCode.OK, told.output
+        held = "m holds e-mail addresses in 5 % of its values"
+        assert (json.loads(told.stdout)["at_risk"][0] == held) == (name == "m")
+        (here / "out.csv").unlink()
+    assert run(*asked, "--keep", "flag").exit_code == ExitCode.OK
+    assert "did you mean badge?" in run(*asked, "--force", "--yes-keep", "badg").stderr
+    guessed = json.loads(run("anonymize", "notes.csv", "--format", "json").stdout)
+    assert {"m", "badge"} <= set(guessed["left_out"])
+
+
+def test_the_trade_between_algorithms_is_shown(people: Path, run: Any) -> None:
+    """Unless one is named, what loses least is taken, and text and JSON say what the others would lose."""
+    assert people.is_dir()
+    told = ("anonymize", "people.csv", "-q", "age,zip", "-s", "disease")
+    found = json.loads(run(*told, "--format", "json").stdout)
+    assert {"optimal", "mondrian", "relaxed mondrian"} <= set(found["tried"])
+    assert found["tried"][found["algorithm"]] == min(found["tried"].values()) == found["losses"]["ncp"]
+    shown = " ".join(run(*told).stdout.split())
+    assert f"found by {found['algorithm']}, which loses least (ncp " in shown
+    assert "; " in shown.partition("which loses least")[2].partition(")")[0]
+    alone = json.loads(run(*told, "--algorithm", "optimal", "--loss", "arx", "--format", "json").stdout)
+    assert (alone["algorithm"], alone["tried"]) == ("optimal", {})
+    assert alone["losses"]["arx"] == alone["search"]["loss"]

@@ -60,7 +60,7 @@ def test_targets_are_compared(here: Path, run: Any, census_csv: Path) -> None:
     assert "figure.png: Linkage is right in " in result.stdout
     assert (here / "figure.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(run("attack", "linkage", *told, "--format", "json").stdout)
-    assert [each["against"].split()[0] for each in found["results"]] == ["raw", "5-anonymous", "answers"]
+    assert [each["against"].split()[0] for each in found["results"]] == ["raw", "rows", "5-anonymous", "answers"]
     assert (found["on"], found["sensitive"], found["guessed"]) == (["dob", "zip"], "education", False)
 
 

@@ -132,6 +132,31 @@ def test_no_attack_is_proposed_where_nothing_is_sought(here: Path, run: Any) -> 
     assert run(*shlex.split(lines[0])[1:]).exit_code == 0
 
 
+def test_what_columns_hold_is_said_everywhere(here: Path, run: Any) -> None:
+    """On the screen, on the page and in JSON, whatever columns are called; also where their kinds are said."""
+    rows = "".join(
+        f"{row % 30},{'kim' if row else 'a'}{row}@example.org,{row % 12 + 1}/{row % 28 + 1}/{1950 + row % 9}\n"
+        if row % 4
+        else f"{row % 30},none,{row % 12 + 1}/{row % 28 + 1}/{1950 + row % 9}\n"
+        for row in range(120)
+    )
+    (here / "t.csv").write_text(f"age,x,y\n{rows}", encoding="utf-8")
+    shown = " ".join(run("risk", "t.csv", "-o", "t.html").stdout.split())
+    held = "e-mail addresses in 75 % of its values"
+    assert f"x: identifying, it holds {held}" in shown
+    assert "y: quasi-identifying, others may know dates" in shown
+    assert f"x: {held}" in shown
+    assert held in (here / "t.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    calls = "".join(f"{row % 30},+47{22_000_000 + row * 7_919}\n" for row in range(120))
+    (here / "calls.csv").write_text(f"age,z\n{calls}", encoding="utf-8")
+    assert "z: identifying, it holds telephone numbers in all of its values" in run("risk", "calls.csv").stdout
+    asked = json.loads(run("risk", "t.csv", "-q", "age", "--format", "json").stdout)
+    assert asked["contents"]["x"]["found"] == [{"what": "e-mail addresses", "share": 0.75, "identifies": True}]
+    assert asked["contents"]["y"]["found"] == [{"what": "dates", "share": 1.0, "identifies": False}]
+    assert "age" not in asked["contents"]
+    assert asked["advice"][0] == f"x holds {held}: leave it out, or take that out of its values."
+
+
 def test_a_population_and_a_share_are_used(people: Path, run: Any) -> None:
     """With a register the journalist's risk is looked up; with a share, the population is estimated."""
     (people / "all.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2] * 4, encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import fsum, log2
+from math import fsum, log2, prod
 from typing import TypeAlias
 
 from hypothesis import strategies as st
@@ -78,7 +78,7 @@ PROMISES: dict[str, st.SearchStrategy[Promise]] = {
         )
     ),
 }
-LOSSES = ("ncp", "precision", "entropy", "discernibility", "class_size")
+LOSSES = ("ncp", "arx", "arx_geometric", "precision", "entropy", "discernibility", "class_size")
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,16 @@ class Case:
             return Fraction(sum(held.total() ** 2 for held in kept.values()) + out * len(self.rows))
         if name == "class_size":
             return Fraction(len(self.rows), (len(kept) + bool(out)) * k)
-        single = {"ncp": self.ncp, "precision": self.precision, "entropy": self.bits}[name]
-        tops = {"ncp": Fraction(1), "precision": Fraction(1)}
+        if name == "arx_geometric":
+            q = len(levels)
+            sums = [Fraction()] * q
+            for codes, _ in self.rows:
+                key = tuple(self.paths[i][code][levels[i]] for i, code in enumerate(codes))
+                for place, code in enumerate(codes):
+                    sums[place] += self.leaves(place, code, levels[place]) if key in kept else 1
+            return prod(float(1 + each / max(len(self.rows), 1)) for each in sums) ** (1 / q) - 1
+        single = {"arx": self.leaves, "ncp": self.ncp, "precision": self.precision, "entropy": self.bits}[name]
+        tops = {"arx": Fraction(1), "ncp": Fraction(1), "precision": Fraction(1)}
         total: list[Fraction | float] = []
         for codes, _ in self.rows:
             key = tuple(self.paths[i][code][level] for i, (code, level) in enumerate(zip(codes, levels, strict=True)))
@@ -174,6 +182,12 @@ class Case:
             return sum(total, Fraction()) / len(total)
         most = fsum(self.all_bits(place, code) for codes, _ in self.rows for place, code in enumerate(codes))
         return fsum(total) / most if most else 0.0
+
+    def leaves(self, place: int, code: int, level: int) -> Fraction:
+        """The share of its column's hierarchy that a cell stands for, whether these values occur or not."""
+        paths = self.paths[place].values()
+        alike = sum(path[level] == self.paths[place][code][level] for path in paths)
+        return Fraction(alike - 1, len(paths) - 1) if len(paths) > 1 else Fraction(0)
 
     def ncp(self, place: int, code: int, level: int) -> Fraction:
         """The width of a cell."""

@@ -1,4 +1,4 @@
-"""Kinds of attributes: guessed with reasons, confirmed by the user."""
+"""Kinds of attributes: guessed with reasons, by names and by values, and confirmed by the user."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.column_name_hints import A_NAME, A_PERSON, identifies, is_sensitive, may_be_known
-from discreet.anonymity.hierarchies.texts import are_whole, dotted_days, is_number, is_time, present
+from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present, spelled_dates
 from discreet.anonymity.records.column import Coded
 from discreet.anonymity.records.records import Records, read
 from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.tables import Kind
+from discreet.tables import Column, Kind
+from discreet.tables.content import NAMES, NOTES, ColumnContent, Content, content_of
+from discreet.tables.proposals import joined, knowledge, plain, rank_of_id, without_owner
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +40,9 @@ class AttributeKind(StrEnum):
 
 
 _SAID = "said by the user"
+_UNSEEN = ColumnContent()
+_KEY = 0.5
+"""The share of values that must lead to people, if the column is one that says whose rows are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,7 @@ class AttributeGuess:
         reason: in words.
         distinct: how many different values it has, as a share of rows; 0 without rows.
         unique: the share of rows whose value no other row has.
+        content: what its values look like, as far as they were looked at.
     """
 
     column: str
@@ -58,6 +63,7 @@ class AttributeGuess:
     reason: str
     distinct: float
     unique: float
+    content: ColumnContent = _UNSEEN
 
     def __str__(self) -> str:
         """The guess in one line."""
@@ -104,9 +110,11 @@ class Attributes:
 
 
 def guess_attributes(table: object) -> tuple[AttributeGuess, ...]:
-    """What each column seems to be, from its name and from how many rows share its values.
+    """What each column seems to be, from its name, from what its values look like and from how many rows share them.
 
-    It errs on the side of caution: what isn't clear is quasi-identifying, and only a column with one value is called
+    A column is identifying if some of its values hold what leads to a person, such as an e-mail address: see
+    `discreet.tables.content`. That none was seen proves nothing, since of many values only some are looked at. It errs
+    on the side of caution: what isn't clear is quasi-identifying, and only a column with one value is called
     insensitive. Whether it is right only somebody who knows the data can say; `confirm` is for that.
 
     Args:
@@ -211,7 +219,7 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
     names, everybody_once = set(), False
     for name, column in records.columns.items():
         why = identifies(name, _stored(present(column)))
-        if why is None and name not in identifying:
+        if why is None and (name not in identifying or _merely_mentions(column)):
             continue
         values = column.size - column.has_missing
         rows = column.rows - (int(column.counts()[-1]) if column.has_missing else 0)
@@ -222,6 +230,12 @@ def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeate
         elif why is not None and why.endswith(A_PERSON):
             everybody_once |= values == column.rows
     return tuple(each for each in found if not (everybody_once and each.column in names))
+
+
+def _merely_mentions(column: Coded) -> bool:
+    """Whether a column holds what leads to people here and there, or names and notes: then it isn't a key of theirs."""
+    held = content_of(present(column), column.counts()[: column.size - column.has_missing]).identifying
+    return bool(held) and not any(each.share >= _KEY and each.what not in {NAMES, NOTES} for each in held)
 
 
 def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:
@@ -251,25 +265,42 @@ def say_whose(repeated: Sequence[Repeated]) -> str:
 def _guess(column: Coded) -> AttributeGuess:
     """The guess for one column."""
     counts = column.counts()
-    kind, reason = _kind(column, once=bool(np.all(counts[: column.size - column.has_missing] == 1)))
+    held = column.size - column.has_missing
+    content = content_of(present(column), counts[:held])
+    kind, reason = _kind(column, content, once=bool(np.all(counts[:held] == 1)))
     return AttributeGuess(
         column=column.name,
         kind=kind,
         reason=reason,
         distinct=column.size / column.rows if column.rows else 0.0,
         unique=int(np.count_nonzero(counts == 1)) / column.rows if column.rows else 0.0,
+        content=content,
     )
 
 
-def _kind(column: Coded, *, once: bool) -> tuple[AttributeKind, str]:
+def told_by_content(column: str, content: ColumnContent) -> tuple[Content, ...]:
+    """What leads to a person in a column: cities are named after people, so there names prove nothing.
+
+    Examples:
+        >>> names = ColumnContent(found=(Content(what=NAMES, share=1, identifies=True),))
+        >>> [len(told_by_content(name, names)) for name in ("city", "who")]
+        [0, 1]
+    """
+    return tuple(each for each in content.identifying if each.what != NAMES or not may_be_known(column))
+
+
+def _kind(column: Coded, content: ColumnContent, *, once: bool) -> tuple[AttributeKind, str]:
     """The kind and why; `once`: no value but the missing one is in two rows. The first rule that speaks decides."""
     stored = _stored(present(column))
     why = identifies(column.name, stored)
+    sensitive = is_sensitive(column.name)
+    held = [each for each in told_by_content(column.name, content) if not (sensitive and each.what == NOTES)]
     alone = once and stored in {Kind.INTEGER, Kind.TEXT} and column.size - column.has_missing > 1
     quasi = AttributeKind.QUASI_IDENTIFYING
     rules = (
         (why is not None, AttributeKind.IDENTIFYING, why or ""),
-        (is_sensitive(column.name), AttributeKind.SENSITIVE, "by its name others must not learn it"),
+        (bool(held), AttributeKind.IDENTIFYING, f"it holds {' and '.join(map(str, held))}"),
+        (sensitive, AttributeKind.SENSITIVE, "by its name others must not learn it"),
         (column.size <= 1, AttributeKind.INSENSITIVE, "it has no two values, so it tells nobody apart"),
         (stored.is_time, quasi, "others may know dates"),
         (may_be_known(column.name), quasi, "by its name others may know it"),
@@ -282,14 +313,89 @@ def _kind(column: Coded, *, once: bool) -> tuple[AttributeKind, str]:
 def _stored(values: pa.Array) -> Kind:
     """What a column's values, without a missing one, are: as they are stored, or as they read.
 
-    Whole numbers stay whole where a missing value made floats of them; texts such as 29.02.1984 are dates.
+    Whole numbers stay whole where a missing value made floats of them; texts such as 9/7/1967 are dates, and so are
+    numbers such as 19670907.
     """
     import pyarrow as pa
 
+    if spelled_dates(values) is not None:
+        return Kind.DATE
     if is_number(values):
         return Kind.INTEGER if are_whole(values) else Kind.REAL
     if is_time(values):
         return Kind.TIMESTAMP if pa.types.is_timestamp(values.type) else Kind.DATE
     if pa.types.is_boolean(values.type):
         return Kind.BOOLEAN
-    return Kind.TEXT if dotted_days(values) is None else Kind.DATE
+    return Kind.TEXT
+
+
+_SENSITIVE = (
+    "diagnosis diagnoses disease diseases disorder illness ailment condition comorbidity comorbidities complication "
+    "symptom symptoms allergy allergies icd icd9 icd10 treatment treatments therapy medication medications drug drugs "
+    "prescription procedure procedures surgery outcome hiv cancer diabetes diabetic pregnant pregnancies depression "
+    "hba1c a1c cholesterol glucose smoker smoking alcohol genotype genome "
+    "systolic diastolic sbp dbp heart_rate pulse blood_pressure "
+    "income incomes salary salaries wage wages earnings pay revenue wealth debt loan net_worth capital_gain "
+    "capital_loss credit_score balance benefits "
+    "religion religious faith denomination belief party politics political vote voted union orientation sexuality "
+    "conviction convictions offence offense crime arrest arrests verdict sentence "
+    "grade grades gpa mark marks evaluation appraisal "
+    "secret opinion"
+)
+"""Health, money, beliefs, justice, marks. A name ends in one of these, perhaps with one of the words below after it."""
+_AFTER = "code codes name type status class group category level amount usd eur value result per_year annual"
+_KNOWN = (
+    "age birth birthday born birthplace sex gender race ethnicity ancestry citizenship nationality language "
+    "zip zipcode zip_code postcode postal_code city town municipality village county district region province state "
+    "country native_country location place neighbourhood neighborhood street tract puma "
+    "occupation job job_title profession employer company industry workclass school university major education "
+    "educ degree marital_status married relationship household children veteran "
+    "date day month year admission discharge admitted discharged height weight hair eye_colour eye_color"
+)
+"""What neighbours, colleagues, registers or social media know of a person."""
+
+
+A_NAME = "a name"
+"""Why a name identifies, as `identifies` says it: two people may have the same."""
+A_PERSON = ("reaches one person", "an official number")
+"""Why a column identifies that nobody shares with anybody."""
+
+
+def identifies(name: str, kind: Kind) -> str | None:
+    """Why a column of this name identifies people by itself; None if its name doesn't say so.
+
+    Examples:
+        >>> identifies("E-mail", Kind.TEXT), identifies("PatientID", Kind.INTEGER), identifies("age", Kind.INTEGER)
+        ('known by its name: reaches one person', 'known by its name: the number of a person or a row', None)
+    """
+    known = knowledge(name, kind)
+    if known is not None and known.identifying:
+        return f"known by its name: {known.why}"
+    if plain(name) and kind in {Kind.INTEGER, Kind.TEXT} and rank_of_id(Column(name=name, kind=kind)) is not None:
+        return "known by its name: the number of a person or a row"
+    return None
+
+
+def is_sensitive(name: str) -> bool:
+    """Whether a column's name says that it holds what others must not learn.
+
+    Examples:
+        >>> [is_sensitive(name) for name in ("annual_income", "salary-class", "patientDiagnosis", "diagnosis_date")]
+        [True, True, True, False]
+    """
+    words, after = plain(name).split("_"), set(_AFTER.split())
+    while len(words) > 1 and words[-1] in after:
+        words.pop()
+    return bool({joined("_".join(words[-length:])) for length in (1, 2)} & set(map(joined, _SENSITIVE.split())))
+
+
+def may_be_known(name: str) -> bool:
+    """Whether a column's name says that others may know it of a person.
+
+    Examples:
+        >>> [may_be_known(name) for name in ("patient_zip", "date_of_birth", "native-country", "x17")]
+        [True, True, True, False]
+    """
+    if any(knowledge(name, kind) is not None for kind in Kind):
+        return True
+    return joined(without_owner(name) or name) in set(map(joined, _KNOWN.split()))

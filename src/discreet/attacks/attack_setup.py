@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, log10
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from discreet.anonymity.records.column import Coded
+from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.records import Records
 from discreet.attacks.rows.nearness import is_ordered, numbers
-from discreet.attacks.rows.people_sampling import drawn
+from discreet.attacks.rows.people_sampling import drawn, shuffled
 from discreet.attacks.targets.exact_answers import Exact
 from discreet.attacks.targets.noisy_answers import Answers, Bare
 from discreet.attacks.targets.rows import Rows
@@ -29,6 +30,8 @@ from discreet.privacy import Bounds, Budget, Keys, Unit
 if TYPE_CHECKING:
     from discreet.anonymity.attributes import Repeated
     from discreet.anonymity.records.records import Unit as WhoseRow
+
+T = TypeVar("T")
 
 NAME = "people"
 """What questions call the table."""
@@ -115,6 +118,9 @@ class Setup:
         repeated: its columns that identify and repeat, if it isn't said whose a row is.
         folder: where accounts are kept.
         closing: what is closed in the end.
+        compared: whether what is published in different ways is compared. Then the same people are attacked each time,
+            a sample of them, and by the same knowledge, and what counts as a success is the same.
+        made: what is drawn once for all of them, by name.
     """
 
     records: Records
@@ -123,6 +129,14 @@ class Setup:
     repeated: tuple[Repeated, ...]
     folder: Path
     closing: ExitStack = field(repr=False)
+    compared: bool = False
+    made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What is left to chance, drawn when it is first asked for, so that all that is compared has the same."""
+        if name not in self.made:
+            self.made[name] = make()
+        return cast("T", self.made[name])
 
     def raw(self, records: Records | None = None) -> Rows:
         """Rows as they are."""
@@ -211,9 +225,31 @@ class Setup:
         """Answers with fresh noise, and no account."""
         return Bare(self.exact(records), epsilon=self.terms.epsilon)
 
+    def pseudonymised(self, records: Records | None = None) -> Rows:
+        """Rows as they are, with random numbers for what names people; what is known, sought or added up stays."""
+        import pyarrow as pa
+
+        from discreet.anonymity.attributes import AttributeKind, guess_attributes
+
+        table = records or self.records
+        used = {*self.terms.on, self.terms.sensitive, self.terms.value, NUMBER}
+        columns = dict(table.columns)
+        for guess in guess_attributes(table):
+            if guess.kind is AttributeKind.IDENTIFYING and guess.column not in used:
+                codes = shuffled(table.column(guess.column).size)[table.column(guess.column).codes]
+                columns[guess.column] = encode(guess.column, pa.array(codes))
+        return Rows.of(replace(table, columns=columns), name="rows with pseudonyms")
+
+    def rows(self, against: str, records: Records | None = None) -> Rows:
+        """Rows as they are published: raw, pseudonymized or anonymized."""
+        if against == "anonymized":
+            return self.anonymised(records)
+        return self.pseudonymised(records) if against == "pseudonymized" else self.raw(records)
+
     def sample(self, most: int | None = None) -> Records:
         """People drawn from the table, with all of their rows: whom an attacker on answers asks about."""
-        return drawn(self.records, most or self.terms.people)
+        number = most or self.terms.people
+        return self.once(f"{number} people", lambda: drawn(self.records, number))
 
     def bounds(self, name: str) -> Bounds:
         """Bounds for an experiment on the custodian's own table: from 0 to a power of ten.
@@ -245,6 +281,7 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
         SchemaMismatch: the table lacks a column.
     """
     from discreet.anonymity.attributes import repeated
+    from discreet.anonymity.hierarchies.texts import dated
     from discreet.anonymity.records.records import read
 
     made_up = table is None
@@ -258,6 +295,7 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
         records = read(table, unit=unit)
     for name in (*terms.on, terms.sensitive, *((terms.value,) if terms.value else ())):
         records.column(name)
+    records, _ = dated(records, terms.on)
     if not records.rows:
         raise InvalidArgument("the table has no rows")
     with TemporaryDirectory(prefix="discreet-attack-") as folder, ExitStack() as closing:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from discreet.attacks.attack_result import AttackResult, baseline_shown, share_shown
 from discreet.attacks.attack_setup import set_up
-from discreet.attacks.named_attacks import named, terms_for
+from discreet.attacks.named_attacks import ANSWERS, named, terms_for
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
@@ -77,7 +77,11 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
     trials: int = 1_000,
     unit: Unit = None,
 ) -> Comparison:
-    """Run one attack against several ways to publish a table.
+    """Run one attack against several ways to publish a table, so that the figures can be compared.
+
+    Against all of them the same people are attacked, by the same knowledge, and what is a success is the same. Since
+    questions take a budget, these are as many as `people` says, drawn from the table, wherever answers are among them.
+    Where an attack asks something else of answers than of rows, the result says so in what it is `against`.
 
     Args:
         attack: one of `NAMED`.
@@ -101,7 +105,7 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         >>> from discreet.census import synthetic
         >>> found = compare("linkage", synthetic(500), on=["dob", "zip"], sensitive="education", people=5)
         >>> [result.against.split(" from ")[0] for result in found.results]
-        ['raw rows', '5-anonymous rows', 'answers at ε = 0.1 each']
+        ['raw rows', 'rows with pseudonyms', '5-anonymous rows', 'answers at ε = 0.1 each']
     """
     chosen = named(attack)
     targets = [chosen.possible(each) for each in (chosen.against if against is None else against)]
@@ -117,4 +121,5 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
         trials=trials,
     )
     with set_up(table, terms, unit=unit, log=chosen.of_log) as setup:
-        return Comparison(attack=chosen.name, results=tuple(chosen.on(setup, each) for each in targets))
+        compared = replace(setup, compared=len(targets) > 1 and ANSWERS in targets)
+        return Comparison(attack=chosen.name, results=tuple(chosen.on(compared, each) for each in targets))

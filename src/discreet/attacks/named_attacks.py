@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 Run: TypeAlias = Callable[[Setup, str], AttackResult]
 
-RAW, ANONYMIZED, ANSWERS, EXACT, FRESH, RESTRICTED = "raw", "anonymized", "answers", "exact", "fresh", "restricted"
+RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS = "raw", "pseudonymized", "anonymized", "answers"
+EXACT, FRESH, RESTRICTED = "exact", "fresh", "restricted"
 AGAINST: Mapping[str, str] = MappingProxyType(
     {
         RAW: "rows as they are",
+        PSEUDONYMIZED: "rows as they are, with random numbers for what names people",
         ANONYMIZED: "rows that were made k-anonymous",
         ANSWERS: "the gateway, with a budget",
         EXACT: "exact answers",
@@ -31,7 +33,7 @@ AGAINST: Mapping[str, str] = MappingProxyType(
 )
 """What attacks are run against, by name."""
 
-_THREE = (RAW, ANONYMIZED, ANSWERS)
+_PUBLISHED = (RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class NamedAttack:
         value: whether it needs a column of numbers.
         some: those of what it can be run against where it is tried on some people only.
         tosses: whether it tosses coins, and so is repeated.
+        apart: what it asks of answers, where that is something else than what it asks of rows.
         of_log: whether the first of the columns that are known says whose a row is, so that it counts people anyhow.
     """
 
@@ -56,6 +59,7 @@ class NamedAttack:
     value: bool = False
     some: tuple[str, ...] = (ANSWERS,)
     tosses: bool = False
+    apart: str = ""
     of_log: bool = False
 
     def on(self, setup: Setup, against: str) -> AttackResult:
@@ -70,6 +74,8 @@ class NamedAttack:
             found = self.run(setup, against)
         except NotTried as error:
             found = self._not_tried(against, str(error))
+        if setup.compared and against == ANSWERS and self.apart:
+            found = replace(found, against=f"{found.against}, asked {self.apart}")
         units = setup.records.units
         return replace(found, unit=() if units is None else units.names, repeated=() if self.of_log else setup.repeated)
 
@@ -122,39 +128,39 @@ def _table(*attacks: NamedAttack) -> Mapping[str, NamedAttack]:
 
 NAMED = _table(
     NamedAttack(
-        name="linkage", what="join rows without names with what is known of people", against=_THREE,
+        name="linkage", what="join rows without names with what is known of people", against=_PUBLISHED,
         run=on_rows.run_linkage,
     ),
     NamedAttack(
-        name="fuzzy", what="the same, though what is known has typos and near misses", against=_THREE,
+        name="fuzzy", what="the same, though what is known has typos and near misses", against=_PUBLISHED,
         run=on_rows.run_fuzzy,
     ),
     NamedAttack(
-        name="sparse", what="find people by a few things they did", against=_THREE, run=on_rows.run_sparse, some=_THREE,
-        of_log=True,
+        name="sparse", what="find people by a few things they did", against=_PUBLISHED, run=on_rows.run_sparse,
+        some=_PUBLISHED, apart="who is in the data at all", of_log=True,
     ),
     NamedAttack(
-        name="small-groups", what="read people off totals of one, of two, or of one that dominates", against=_THREE,
-        run=on_rows.run_small_groups, value=True,
+        name="small-groups", what="read people off totals of one, of two, or of one that dominates", against=_PUBLISHED,
+        run=on_rows.run_small_groups, value=True, apart="for some groups",
     ),
     NamedAttack(
-        name="homogeneity", what="guess by classes that share a sensitive value", against=_THREE,
+        name="homogeneity", what="guess by classes that share a sensitive value", against=_PUBLISHED,
         run=on_rows.run_homogeneity,
     ),
     NamedAttack(
-        name="background", what="exclude sensitive values until one is left", against=_THREE,
+        name="background", what="exclude sensitive values until one is left", against=_PUBLISHED,
         run=on_rows.run_background,
     ),
     NamedAttack(
-        name="skewness", what="find classes that say more of a value than the table", against=_THREE,
+        name="skewness", what="find classes that say more of a value than the table", against=_PUBLISHED,
         run=on_rows.run_skewness,
     ),
     NamedAttack(
         name="intersection", what="intersect two anonymous releases about the same people",
-        against=(ANONYMIZED, RAW, ANSWERS), run=on_rows.run_intersection,
+        against=(ANONYMIZED, RAW, PSEUDONYMIZED, ANSWERS), run=on_rows.run_intersection,
     ),
     NamedAttack(
-        name="singling-out", what="find a predicate that exactly one person meets", against=_THREE,
+        name="singling-out", what="find a predicate that exactly one person meets", against=_PUBLISHED,
         run=on_rows.run_singling_out, some=(), tosses=True,
     ),
     NamedAttack(

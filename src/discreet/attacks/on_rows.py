@@ -36,12 +36,12 @@ def _target(setup: Setup, against: str) -> tuple[Rows | Answers, Records | None]
     """What is attacked, and who is asked for where that needs to be said."""
     if against == "answers":
         return setup.answers(), setup.sample()
-    return (setup.anonymised() if against == "anonymized" else setup.raw()), None
+    return setup.rows(against), setup.sample() if setup.compared else None
 
 
 def _of_all(setup: Setup, against: str, found: AttackResult) -> AttackResult:
-    """A result that is about people of the table; through answers, about a random sample of them."""
-    drawn = against == "answers" and found.tried < setup.records.counted
+    """A result that is about people of the table; through answers, and beside these, about a random sample of them."""
+    drawn = (against == "answers" or setup.compared) and found.tried < setup.records.counted
     return replace(found, drawn_from=setup.records.counted) if drawn else found
 
 
@@ -100,13 +100,13 @@ def run_fuzzy(setup: Setup, against: str) -> AttackResult:
             how[name] = Near(within=2)
         else:
             how[name] = Typos() if longest > _LONGEST_TYPO and column.size > _LONGEST_TYPO else Same()
-    told, units = blurred(setup.records, how, NUMBER), setup.records.units
+    told, units = setup.once("blurred", lambda: blurred(setup.records, how, NUMBER)), setup.records.units
     known = replace(read(told), units=units)
-    if against == "raw":  # of these, it can be told whether the right row was found
+    if against == "raw" and not setup.compared:  # of these, it can be told whether the right row was found
         numbered = replace(read(setup.records.to_arrow().append_column(NUMBER, told[NUMBER])), units=units)
         return fuzzy(numbered, known, on=how, sensitive=terms.sensitive, truth=NUMBER)
-    if against == "answers":
-        known = drawn(known, terms.people)
+    if against == "answers" or setup.compared:
+        known = setup.once("known", lambda: drawn(known, terms.people))
     release, _ = _target(setup, against)
     return _of_all(setup, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
 
@@ -122,7 +122,7 @@ def run_sparse(setup: Setup, against: str) -> AttackResult:
     Raises:
         InvalidArgument: the table isn't one of what people did.
     """
-    done, known, log = _done(setup)
+    done, known, log = setup.once("done", lambda: _done(setup))
     if against == "answers":
         targets = known.column(log.person).labels()
         people, absent = done.column(log.person), set(targets[1::2])
@@ -131,8 +131,8 @@ def run_sparse(setup: Setup, against: str) -> AttackResult:
         there = done.take(kept)
         target = setup.answers(there if there.units else read(there, unit=log.person), grouped_by=())
         return presence(target, known, log=log, inside=targets[::2])
-    if against == "raw":
-        return sparse(done, known, log=log, truth=True)
+    if against != "anonymized":  # who did it is a pseudonym in any case
+        return sparse(done if against == "raw" else setup.pseudonymised(done), known, log=log, truth=True)
     told = [name for name in (log.item, log.value, log.date) if name]
     return sparse(setup.anonymised(done, on=told, kept=[log.person]), known, log=log, truth=True)
 
@@ -175,27 +175,28 @@ def _log(setup: Setup) -> Log:
 
 def run_intersection(setup: Setup, against: str) -> AttackResult:
     """Two releases of two thirds of the people each, attacked for those who are in both; through answers for a few."""
-    order = shuffled(setup.records.counted)
+    order = setup.once("order", lambda: shuffled(setup.records.counted))
     third = max(setup.records.counted // 3, 1)
     parts = [of_units(setup.records, units) for units in (order[: 2 * third], order[third:])]
     both = of_units(setup.records, order[third : 2 * third])
     first: Rows | Answers
     second: Rows | Answers
+    if against == "answers" or setup.compared:
+        both = setup.once("both", lambda: drawn(both, setup.terms.people))
     if against == "answers":
         first, second = (setup.answers(part) for part in parts)
-        both = drawn(both, setup.terms.people)
     else:
-        first, second = (setup.raw(part) if against == "raw" else setup.anonymised(part) for part in parts)
+        first, second = (setup.rows(against, part) for part in parts)
     return intersection(first, second, both, on=setup.terms.on, sensitive=setup.terms.sensitive)
 
 
 def run_singling_out(setup: Setup, against: str) -> AttackResult:
     """One third of the people is released; the others stand for everybody else."""
-    order = shuffled(setup.records.counted)
+    order = setup.once("order", lambda: shuffled(setup.records.counted))
     third = max(setup.records.counted // 3, 1)
     data, fresh = of_units(setup.records, order[:third]), of_units(setup.records, order[third : 3 * third])
+    few = min(setup.terms.trials, _TRIALS_ON_ANSWERS)
     if against == "answers":
-        trials = min(setup.terms.trials, _TRIALS_ON_ANSWERS)
-        return singling_out(lambda: setup.answers(data), data, fresh=fresh, trials=trials)
-    release = setup.anonymised(data) if against == "anonymized" else setup.raw(data)
-    return singling_out(release, data, fresh=fresh, on=setup.terms.on, trials=setup.terms.trials)
+        return singling_out(lambda: setup.answers(data), data, fresh=fresh, trials=few)
+    trials = few if setup.compared else setup.terms.trials
+    return singling_out(setup.rows(against, data), data, fresh=fresh, on=setup.terms.on, trials=trials)

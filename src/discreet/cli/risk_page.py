@@ -32,6 +32,7 @@ def page(report: RiskReport, name: str) -> str:
             *pages.section("What to do", pages.items(report.advice, numbered=True), pages.REMEDY),
             *_drawn(report),
             *_risks(report),
+            *_contents(report),
             *_columns(report),
             *_sets(report),
             *_exposures(report),
@@ -99,6 +100,19 @@ def _risks(report: RiskReport) -> list[str]:
     )
     title = "Risks of rows, not of people" if report.repeated else "Risks"
     return pages.section(title, pages.table(head, body, numbers=3))
+
+
+def _contents(report: RiskReport) -> list[str]:
+    """What the values of columns look like."""
+    body = [(name, str(content)) for name, content in report.contents.items() if content.found]
+    if not body:
+        return []
+    note = "That nothing was seen in a column proves nothing: only what has a form can be found."
+    return pages.section(
+        "What columns hold, by their values",
+        pages.table(("column", "what its values hold"), body, numbers=0),
+        f'<p class="note">{note}</p>',
+    )
 
 
 def _columns(report: RiskReport) -> list[str]:

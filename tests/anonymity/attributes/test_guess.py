@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.attributes import AttributeGuess, AttributeKind, confirm, guess_attributes
+from discreet.anonymity.attributes import AttributeGuess, AttributeKind, confirm, guess_attributes, repeated
 from discreet.anonymity.records import read
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -67,6 +67,24 @@ def test_values_say_what_columns_are(values: list[Any], kind: AttributeKind) -> 
     assert guess("x17", values).kind is kind
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("contact", ["kim@example.org", "none", "none", "none"], AttributeKind.IDENTIFYING),
+        ("remark", ["Lynn Romero", "Shelly Green", "James Smith", "Mary Major"] * 2 + ["Bob Stone"], "identifying"),
+        ("city", ["Lynn Romero", "Shelly Green", "James Smith", "Mary Major"] * 2 + ["Bob Stone"], "quasi-identifying"),
+        ("diagnosis", [f"pain in the left arm since day {day}" for day in range(20)], AttributeKind.SENSITIVE),
+        ("diagnosis", [f"see kim{day}@example.org" for day in range(20)], AttributeKind.IDENTIFYING),
+        ("when", [f"{day}/7/1967" for day in range(1, 29)], AttributeKind.QUASI_IDENTIFYING),
+    ],
+)
+def test_what_values_look_like_decides(name: str, values: list[str], kind: AttributeKind) -> None:
+    """Before what the name says of others; only names of people and free text are told by the column's name, too."""
+    (guess,) = guess_attributes({name: values})
+    assert guess.kind == kind
+    assert not any(value in guess.reason for value in values)
+
+
 @given(st.lists(st.one_of(st.none(), st.integers(0, 20)), max_size=30))
 def test_figures_are_counts(values: list[int | None]) -> None:
     """Different values, and rows alone with theirs, by counting; missing ones are a value."""
@@ -113,3 +131,16 @@ def test_what_cannot_be_settled_is_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"\['age'\]"):
         confirm(guesses, sensitive="age")
     assert confirm(guesses, sensitive=["age", "age"]).sensitive == ("age", "disease")
+
+
+def test_what_is_mentioned_here_and_there_says_not_whose_rows_are() -> None:
+    """Notes repeat, and so do names of nurses; a column of e-mail addresses that repeat is another matter."""
+    table = {
+        "notes": [f"ask kim{row % 7}@example.org" if row % 20 == 0 else "nothing" for row in range(100)],
+        "by": ["Lynn Romero", "Shelly Green", "James Smith", "Mary Major", "Bob Stone"] * 20,
+        "contact": [f"kim{row // 2}@example.org" for row in range(100)],
+    }
+    guesses = guess_attributes(table)
+    assert {guess.kind for guess in guesses} == {AttributeKind.IDENTIFYING}
+    found = repeated(read(table), [guess.column for guess in guesses])
+    assert [each.column for each in found] == ["contact"]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies import Calendar, Ladder
+from discreet.anonymity.hierarchies.propose import propose_hierarchy
 from discreet.anonymity.records import read
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.ladders import check, column
@@ -71,36 +72,42 @@ def test_texts_with_dots_are_read_with_the_day_first(texts: dict[str, date], mis
         for unit in units
         if unit != "day" or twice
     ]
-    check(Calendar(units=units, dotted=True), cells, [*levels, lambda _: "*"])
+    check(Calendar(units=units), cells, [*levels, lambda _: "*"])
 
 
 @pytest.mark.parametrize(
     "values",
-    [
-        ["30.02.1984"],
-        ["29.02.1983"],
-        ["12.31.1984"],
-        ["00.01.1984"],
-        ["1.1.84"],
-        ["1984.01.01"],
-        ["01.01.1984 12:00"],
-        ["01.01.1984", "unknown"],
-        ["1984-01-01"],
-        [date(1984, 1, 1)],
-        [1.11984],
-    ],
+    [["30.02.1984"], ["29.02.1983"], ["12.31.1984"], ["00.01.1984"], ["1.1.84"], ["01.01.1984", "unknown"], [1.11984]],
 )
-def test_what_is_no_date_with_dots_is_refused(values: list[Any]) -> None:
+def test_what_is_no_date_is_refused(values: list[Any]) -> None:
     """One such text is enough, and none is quoted."""
-    with pytest.raises(SchemaMismatch, match="'x' holds other values") as error:
-        Calendar(dotted=True).ladder(column(values))
+    with pytest.raises(SchemaMismatch, match="'x' holds no dates") as error:
+        Calendar().ladder(column(values))
     assert not any(str(value) in str(error.value) for value in values)
+
+
+def test_dates_in_two_orders_go_by_years_until_the_order_is_said() -> None:
+    """Nothing in 1/2/1984 says what is the month; 9/17/1984 does, for all of the column."""
+    both = column(["1/2/1984", "2/1/1984", "3/3/1991"])
+    with pytest.raises(SchemaMismatch, match="whether the day or the month stands first"):
+        Calendar().ladder(both)
+    assert Calendar(units=("year",)).ladder(both).labels[1:] == (("1984", "1991"), ("*",))
+    for order, months in (("dmy", ("1984-02", "1984-01", "1991-03")), ("mdy", ("1984-01", "1984-02", "1991-03"))):
+        assert Calendar(units=("month",), order=order).ladder(both).labels[1] == months  # type: ignore[arg-type]
+    proposed = propose_hierarchy(both)
+    assert proposed.hierarchy == Calendar(units=("year", "decade"))
+    assert "--dates" in proposed.reason
+    settled = column(["1/2/1984", "9/17/1984"])
+    assert Calendar(units=("month",)).ladder(settled).labels[1] == ("1984-01", "1984-09")
+    assert propose_hierarchy(settled).hierarchy == Calendar()
+    with pytest.raises(InvalidArgument, match="no order of dates"):
+        Calendar(order="ydm")  # type: ignore[arg-type]  # that is the test
 
 
 def test_a_column_without_values_has_a_calendar_of_any_kind() -> None:
     """There is nothing in it to read."""
     for values in ([], [None]):
-        assert Calendar(dotted=True).ladder(column(values)).height == Calendar().ladder(column(values)).height
+        assert Calendar().ladder(column(values)).height == Calendar().ladder(column(values)).height
 
 
 @pytest.mark.parametrize("unit", ["month", "quarter", "year", "decade"])
@@ -137,7 +144,7 @@ def test_wrong_units_are_refused(units: list[str]) -> None:
 
 
 def test_only_dates_have_a_calendar() -> None:
-    """Texts that look like dates aren't, unless it is said, and a number of days isn't."""
-    for values in (["2020-01-01"], ["01.01.2020"], [18_262]):
+    """A number of days isn't one, nor are few digits that may be a day by chance, and a version."""
+    for values in ([18_262], [20_200_101], ["20200101"], ["1.2.3"]):
         with pytest.raises(SchemaMismatch, match="'x' holds no dates"):
             Calendar().ladder(column(values))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.hierarchies.texts import dotted_days, has_decimal_commas
+from discreet.anonymity.hierarchies.texts import has_decimal_commas, spelled_dates
 
 NUMBERS = st.decimals(-(10**9), 10**9, places=2)
 
@@ -40,5 +40,5 @@ def test_other_values_are_not(values: list[object]) -> None:
 def test_one_text_among_many_decides() -> None:
     """Also where it stands behind those that are looked at first."""
     assert not has_decimal_commas(pa.array(["1,5"] * 5_000 + ["x"]))
-    assert dotted_days(pa.array(["1.1.2020"] * 5_000 + ["x"])) is None
-    assert dotted_days(pa.array(["1.1.2020"] * 5_000)) is not None
+    assert spelled_dates(pa.array(["1.1.2020"] * 5_000 + ["x"])) is None
+    assert spelled_dates(pa.array(["1.1.2020"] * 5_000)) is not None

@@ -59,7 +59,10 @@ def test_every_column_gets_a_hierarchy_that_fits(values: list[Any], name: str) -
         ([2139, 12345, 12346, 12399, 12401], "patient_zip", Masking),
         (["02139", "12345", "12346", "12399", "12401"], "where", Masking),
         ([f"E{i}.{j}" for i in range(10) for j in range(3)], "icd", Masking),
-        (["2020-01-31", "2020-01-30", "2020-02-01", "2021-03-03", "1999-12-31"], "x", Masking),
+        (["2020-01-31", "2020-01-30", "2020-02-01", "2021-03-03", "1999-12-31"], "x", Calendar),
+        (["2020-02-31", "2020-01-30", "2020-02-01", "2021-03-03", "1999-12-31"], "x", Masking),
+        (["9/7/1967", "9/17/1967"], "x", Calendar),
+        ([19670907, 19670917, 20010101, 19991231], "x", Calendar),
         ([date(2020, 1, 1), date(2021, 1, 1)], "x", Calendar),
         (["01.01.2020", "1.1.2021"], "x", Calendar),
         ([f"{day}.2.2020" for day in range(1, 31)], "x", Masking),
@@ -118,7 +121,7 @@ def test_the_kind_and_the_name_can_be_said() -> None:
     assert isinstance(propose_hierarchy(numbers, name="zip").hierarchy, Masking)
     assert isinstance(propose_hierarchy(numbers, kind="digits").hierarchy, Masking)
     assert isinstance(propose_hierarchy(numbers, kind="category").hierarchy, Flat)
-    assert propose_hierarchy(column(["1.2.2020"]), kind="date").hierarchy == Calendar(dotted=True)
+    assert propose_hierarchy(column(["1.2.2020"]), kind="date").hierarchy == Calendar()
     with pytest.raises(SchemaMismatch):
         propose_hierarchy(column(["a", "b"]), kind="number")
     with pytest.raises(SchemaMismatch):

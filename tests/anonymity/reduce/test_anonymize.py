@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import read
 from discreet.anonymity.classes.frequency_table import frequencies_of
-from discreet.anonymity.hierarchies import Digits, Flat, Listed
+from discreet.anonymity.hierarchies import Digits, Flat, Listed, read_hierarchy
 from discreet.anonymity.loss import NCP
 from discreet.anonymity.models import (
     AlphaK,
@@ -376,3 +376,38 @@ def test_nobody_is_safe_already(algorithm: Any) -> None:
     assert (found.table.column_names, found.table.num_rows, found.suppressed) == (["age", "ill"], 0, 0)
     assert all(value == float("inf") for value in found.reached.values())
     assert all(value == 0 for value in found.losses.values())
+
+
+def test_what_loses_least_is_taken_and_the_others_are_told() -> None:
+    """Of all that can be tried; each release keeps the promise, and its loss is what that algorithm alone reaches."""
+    table = {
+        "age": [20 + row * 7 % 40 for row in range(200)],
+        "zip": [f"1{row * 3 % 10}0{row % 7}0" for row in range(200)],
+        "ill": ["flu", "gout"] * 100,
+    }
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ill"], "models": [KAnonymity(4)]}
+    got = anonymize(table, algorithm="auto", **asked)
+    alone = {
+        name: anonymize(table, algorithm=name, **asked)  # type: ignore[arg-type]  # each is one of them
+        for name in ("optimal", "mondrian", "relaxed mondrian")
+    }
+    local = anonymize(table, local_recoding=True, **asked)
+    losses = {release.algorithm: release.losses["ncp"] for release in (*alone.values(), local)}
+    assert dict(got.tried) == {name: loss for name, loss in losses.items() if name in got.tried}
+    assert set(alone) <= set(got.tried)
+    assert ("optimal with local recoding" in got.tried) == (alone["optimal"].suppressed > 0)
+    assert got.losses["ncp"] == min(losses[name] for name in got.tried)
+    assert got.tried[got.algorithm] == got.losses["ncp"]
+    assert got.table.equals(alone[got.algorithm].table if got.algorithm in alone else local.table)
+    assert got.reached["4-anonymity"] >= 4
+    assert set(anonymize(table, algorithm="auto", loss="arx", **asked).tried) == {"optimal"}
+    assert got.to_dict()["tried"] == dict(got.tried)
+
+
+def test_a_hierarchy_that_cannot_reach_the_promise_is_said_not_gone_beyond() -> None:
+    """Ranges of its groups would, and nobody asked for these; where none is given, another algorithm may."""
+    table = {"age": [20, 20, 30, 30], "x": ["a", "b", "c", "d"]}
+    halves = {"age": read_hierarchy({20: "20s", 30: "30s"})}
+    with pytest.raises(InvalidArgument, match="no generalisation meets"):
+        anonymize(table, hierarchies=halves, models=[KAnonymity(3)], suppression=0, algorithm="auto")
+    assert anonymize(table, hierarchies=halves, models=[KAnonymity(2)], suppression=0, algorithm="auto").rows == 4

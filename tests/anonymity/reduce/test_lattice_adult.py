@@ -133,3 +133,16 @@ def test_the_whole_lattice(
     assert (got.search.nodes, got.search.optimal, got.search.unknown) == (12_960, True, 0)
     assert got.search.evaluated < 500
     assert got.search.bound is None or got.search.bound >= got.search.loss
+
+
+@pytest.mark.parametrize(
+    ("k", "share", "loss"),
+    [(5, 0, 0.6355), (5, Fraction(1, 20), 0.2696), (5, 1, 0.2277), (10, Fraction(1, 20), 0.3178)],
+)
+def test_the_optima_are_those_of_arx(adult: Path, records: Records, k: int, share: Fraction, loss: float) -> None:
+    """By ARX's own measure, Loss with the arithmetic mean, over all nine columns of its example."""
+    names = (*NAMES, SECRET)
+    found = optimum(records, hierarchies(adult, names), [KAnonymity(k)], suppression=share, loss=LOSSES["arx"])
+    assert found.search.optimal
+    assert found.search.nodes == 12_960
+    assert round(float(found.search.loss), 4) == loss

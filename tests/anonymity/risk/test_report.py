@@ -247,17 +247,27 @@ def test_a_population_that_cannot_be_one_is_refused() -> None:
 def test_texts_that_look_like_something_else_are_said() -> None:
     """In every column, whatever it is for; not where they are read as what they are."""
     table = {
-        "born": ["29.02.1984", "1.3.1984", None, "2.3.1984"],
+        "born": ["11/2/1984", "1/3/1984", None, "2/3/1984"],
+        "seen": ["9/17/1984 11:30"] * 3 + ["9/18/1984 9:00"],
+        "dots": ["29.02.1984", "1.3.1984", None, "2.3.1984"],
         "pay": ["1.200,50", "3,5", "4", "3,5"],
         "zip": ["02139", "02138", "02138", "02138"],
         "size": [1.5, 2.5, 2.5, 2.5],
     }
     for named in ({}, {"quasi_identifiers": ["born", "zip"], "sensitive": ["pay", "size"]}):
         report = assess(table, **named)  # type: ignore[arg-type]  # of these kinds
-        assert report.lookalikes == {"born": "dates with dots", "pay": "numbers with decimal commas"}
+        assert report.lookalikes == {
+            "born": "dates with the day or the month first",
+            "seen": "dates with a time of day",
+            "pay": "numbers with decimal commas",
+        }
         assert [sentence for sentence in report.advice if "looks like" in sentence] == [
-            "born looks like dates with dots, but is taken as text, without an order: write 1984-02-29 for 29.02.1984.",
-            "pay looks like numbers with decimal commas, but is taken as text, without an order: write 3.14 for 3,14.",
+            f"{name} looks like {what}, but is taken as text, without an order: {how}."
+            for name, what, how in (
+                ("born", "dates with the day or the month first", "say which with --dates dmy or mdy"),
+                ("seen", "dates with a time of day", "write 1984-02-29 12:30 for 29.02.1984 12:30"),
+                ("pay", "numbers with decimal commas", "write 3.14 for 3,14"),
+            )
         ]
         assert report.to_dict()["lookalikes"] == report.lookalikes
     assert not any("looks like" in sentence for sentence in assess(people()).advice)
@@ -413,3 +423,17 @@ def test_sensitive_values_that_look_alike_are_said() -> None:
     report = assess(table, quasi_identifiers=["zip"], sensitive=["ill", "pay"])
     assert [each.alike for each in report.exposures] == [2, 0]
     assert sum("Values of ill that differ" in sentence for sentence in report.advice) == 1
+
+
+def test_what_leaves_most_at_risk_is_no_way() -> None:
+    """Columns by which everybody is unique even in bands: no plan is offered, and no single change either."""
+    rows = range(300)
+    many = {f"q{place}": [row * prime % 307 for row in rows] for place, prime in enumerate((1, 11, 37, 101))}
+    advice = assess(many, quasi_identifiers=list(many)).advice
+    (plan,) = [sentence for sentence in advice if "coarsen q" in sentence]
+    assert plan.startswith("No way was found by leaving out and coarsening columns: ")
+    assert not any(sentence.startswith(("One way", "Coarsening", "Leaving out")) for sentence in advice)
+    two = {"a": [row % 150 for row in rows], "b": [row // 2 % 30 * 10 + row % 10 for row in rows]}
+    some = assess({**two, "c": [row * 7 % 307 for row in rows]}, quasi_identifiers=["a", "b", "c"])
+    for sentence in some.advice:  # what is offered leaves few
+        assert not sentence.startswith("One way") or some.plan[-1].exposed <= 0.05 * 300

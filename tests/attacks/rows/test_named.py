@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from discreet.attacks.attack_setup import Terms, set_up
 from discreet.attacks.compare import compare
 from discreet.attacks.named_attacks import AGAINST, NAMED, attack, named
 from discreet.census import synthetic
@@ -69,13 +70,14 @@ def test_names_are_understood_as_python_writes_them() -> None:
 
 
 def test_compare_sets_the_ways_to_publish_side_by_side(people: pa.Table) -> None:
-    """One row for each way: raw, anonymised and private."""
+    """One row for each way: raw, with pseudonyms, anonymised and private."""
     found = compare("homogeneity", people, people=2, **TERMS)
-    assert [row["against"] for row in found.rows()][:2] == ["raw rows", "5-anonymous rows"]
-    raw, anonymised, private = (row["success"] for row in found.rows())
-    assert raw == 1 > anonymised
+    assert [row["against"] for row in found.rows()][:3] == ["raw rows", "rows with pseudonyms", "5-anonymous rows"]
+    raw, pseudonyms, anonymised, private = (row["success"] for row in found.rows())
+    assert raw == pseudonyms == 1
+    assert 0 <= anonymised <= 1
     assert 0 <= private <= 1
-    assert len(str(found).splitlines()) == 4
+    assert len(str(found).splitlines()) == 5
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -103,3 +105,40 @@ def test_a_column_that_is_not_there_is_named(people: pa.Table) -> None:
     """The message says which."""
     with pytest.raises(SchemaMismatch, match="shoe"):
         attack("linkage", people, on=["shoe"], sensitive="education")
+
+
+@pytest.mark.parametrize("name", ["linkage", "fuzzy", "homogeneity", "background", "skewness"])
+def test_like_is_compared_with_like(name: str, people: pa.Table) -> None:
+    """The same people, by the same knowledge, and a success is the same: to learn a value, also of rows as they are."""
+    found = compare(name, people, people=6, **TERMS)
+    assert [each.against.split()[0] for each in found.results] == ["raw", "rows", "5-anonymous", "answers"]
+    assert {each.tried for each in found.results} == {6}
+    assert {each.drawn_from for each in found.results} == {400}
+    assert len({(each.baseline, each.baseline_is) for each in found.results}) == 1
+    assert len({frozenset(guess.who for guess in each.guesses) for each in found.results}) == 1
+    assert all("education" in guess.what for each in found.results for guess in each.guesses)
+    assert found.results[0].success == found.results[1].success  # pseudonyms hide nobody who is known by other columns
+    without = compare(name, people, against=["raw", "anonymized"], **TERMS)
+    assert {each.tried for each in without.results} == {400}  # rows take no questions, so everybody is tried
+
+
+def test_what_isnt_alike_is_said(people: pa.Table) -> None:
+    """Of answers, some attacks ask something else than of rows; alone, nothing is to be told apart."""
+    found = compare("small-groups", people, against=["raw", "answers"], people=3, **TERMS)
+    assert found.results[1].against.endswith(", asked for some groups")
+    assert "asked" not in attack("small-groups", people, against="answers", people=3, **TERMS).against
+
+
+def test_pseudonyms_stand_for_what_names_people() -> None:
+    """Neither a name nor the order of names is in the rows; what is known and sought is."""
+    table = {
+        "name": [f"kim{row % 20:02d}@example.org" for row in range(40)],
+        "zip": [f"{row % 8}" for row in range(40)],
+        "ill": ["flu", "gout"] * 20,
+    }
+    terms = Terms.of(on=["zip"], sensitive="ill")
+    with set_up(table, terms) as setup:
+        shown = setup.rows("pseudonymized").records
+        assert shown.column("zip").labels() == setup.records.column("zip").labels()
+        assert shown.column("name").labels() == tuple(range(20))
+        assert len(set(zip(shown.column("name").codes.tolist(), table["name"], strict=True))) == 20

@@ -44,6 +44,8 @@ def seen(path: Path, cells: list[str], **declared: Any) -> tuple[Column, Any]:
     ("cells", "kind"),
     [
         (["+34", "-1", "0"], Kind.INTEGER),
+        (["+1234567", "1234567"], Kind.INTEGER),
+        (["+4722222222", "+12025550143"], Kind.TEXT),
         (["999999999999999999", "1"], Kind.INTEGER),
         (["1000000000000000000", "1"], Kind.TEXT),  # an id, of which doubles would make two one
         (["02139", "10001"], Kind.TEXT),

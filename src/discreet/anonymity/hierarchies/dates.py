@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from discreet.anonymity.hierarchies.ladder import Ladder, build
-from discreet.anonymity.hierarchies.texts import dotted_days, present, times
+from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates, times
 from discreet.anonymity.records.column import Coded
 from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.tables.schema.source import DateOrder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,6 +86,8 @@ _UNITS: dict[str, Callable[[pa.Array], pa.Array]] = {
     "decade": _decade,
 }
 """By name, from short to long."""
+_WHATEVER_ORDER = {"year", "decade"}
+"""The units that don't depend on whether the day or the month stands first."""
 _CROSSED = "week"
 """The unit that the ends of months, quarters and years cut through."""
 
@@ -101,10 +104,11 @@ class Calendar:
 
     Args:
         units: one or more of day, week, month, quarter, year and decade, each longer than the one before.
-        dotted: whether the column holds texts such as 29.02.1984 or 1.3.1984, with the day first.
+        order: in which day and month stand in texts such as 9/7/1967: "dmy" or "mdy". If left out, a text that can be
+            read in one way only settles it for all; where none can, only years and decades are sure.
 
     Raises:
-        InvalidArgument: there is no such unit, they don't lengthen, or one is above `"week"`.
+        InvalidArgument: there is no such unit or order, they don't lengthen, or one is above `"week"`.
 
     Examples:
         >>> from datetime import date
@@ -117,13 +121,13 @@ class Calendar:
         1984 1991
         1980s 1990s
         *
-        >>> texts = read({"born": ["29.02.1984", "1.3.1984"]}).column("born")
-        >>> Calendar(units=("month", "year"), dotted=True).ladder(texts).labels[1:]
-        (('1984-03', '1984-02'), ('1984',), ('*',))
+        >>> texts = read({"born": ["2/29/1984", "3/1/1984"]}).column("born")
+        >>> Calendar(units=("month", "year")).ladder(texts).labels[1:]
+        (('1984-02', '1984-03'), ('1984',), ('*',))
     """
 
     units: Sequence[str] = ("day", "month", "quarter", "year", "decade")
-    dotted: bool = False
+    order: DateOrder | None = None
 
     def __post_init__(self) -> None:
         """Check the units."""
@@ -139,13 +143,18 @@ class Calendar:
                 f"a week can lie in two {units[units.index(_CROSSED) + 1]}s, so it can't be below them",
                 hint="take weeks alone, or leave them out",
             )
+        if self.order not in {None, *get_args(DateOrder)}:
+            raise InvalidArgument(
+                f"{self.order!r} is no order of dates", hint=f"one of {', '.join(get_args(DateOrder))}"
+            )
         object.__setattr__(self, "units", units)
 
     def ladder(self, column: Coded) -> Ladder:
         """The groups that the values of a column fall into.
 
         Raises:
-            SchemaMismatch: the column holds neither dates nor timestamps; or, with `dotted`, a text that is no date.
+            SchemaMismatch: the column holds neither dates nor timestamps, or a text that is no date; or nothing says
+                whether day or month stands first, and a unit depends on it.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -159,12 +168,15 @@ class Calendar:
         """The dates or timestamps of a column; one without values may be of any kind.
 
         Raises:
-            SchemaMismatch: it holds something else.
+            SchemaMismatch: it holds something else, or dates that can be read in two ways.
         """
         held = present(column)
-        if not self.dotted or not len(held):
-            return times(column, "texts can be masked; those such as 29.02.1984 are dates with dotted=True")
-        values = dotted_days(held)
-        if values is None:
-            raise SchemaMismatch(f"column {column.name!r} holds other values than dates such as 29.02.1984")
-        return values
+        found = None if is_time(held) else spelled_dates(held, self.order)
+        if found is None:
+            return times(column, "every text must be a day of the calendar, such as 9/7/1967; others can be masked")
+        if not found.settled and not set(self.units) <= _WHATEVER_ORDER:
+            raise SchemaMismatch(
+                f"nothing in column {column.name!r} tells whether the day or the month stands first",
+                hint='order="dmy" or order="mdy", or on the command line --dates; units of a year or more need neither',
+            )
+        return found.days

@@ -29,6 +29,9 @@ class Ladder:
         name: of the column.
         maps: level → (code of a value → its group); level 0 is the identity.
         labels: level → what a release shows for each group; different groups have different labels.
+        leaves: level → how many values of the hierarchy each group stands for, those that don't occur too; None if
+            the hierarchy knows no others.
+        domain: how many values the hierarchy has; 0 if it knows none but those that occur.
 
     Raises:
         InvalidArgument: a level isn't a coarsening of the one below it, groups aren't numbered so, or labels repeat.
@@ -45,6 +48,8 @@ class Ladder:
     name: str
     maps: tuple[Codes, ...]
     labels: tuple[tuple[str, ...], ...]
+    leaves: tuple[Whole, ...] | None = None
+    domain: int = 0
 
     def __post_init__(self) -> None:
         """Check every level against the one below it."""
@@ -76,6 +81,10 @@ class Ladder:
     def sizes(self, level: int) -> Whole:
         """How many values each group of a level holds."""
         return np.bincount(self.maps[level], minlength=self.groups(level)).astype(np.int64)
+
+    def leaves_of(self, level: int) -> Whole:
+        """How many values of the hierarchy each group of a level stands for, whether they occur or not."""
+        return self.sizes(level) if self.leaves is None else self.leaves[level]
 
     def between(self, low: int, high: int) -> Codes:
         """The group at level `high` that each group of level `low` is in.

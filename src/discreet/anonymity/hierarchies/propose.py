@@ -13,7 +13,7 @@ from discreet.anonymity.hierarchies.dates import Calendar
 from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.masks import Flat, Masking
 from discreet.anonymity.hierarchies.numbers import Intervals
-from discreet.anonymity.hierarchies.texts import dotted_days, is_number, is_text, is_time, numbers, present, times
+from discreet.anonymity.hierarchies.texts import is_number, is_text, is_time, numbers, present, spelled_dates, times
 from discreet.anonymity.records.column import Coded, Reals
 from discreet.errors import InvalidArgument
 from discreet.tables import Kind
@@ -68,7 +68,7 @@ class ProposedHierarchy:
 def propose_hierarchy(column: Coded, *, kind: ColumnKind | None = None, name: str | None = None) -> ProposedHierarchy:
     """A hierarchy to start from, for any column.
 
-    Numbers are cut into intervals of a round width; dates, also texts such as 29.02.1984, go by the calendar; digit
+    Numbers are cut into intervals of a round width; dates, also texts such as 9/7/1967, go by the calendar; digit
     strings such as ZIP codes and other codes are masked from the right; and categories are shown or not: what belongs
     together a rule can't know, so a `Taxonomy` or a file will do better. A missing value stays apart from the others up
     to the last level.
@@ -121,10 +121,10 @@ def _guess(values: pa.Array, name: str) -> ColumnKind:
         return "category"
     if is_time(values):
         return "date"
+    if spelled_dates(values) is not None:
+        return "date"
     if is_number(values):
         return _guess_number(values, name)
-    if dotted_days(values) is not None:
-        return "date"
     return "digits" if _are_codes(values) else "category"
 
 
@@ -197,15 +197,22 @@ def _why_flat(column: Coded) -> str:
 
 
 def _of_dates(column: Coded) -> tuple[Hierarchy, str]:
-    """The calendar, for dates and for texts that are dates with dots.
+    """The calendar, for dates however they are spelled.
 
     Raises:
         SchemaMismatch: the values are neither.
     """
-    if dotted_days(present(column)) is not None:
-        return Calendar(dotted=True), "its values are texts that are dates with dots, the day first"
-    times(column, "propose for another kind")
-    return Calendar(), "its values are dates"
+    held = present(column)
+    found = None if is_time(held) else spelled_dates(held)
+    if found is None:
+        times(column, "propose for another kind")
+        return Calendar(), "its values are dates"
+    if not found.settled:
+        either = "its values are dates, with the day or the month first: nothing in them tells, so say it with --dates"
+        return Calendar(units=("year", "decade")), either
+    order = {"dmy": "the day first", "mdy": "the month first", "ymd": "the year first"}[found.order]
+    dots = " with dots" if is_text(held) and _all(held, "[.]") else ""
+    return Calendar(), f"its values are texts that are dates{dots}, {order}"
 
 
 def _of_numbers(column: Coded) -> tuple[Hierarchy, str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import TOP, is_number, is_time, present, same_day, same_number, text_of, texts
-from discreet.anonymity.records.column import Coded
+from discreet.anonymity.records.column import Coded, Whole
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
 
 if TYPE_CHECKING:
@@ -93,7 +94,20 @@ class Listed:
         if column.has_missing:
             for level, label in self._of_missing().items():
                 levels[level - 1].append(label)
-        return build(column, [pa.array(labels, pa.string()) for labels in levels], top=False)
+        ladder = build(column, [pa.array(labels, pa.string()) for labels in levels], top=False)
+        extra = column.has_missing and not any(row[0] == self.missing for row in self.rows)
+        return replace(ladder, leaves=self._leaves(ladder, extra=extra), domain=len(self.rows) + extra)
+
+    def _leaves(self, ladder: Ladder, *, extra: bool) -> tuple[Whole, ...]:
+        """Of each group, how many values are listed with its label; a missing one that isn't listed is one more."""
+        found = [ladder.sizes(0)]
+        for level in range(1, ladder.height + 1):
+            listed = Counter(row[level] for row in self.rows)
+            leaves = np.array([listed[label] for label in ladder.labels[level]], dtype=np.int64)
+            if extra:
+                leaves[ladder.maps[level][-1]] += 1
+            found.append(leaves)
+        return tuple(found)
 
     def _of_missing(self) -> dict[int, str]:
         """The labels of a missing value, by level; it is a group of its own on levels that aren't here."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from discreet.anonymity.records.column import Coded
+from discreet.anonymity.records.encode import encode
+from discreet.anonymity.records.records import Records
 from discreet.errors import SchemaMismatch
+from discreet.tables.schema.source import DateOrder
+from discreet.tables.type_inference import SpelledDates, days_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,37 +146,62 @@ def same_day(text: str) -> str:
     return text.removesuffix(" 00:00:00").removesuffix("T00:00:00")
 
 
-_DOTTED = r"^(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>[1-9]\d{3})$"
 _WITH_COMMA = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$"
+_FIRST_DAY, _LAST_DAY = 18_000_101, 20_991_231
 _FIRST = 1000
 """So many texts nearly always tell that a column holds others."""
 
 
-def dotted_days(values: pa.Array) -> pa.Array | None:
-    """Texts such as 29.02.1984 or 1.3.1984 as dates, the day first; None unless all of them are such.
-
-    Where dates are written with dots, the day stands first: no other reading is in use.
+def spelled_dates(values: pa.Array, order: DateOrder | None = None) -> SpelledDates | None:
+    """Texts such as 9/7/1967, 7.9.1967 or Sep 7, 1967, and numbers such as 19670907, as dates; None unless all are.
 
     Args:
         values: without a missing one.
+        order: in which day and month stand, if that is known.
 
     Examples:
         >>> import pyarrow as pa
-        >>> dotted_days(pa.array(["29.02.1984", "1.3.1984"])).to_pylist()
+        >>> spelled_dates(pa.array(["29.02.1984", "1.3.1984"])).days.to_pylist()
         [datetime.date(1984, 2, 29), datetime.date(1984, 3, 1)]
-        >>> dotted_days(pa.array(["30.02.1984"]))
+        >>> spelled_dates(pa.array(["30.02.1984"]))
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not _are_all(values, _DOTTED):
+    if is_text(values):
+        return days_of(values, order=order)
+    if not len(values) or not is_number(values) or not are_whole(values):
         return None
-    parts = pc.extract_regex(values.cast(pa.string()), _DOTTED)
-    year, month, day = (pc.utf8_lpad(parts.field(name), 2, padding="0") for name in ("year", "month", "day"))
-    try:
-        return pc.binary_join_element_wise(year, month, day, "-").cast(pa.date32())
-    except pa.ArrowInvalid:  # the 30th of February, say
+    least, greatest = pc.min_max(values).as_py().values()
+    if not (least >= _FIRST_DAY and greatest <= _LAST_DAY):
         return None
+    return days_of(values.cast(pa.int64()).cast(pa.string()), digits=True)
+
+
+def dated(records: Records, names: Iterable[str]) -> tuple[Records, tuple[str, ...]]:
+    """The table with those of some columns as dates that are texts and settled ones; and which these are.
+
+    Times of day aren't read, so texts that have one stay texts. So do dates in either of two orders.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> found, names = dated(read({"born": ["9/17/1967", None, "1/2/1967"]}), ["born"])
+        >>> names, found.column("born").labels()
+        (('born',), (datetime.date(1967, 1, 2), datetime.date(1967, 9, 17), None))
+    """
+    import pyarrow as pa
+
+    columns, changed = dict(records.columns), []
+    for name in names:
+        column = records.column(name)
+        found = None if is_time(column.values) else spelled_dates(present(column))
+        if found is None or not found.settled or found.clock:
+            continue
+        days = pa.chunked_array([found.days, *([pa.nulls(1, pa.date32())] if column.has_missing else [])])
+        cells = pa.DictionaryArray.from_arrays(pa.array(column.codes), days.combine_chunks())
+        columns[name] = encode(name, cells)
+        changed.append(name)
+    return (replace(records, columns=columns) if changed else records), tuple(changed)
 
 
 def has_decimal_commas(values: pa.Array) -> bool:

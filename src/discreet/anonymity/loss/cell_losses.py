@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import expm1, fsum, log1p
 
 import numpy as np
 
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.loss.loss import CellLoss, Left, Sets, levels_of
-from discreet.anonymity.records.column import Coded, Whole
+from discreet.anonymity.loss.loss import DOUBT, CellLoss, ColumnMeter, Generalised, Left, Score, Sets, levels_of
+from discreet.anonymity.records.column import Coded, Mask, Reals, Whole
 
 _GRID = 1 << 30
 """Widths that aren't small integers are taken to this part of the range."""
@@ -121,6 +125,132 @@ def _gridded(numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Whole:
         return (numbers - least).astype(np.int64)
     # Halves can't overflow where the range itself would.
     return np.rint((numbers / 2 - least / 2) / (float(numbers[-1]) / 2 - least / 2) * _GRID).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossMetric(CellLoss):
+    """The share of a hierarchy's leaves that a cell stands for, from 0 (one of them) to 1 (all): ARX's Loss.
+
+    A cell that stands for m of the M leaves of its column's hierarchy loses (m − 1)/(M − 1), whether these values occur
+    in the table or not, and whatever lies between them. A row left out loses 1. The loss is the mean over all cells. It
+    is ARX's Loss with the arithmetic mean as its aggregate. A hierarchy that is a rule has the values that occur.
+
+    Source: Iyengar (2002), "Transforming data to satisfy privacy constraints", the definition of the loss metric.
+
+    Examples:
+        >>> from discreet.anonymity import read, read_hierarchy
+        >>> city = read({"city": ["Bern", "Wien"]}).column("city")
+        >>> ladder = read_hierarchy({"Bern": ["CH", "*"], "Genf": ["CH", "*"], "Wien": ["AT", "*"]}).ladder(city)
+        >>> meter = LossMetric().meter([city], [ladder], [city.counts()], 1)
+        >>> meter.shown(meter.floor((1,)))  # Bern is one of two that CH stands for, of three in all
+        Fraction(1, 4)
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return "arx"
+
+    def levels(self, column: Coded, ladder: Ladder) -> list[Left]:  # noqa: ARG002 — its hierarchy says it all
+        """What each group of a column still says, level by level."""
+        unit = max((ladder.domain or ladder.groups(0)) - 1, 1)
+        return [Left(parts=unit - (ladder.leaves_of(level) - 1), unit=unit) for level in range(ladder.height + 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeometricLossMetric:
+    """The same with the aggregate that ARX takes by default: a geometric mean over columns.
+
+    It is one of 1 + share: (∏ (1 + sᵢ))^(1/q) − 1 for the q columns' losses sᵢ, each a mean over all rows,
+    where a row left out has 1. So a column that loses nothing doesn't make the whole nothing.
+
+    A search adds logarithms: log(1 + sᵢ) depends on the column's level alone, and leaving rows out adds the logarithm
+    of 1 + d/(1 + sᵢ), which falls on the way up: d, the cells' share that was still said, falls, and sᵢ rises.
+
+    Source: Prasser et al. (2020), "Flexible data anonymization using ARX", and ARX's source, `MetricMDNMLoss` and
+    `ILMultiDimensionalGeometricMean`, for the normalisation and the aggregate.
+
+    Examples:
+        >>> from discreet.anonymity import read, read_hierarchy
+        >>> table = read({"city": ["Bern", "Wien"], "age": [20, 30]})
+        >>> ladders = [
+        ...     read_hierarchy(listed).ladder(table.column(name))
+        ...     for name, listed in (
+        ...         ("city", {"Bern": ["CH", "*"], "Genf": ["CH", "*"], "Wien": ["AT", "*"]}),
+        ...         ("age", {20: ["*"], 30: ["*"]}),
+        ...     )
+        ... ]
+        >>> columns = list(table.columns.values())
+        >>> meter = GeometricLossMetric().meter(columns, ladders, [column.counts() for column in columns], 1)
+        >>> round(meter.shown(float(meter.floors()[2, 0])), 4), round(meter.shown(float(meter.floors()[2, 1])), 4)
+        (0.4142, 1.0)
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return "arx_geometric"
+
+    def meter(
+        self,
+        columns: Sequence[Coded],
+        ladders: Sequence[Ladder],
+        counts: Sequence[Whole],
+        k: int,
+    ) -> GeometricMeter:
+        """Bind it to the quasi-identifiers of a table; see `Loss.meter`."""
+        return GeometricMeter(cells=LossMetric().meter(columns, ladders, counts, k), rows=int(counts[0].sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class GeometricMeter:
+    """Scores nodes by the sum of log(1 + loss) over columns.
+
+    Args:
+        cells: what cells still say, column by column.
+        rows: how many there are.
+    """
+
+    cells: ColumnMeter
+    rows: int
+
+    @property
+    def antitone(self) -> bool:
+        """See `GeometricLossMetric`."""
+        return True
+
+    @property
+    def tolerance(self) -> float:
+        """Far more than the roundings of a few logarithms."""
+        return DOUBT * len(self.cells.totals)
+
+    def _lost(self, said: Score) -> float:
+        """The loss of a column of which so much is still said."""
+        return 1 - float(Fraction(int(said), self.cells.scale * self.rows)) if self.rows else 0.0
+
+    def floors(self) -> Reals:
+        """Of each node, what it loses if no row is left out."""
+        lost = [np.array([log1p(self._lost(said)) for said in levels]) for levels in self.cells.totals]
+        return np.asarray(reduce(np.add.outer, lost), dtype=np.float64)
+
+    def whole(self, node: Generalised) -> Score:
+        """The same of one node."""
+        told = zip(self.cells.totals, node.levels, strict=True)
+        return fsum(log1p(self._lost(levels[level])) for levels, level in told)
+
+    def added(self, node: Generalised, unmet: Mask) -> Score:
+        """What leaving these classes out adds, column by column."""
+        rows, found = node.rows[unmet], []
+        for place, (column, level) in enumerate(zip(self.cells.left, node.levels, strict=True)):
+            parts, said = column[level], self.cells.totals[place][level]
+            counts = np.bincount(node.codes(place, unmet), rows, minlength=len(parts.parts)).astype(np.int64)
+            kept = said - parts.total(counts, self.cells.scale)
+            found.append(log1p(self._lost(kept)) - log1p(self._lost(said)))
+        return fsum(found)
+
+    def shown(self, score: Score) -> float:
+        """The mean."""
+        return expm1(float(score) / max(len(self.cells.totals), 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

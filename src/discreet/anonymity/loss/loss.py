@@ -117,7 +117,7 @@ class Loss(Protocol):
 
 _EXACT = 1 << 53
 """Doubles hold all integers up to here."""
-_DOUBT = 2.0**-40
+DOUBT = 2.0**-40
 """Relative: far more than a few hundred roundings of doubles add up to."""
 
 
@@ -255,5 +255,5 @@ class CellLoss(ABC):
             left=tuple(said),
             totals=totals,
             scale=scale,
-            tolerance=0.0 if exact else _DOUBT * (float(full) + int(counts[0].sum())),
+            tolerance=0.0 if exact else DOUBT * (float(full) + int(counts[0].sum())),
         )

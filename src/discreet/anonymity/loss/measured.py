@@ -10,14 +10,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from discreet.anonymity.loss.cell_losses import NCP, Entropy, Precision
+from discreet.anonymity.loss.cell_losses import NCP, Entropy, GeometricLossMetric, LossMetric, Precision
 from discreet.anonymity.loss.class_losses import ClassSize, Discernibility
 from discreet.anonymity.loss.loss import Level, Loss, Sets
 from discreet.anonymity.records.column import Coded, Whole
 from discreet.errors import InvalidArgument
 
 LOSSES: Mapping[str, Loss] = MappingProxyType(
-    {loss.name: loss for loss in (NCP(), Precision(), Entropy(), Discernibility(), ClassSize())}
+    {
+        loss.name: loss
+        for loss in (NCP(), LossMetric(), GeometricLossMetric(), Precision(), Entropy(), Discernibility(), ClassSize())
+    }
 )
 """All of them."""
 

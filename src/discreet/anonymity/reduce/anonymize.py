@@ -8,8 +8,10 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from discreet.anonymity.attributes import Repeated, repeated
+from discreet.anonymity.hierarchies.dates import Calendar
 from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
+from discreet.anonymity.hierarchies.texts import dated
 from discreet.anonymity.loss.loss import Loss
 from discreet.anonymity.loss.measured import loss_named
 from discreet.anonymity.models.k_anonymity import KAnonymity
@@ -24,7 +26,7 @@ from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 
-Algorithm = Literal["optimal", "mondrian", "relaxed mondrian", "microaggregation"]
+Algorithm = Literal["auto", "optimal", "mondrian", "relaxed mondrian", "microaggregation"]
 """How quasi-identifiers are recoded."""
 
 
@@ -73,7 +75,8 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
 
     With `"optimal"`, each quasi-identifier is generalised to one level of its hierarchy and small classes are left out;
     the result comes with a proof that no other choice of levels loses less. `"mondrian"` cuts ranges that differ from
-    class to class, `"microaggregation"` shows averages; both are greedy, and leave out no row.
+    class to class, `"microaggregation"` shows averages; both are greedy, and leave out no row. `"auto"` tries all but
+    averages, which are nobody's values, and takes what loses least; the result says what the others would lose.
 
     Guarantee: the release is a function of the multiset of rows, and every class of it meets every model: that is
     checked on the released table itself, and it isn't handed out otherwise. Nothing is guaranteed beyond that; see
@@ -81,6 +84,9 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
     about one row of each at a time: an attacker who knows several rows of somebody may find them by these together.
 
     Columns that are named nowhere are not released: a forgotten column must not be a leak.
+
+    Quasi-identifiers that are texts and all of them dates, such as 9/17/1967, are generalised as dates, unless they
+    have a hierarchy of another kind.
 
     A missing value is generalised like any other. The release shows a text for it, so nothing in it is a wildcard.
 
@@ -97,8 +103,9 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         models: one or more.
         suppression: the share of units of which rows may be left out, in [0, 1], exactly; the optimal search alone
             does.
-        loss: what is minimised, by name ("ncp", "precision", "entropy", "discernibility", "class_size") or as it is.
-        algorithm: "optimal", "mondrian", "relaxed mondrian" or "microaggregation".
+        loss: what is minimised, by name ("ncp", "arx", "arx_geometric", "precision", "entropy",
+            "discernibility", "class_size") or as it is.
+        algorithm: "auto", "optimal", "mondrian", "relaxed mondrian" or "microaggregation".
         local_recoding: whether the rows that the optimum leaves out are recoded by themselves, so that fewer are lost.
         population: a table of everybody whom the rows were drawn from, for models about a population. If it lacks the
             columns of `unit`, each of its rows is a unit.
@@ -124,6 +131,12 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         if isinstance(columns, str):
             raise InvalidArgument("columns are a list of names", hint=f"[{columns!r}]")
     records = read(table, unit=unit, missing=missing)
+    calendars = (
+        name
+        for name in (hierarchies or {} if quasi_identifiers is None else quasi_identifiers)
+        if isinstance((hierarchies or {}).get(name, Calendar()), Calendar)
+    )
+    records, as_dates = dated(records, calendars)
     task = _task(
         records,
         quasi=tuple(hierarchies or {}) if quasi_identifiers is None else tuple(quasi_identifiers),
@@ -135,14 +148,57 @@ def anonymize(  # noqa: PLR0913 — a table, the roles of its columns, what is p
         population=population,
         repeated=() if unit is not None else repeated(records, identifying),
     )
-    if algorithm == "optimal":
-        chosen = loss_named(loss)
-        made = _optimal(task, suppression, chosen, most_nodes, local=local_recoding)
-    elif local_recoding:
+    chosen = loss_named(loss)
+    if local_recoding and algorithm not in {"auto", "optimal"}:
         raise InvalidArgument("local recoding continues the optimal search", hint="take the algorithm 'optimal'")
+    if algorithm == "auto":
+        release = _least(task, suppression, chosen, most_nodes, local=local_recoding)
+    elif algorithm == "optimal":
+        release = _finished(
+            task,
+            _recoded(task, _searched(task, suppression, chosen, most_nodes), chosen, most_nodes, local=local_recoding),
+        )
     else:
-        made = _greedy(task, algorithm)
-    return replace(finished(task.records, made, task.models, task.sensitive), repeated=task.repeated)
+        release = _finished(task, _greedy(task, algorithm))
+    return replace(release, repeated=task.repeated, dated=as_dates)
+
+
+def _finished(task: _Task, made: Made) -> Anonymized:
+    """A release, checked, with what the search minimised among its losses."""
+    release = finished(task.records, made, task.models, task.sensitive)
+    if made.search is None or made.algorithm != "optimal":
+        return release
+    return replace(release, losses={made.search.loss_name: float(made.search.loss), **release.losses})
+
+
+def _least(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: int | None, *, local: bool) -> Anonymized:
+    """What loses least of all that can be tried, and what the others lose; of equals, the one tried first.
+
+    Raises:
+        InvalidArgument: none meets the models; why the first one doesn't.
+    """
+    releases: list[Anonymized] = []
+    refused: InvalidArgument | None = None
+    try:
+        first = _searched(task, suppression, loss, most_nodes)
+        again = {local, local or first.search.suppressed > 0}
+        releases += [_finished(task, _recoded(task, first, loss, most_nodes, local=each)) for each in sorted(again)]
+    except InvalidArgument as error:
+        if task.hierarchies:  # ranges of groups would go beyond what they say
+            raise
+        refused = error
+    for algorithm in ("mondrian", "relaxed mondrian"):
+        try:
+            releases.append(_finished(task, _greedy(task, algorithm)))
+        except InvalidArgument as error:
+            refused = refused or error
+    told = [release for release in releases if loss.name in release.losses]
+    if not told:
+        raise refused or InvalidArgument(
+            f"nothing tells {loss.name!r}", hint="another loss, or the algorithm 'optimal'"
+        )
+    best = min(told, key=lambda release: release.losses[loss.name])
+    return replace(best, tried={release.algorithm: release.losses[loss.name] for release in told})
 
 
 def _task(  # noqa: PLR0913 — the roles of columns, by name
@@ -203,15 +259,15 @@ def _listed(models: object) -> tuple[Model, ...]:
     return listed
 
 
-def _optimal(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: int | None, *, local: bool) -> Made:
-    """Full-domain generalisation, and local recoding of what it leaves out."""
+def _searched(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: int | None) -> Optimum:
+    """Full-domain generalisation."""
     hierarchies = {
         name: task.hierarchies[name]
         if name in task.hierarchies
         else propose_hierarchy(task.records.column(name)).hierarchy
         for name in task.quasi
     }
-    first = optimum(
+    return optimum(
         task.records,
         hierarchies,
         task.models,
@@ -220,6 +276,10 @@ def _optimal(task: _Task, suppression: Rationalizable, loss: Loss, most_nodes: i
         population=task.population,
         most_nodes=most_nodes,
     )
+
+
+def _recoded(task: _Task, first: Optimum, loss: Loss, most_nodes: int | None, *, local: bool) -> Made:
+    """The optimum, and local recoding of what it leaves out."""
     if local:
         recoding = recode_locally(first, task.models, loss, most_nodes=most_nodes).recoding
         return Made(algorithm="optimal with local recoding", recoding=recoding, search=first.search)

@@ -7,7 +7,7 @@ itself, as anybody could who has it. Nobody else knows which rows are one unit's
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isfinite
 from types import MappingProxyType
@@ -65,8 +65,10 @@ class Anonymized:
         touched: how many of them have rows that were left out.
         repeated: columns that identify and repeat though no unit is named. Then what is promised is promised of rows,
             and perhaps not of people.
+        dated: quasi-identifiers that were texts and were read as dates; cells stand for these.
         losses: what generalising and leaving out cost, by name; less is better.
         algorithm: that made it.
+        tried: by algorithm, the loss that was to be small, where several were tried.
         search: how it was found; None where nothing was searched.
         risks: of who is re-identified in it all the same.
         caveat: what no release of this kind promises.
@@ -86,14 +88,16 @@ class Anonymized:
     touched: int
     losses: Mapping[str, float]
     repeated: tuple[Repeated, ...] = ()
+    dated: tuple[str, ...] = ()
     algorithm: str = "optimal"
+    tried: Mapping[str, float] = field(default_factory=dict)
     search: Search | None = None
     risks: Reidentification | None = None
     caveat: str = CAVEAT
 
     def __post_init__(self) -> None:
         """Keep what was found from being changed."""
-        for name in ("cells", "reached", "losses"):
+        for name in ("cells", "reached", "losses", "tried"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def to_arrow(self) -> pa.Table:
@@ -112,6 +116,7 @@ class Anonymized:
         """Everything but the table, as JSON-ready data; None where a model is reached without end."""
         return {
             "algorithm": self.algorithm,
+            "tried": dict(self.tried),
             "models": [str(model) for model in self.models],
             "reached": {name: value if isfinite(value) else None for name, value in self.reached.items()},
             "quasi_identifiers": list(self.quasi_identifiers),

@@ -6,23 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.attributes import Attributes, Repeated, say_whose
-from discreet.anonymity.hierarchies.texts import dotted_days, has_decimal_commas, present
+from discreet.anonymity.attributes import Attributes, Repeated, say_whose, told_by_content
+from discreet.anonymity.hierarchies.texts import has_decimal_commas, is_text, present, spelled_dates
 from discreet.anonymity.records.arrow import Unread
 from discreet.anonymity.records.records import Missing, Records
 from discreet.anonymity.risk.exposure import Checked, Exposure
 from discreet.anonymity.risk.identifiers import Identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness
 from discreet.anonymity.risk.reidentification import Reidentification, smallest_safe
-from discreet.anonymity.risk.remedies import ColumnRisk, Remedy
+from discreet.anonymity.risk.remedies import TOLERATED, ColumnRisk, Remedy
 from discreet.anonymity.risk.uniqueness import Uniqueness
 from discreet.anonymity.risk.words import Noun, hide, listed, percent
 
 if TYPE_CHECKING:
-    from discreet.anonymity.risk.remedies import Remedy
+    from discreet.tables.content import ColumnContent
 
 
-DATES, NUMBERS = "dates with dots", "numbers with decimal commas"
+_HOPELESS = 0.5
+"""A change that leaves more than this share at risk is no way to lower the risk."""
+TIMES, EITHER = "dates with a time of day", "dates with the day or the month first"
+NUMBERS = "numbers with decimal commas"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,6 +43,7 @@ class Figures:
     identifying: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
+    contents: Mapping[str, ColumnContent]
     lookalikes: Mapping[str, str]
     uniqueness: Uniqueness
     reidentification: Reidentification
@@ -64,18 +68,19 @@ class Figures:
 
 
 def lookalikes_of(records: Records) -> dict[str, str]:
-    """What columns of texts look like that all seem to be dates or numbers, by column.
+    """What columns of texts look like that all seem to be numbers, or dates that can't be read as such, by column.
 
     Examples:
         >>> from discreet.anonymity import read
-        >>> lookalikes_of(read({"born": ["29.02.1984", "1.3.1984"], "pay": ["1.200,50", None], "zip": ["1", "2"]}))
-        {'born': 'dates with dots', 'pay': 'numbers with decimal commas'}
+        >>> lookalikes_of(read({"born": ["1/2/1984", "1/3/1984"], "pay": ["1.200,50", None], "zip": ["1", "2"]}))
+        {'born': 'dates with the day or the month first', 'pay': 'numbers with decimal commas'}
     """
     found = {}
     for name, column in records.columns.items():
         values = present(column)
-        if dotted_days(values) is not None:
-            found[name] = DATES
+        dates = spelled_dates(values) if is_text(values) else None
+        if dates is not None and (dates.clock or not dates.settled):
+            found[name] = TIMES if dates.settled else EITHER
         elif has_decimal_commas(values):
             found[name] = NUMBERS
     return found
@@ -90,10 +95,11 @@ def advise(report: Figures) -> tuple[str, ...]:
     if not report.rows:
         return ("The table has no rows, so there is nothing to protect in it.",)
     if report.repeated:
-        return (say_whose(report.repeated), *_identifying(report))
+        return (say_whose(report.repeated), *_identifying(report), *_contents(report))
     safe = smallest_safe(report.reidentification.threshold)
     return (
         *_identifying(report),
+        *_contents(report),
         *_small(report, safe),
         *_remedies(report, safe),
         *_plan(report, safe),
@@ -112,6 +118,15 @@ def _identifying(report: Figures) -> tuple[str, ...]:
     names = "it names" if len(report.identifying) == 1 else "they name"
     alone = "by itself" if len(report.identifying) == 1 else "by themselves"
     return (f"Leave out {listed(report.identifying)}: {names} people {alone}.",)
+
+
+def _contents(report: Figures) -> tuple[str, ...]:
+    """Columns that hold what leads to people, and aren't said to name them."""
+    return tuple(
+        f"{name} holds {' and '.join(map(str, held))}: leave it out, or take that out of its values."
+        for name, content in report.contents.items()
+        if name not in report.identifying and (held := told_by_content(name, content))
+    )
 
 
 def _small(report: Figures, safe: int) -> tuple[str, ...]:
@@ -149,7 +164,19 @@ def _remedies(report: Figures, safe: int) -> tuple[str, ...]:
     exposed = report.uniqueness.sizes.below(safe)
     better = [each for each in report.remedies if each.exposed < exposed]
     best = [next((each for each in better if each.action == action), None) for action in ("leave out", "coarsen")]
+    if better and min(each.exposed for each in better) > _HOPELESS * report.units:
+        return (_no_way(min(better, key=lambda each: each.exposed), report, safe),)
     return tuple(_remedy(each, report, exposed, safe) for each in best if each is not None)
+
+
+def _no_way(least: Remedy, report: Figures, safe: int) -> str:
+    """That changing one column is no way, and what the best such change would leave."""
+    what = "leaving out" if least.action == "leave out" else "coarsening"
+    noun = Noun.of(report.unit).many
+    return (
+        f"No way was found by changing one column: {what} {least.column}, which helps most, leaves "
+        f"{percent(least.exposed / report.units)} of the {noun} among fewer than {safe}."
+    )
 
 
 def _remedy(remedy: Remedy, report: Figures, exposed: int, safe: int) -> str:
@@ -176,6 +203,10 @@ def _plan(report: Figures, safe: int) -> tuple[str, ...]:
     noun, left = Noun.of(report.unit), report.plan[-1]
     share = percent(left.exposed / report.units)
     still = f"{noun.counted(left.exposed)} ({share}) then still {hide(left.exposed)} among fewer than {safe}"
+    if left.exposed > TOLERATED * report.units:
+        no_way = f"No way was found by leaving out and coarsening columns: {listed(steps)}, and still {share} of the "
+        no_way += f"{noun.many} hide among fewer than {safe}. Ask anonymize for what loses least, or give no rows away."
+        return (no_way,)
     if not left.exposed:
         still = f"No {noun.one} then hides among fewer than {safe}"
     return (f"One way to lower the risk: {listed(steps)}. {still}. anonymize searches for the way that loses least.",)
@@ -238,8 +269,12 @@ def _register(report: Figures) -> tuple[str, ...]:
 
 def _lookalikes(report: Figures) -> tuple[str, ...]:
     """Columns that were probably meant to be read otherwise."""
-    meant = {DATES: "1984-02-29 for 29.02.1984", NUMBERS: "3.14 for 3,14"}
+    meant = {
+        TIMES: "write 1984-02-29 12:30 for 29.02.1984 12:30",
+        EITHER: "say which with --dates dmy or mdy",
+        NUMBERS: "write 3.14 for 3,14",
+    }
     return tuple(
-        f"{name} looks like {what}, but is taken as text, without an order: write {meant[what]}."
+        f"{name} looks like {what}, but is taken as text, without an order: {meant[what]}."
         for name, what in report.lookalikes.items()
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
 from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
+from discreet.anonymity.hierarchies.texts import dated
 from discreet.anonymity.models import Model
 from discreet.anonymity.records.arrow import Unread
 from discreet.anonymity.records.records import Missing, Records, Unit, read
@@ -27,6 +28,7 @@ from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
+from discreet.tables.content import ColumnContent
 
 _NAME_SOME = "name some: quasi_identifiers=[…], or --quasi-identifying COLUMNS"
 _WORK = 40_000_000
@@ -50,6 +52,7 @@ class RiskReport(Figures):
         identifying: columns that name people by themselves; not looked into, as they must go.
         quasi_identifiers: columns that an attacker may know.
         sensitive: columns that others must not learn.
+        contents: of each column, what its values look like: addresses, numbers with check digits, names, dates, notes.
         lookalikes: what columns of texts look like that seem to be numbers or dates, by column.
         uniqueness: how well the quasi-identifiers tell rows apart.
         reidentification: the risks that follow.
@@ -86,6 +89,7 @@ class RiskReport(Figures):
             "identifying": list(self.identifying),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
+            "contents": {name: each.to_dict() for name, each in self.contents.items() if each.found},
             "lookalikes": dict(self.lookalikes),
             "k": self.k,
             "uniqueness": self.uniqueness.to_dict(),
@@ -114,12 +118,14 @@ class _Roles:
         identifying: columns that name people by themselves.
         quasi_identifiers: columns that an attacker may know; one or more.
         sensitive: columns that others must not learn.
+        contents: what the values of each column look like.
         attributes: how that was guessed; None if the user said it.
     """
 
     identifying: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
+    contents: Mapping[str, ColumnContent]
     attributes: Attributes | None = None
 
 
@@ -181,6 +187,8 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         missing=missing,
     )
     records = everything.only([*roles.quasi_identifiers, *roles.sensitive])
+    if population is None:  # in which dates might be spelled otherwise, so that nobody would be found
+        records, _ = dated(records, roles.quasi_identifiers)
     register = register_of(population, roles.quasi_identifiers, records)
     tables = _tables(records, roles, register)
     first = tables[0]
@@ -205,6 +213,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
         identifying=roles.identifying,
         quasi_identifiers=roles.quasi_identifiers,
         sensitive=roles.sensitive,
+        contents=roles.contents,
         lookalikes=lookalikes_of(everything),
         uniqueness=uniqueness_of(records, first.classes),
         reidentification=risk,
@@ -237,8 +246,10 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
         if isinstance(names, str):
             raise InvalidArgument("columns are a list of names", hint=f"[{names!r}]")
     records = read(table, unit=unit, missing=missing)
+    guesses = guess_attributes(records)
+    contents = {each.column: each.content for each in guesses}
     if quasi_identifiers is None:
-        settled = confirm(guess_attributes(records), identifying=identifying or (), sensitive=sensitive or ())
+        settled = confirm(guesses, identifying=identifying or (), sensitive=sensitive or ())
         if not settled.quasi_identifying:
             rows = "the table has no rows, so nothing can be told of its columns"
             raise InvalidArgument("no column seems quasi-identifying" if records.rows else rows, hint=_NAME_SOME)
@@ -246,6 +257,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
             identifying=settled.identifying,
             quasi_identifiers=settled.quasi_identifying,
             sensitive=settled.sensitive,
+            contents=contents,
             attributes=settled,
         )
         return records, roles
@@ -253,6 +265,7 @@ def _read(  # noqa: PLR0913 — a table, and the roles of its columns
         identifying=tuple(identifying or ()),
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive=tuple(sensitive or ()),
+        contents=contents,
     )
     named = [*roles.quasi_identifiers, *roles.sensitive, *roles.identifying]
     if not roles.quasi_identifiers:

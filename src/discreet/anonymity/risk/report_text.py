@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.anonymity.attributes import rows_counted
 from discreet.anonymity.risk.advice import Figures, advise
 from discreet.anonymity.risk.class_sizes import ClassSizes
-from discreet.anonymity.risk.words import Noun, percent, taken_as
+from discreet.anonymity.risk.words import Noun, listed, percent, taken_as
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk.exposure import Exposure
@@ -43,6 +43,7 @@ def written(report: Figures, width: int = WIDTH) -> str:
     sections = {
         "What to do": _numbered(advise(report)),
         "Risks of rows, not of people" if report.repeated else "Risks": _risks(report),
+        "What columns hold, by their values": _contents(report),
         "Class sizes": _histogram(report.uniqueness.sizes, noun),
         "Quasi-identifiers, the one that adds most first": _columns(report, width),
         _sets_title(report): _sets(report),
@@ -117,6 +118,15 @@ def _risk(name: str, risk: Risk, note: str, noun: Noun) -> _Line:
         f"{name:<12}highest {percent(risk.highest)}, average {percent(risk.average)}, "
         f"{percent(risk.at_risk)} of {noun.many} at risk ({note})"
     ), 12
+
+
+def _contents(report: Figures) -> list[_Line]:
+    """What the values of columns look like, and how far they were looked at."""
+    told = [(f"{name}: {content}", 2) for name, content in report.contents.items() if content.found]
+    sampled = [name for name, content in report.contents.items() if content.sampled]
+    if sampled:
+        told.append((f"Of {listed(sampled)} only some values were looked at, so others may hold more.", 0))
+    return told
 
 
 def _histogram(sizes: ClassSizes, noun: Noun) -> list[_Line]:

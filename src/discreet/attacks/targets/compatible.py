@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates
 from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Value, Whole
 from discreet.anonymity.records.grouping import distinct
 from discreet.anonymity.records.records import Missing
@@ -148,9 +149,10 @@ def relate(  # noqa: PLR0913 — two columns, and what is said of their cells an
     labels = released.labels()
     found: list[list[int]] = [[] for _ in range(known.size)]
     rest, covered = list(range(known.size)), (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    values = known.labels() if kept else _as_dates(known)
     if cells is not None and original is not None:
-        rest, covered = _covered(known, original, cells, labels)
-    values = known.labels()
+        asked = values if is_time(original.values) else known.labels()
+        rest, covered = _covered(asked, original, cells, labels)
     if kept:
         same: dict[str | None, list[int]] = defaultdict(list)
         for code, label in enumerate(labels):
@@ -330,8 +332,16 @@ def _range(label: str) -> _Range | None:
     return None
 
 
+def _as_dates(known: Coded) -> Sequence[Value]:
+    """What is known, texts such as 9/17/1967 as the days that they are: ranges of days are written otherwise."""
+    found = None if is_time(known.values) else spelled_dates(present(known))
+    if found is None or not found.settled:
+        return known.labels()
+    return [*found.days.to_pylist(), *([None] if known.has_missing else [])]
+
+
 def _covered(
-    known: Coded, original: Coded, cells: CellsLike, labels: Sequence[Value]
+    known: Sequence[Value], original: Coded, cells: CellsLike, labels: Sequence[Value]
 ) -> tuple[list[int], tuple[Whole, Whole]]:
     """The values that the release says nothing of, and pairs of a value and a cell that it says covers it."""
     place = {label: code for code, label in enumerate(labels)}
@@ -340,7 +350,7 @@ def _covered(
     rest: list[int] = []
     values: list[Whole] = [np.zeros(0, dtype=np.int64)]
     found: list[Whole] = [np.zeros(0, dtype=np.int64)]
-    for value, label in enumerate(known.labels()):
+    for value, label in enumerate(known):
         code = codes.get(plain(label))
         if code is None:
             rest.append(value)

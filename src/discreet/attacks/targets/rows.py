@@ -159,6 +159,7 @@ class Rows:
             name: what they are, in words.
             original: the table that was generalised, as `anonymity.read` takes it.
         """
+        from discreet.anonymity.hierarchies.texts import dated
         from discreet.anonymity.records.records import read
 
         if isinstance(release, Rows):
@@ -169,7 +170,7 @@ class Rows:
                 records=release.records,
                 name=name or f"rows with {promised}",
                 cells=release.cells,
-                original=None if original is None else read(original),
+                original=None if original is None else dated(read(original), getattr(release, "dated", ()))[0],
             )
         return cls(records=read(release), name=name or "raw rows")
 

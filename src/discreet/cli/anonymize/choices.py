@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from discreet.anonymity.hierarchies import Hierarchy
     from discreet.anonymity.models import Model
     from discreet.anonymity.records import Records
+    from discreet.tables.content import ColumnContent
+
+
+_ALONE = 0.01
+"""The share of people whom a column that is kept may single out without a word: a few have the greatest age, say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,7 @@ class Roles:
         quasi_identifying: those that an attacker may know; they are made coarser.
         sensitive: those that others must not learn; they stay as they are.
         kept: those by which nobody is known; they stay as they are.
+        contents: what the values of each column look like.
         attributes: how that was guessed; None if it was said.
     """
 
@@ -36,6 +42,7 @@ class Roles:
     quasi_identifying: tuple[str, ...]
     sensitive: tuple[str, ...]
     kept: tuple[str, ...]
+    contents: Mapping[str, ColumnContent] = field(default_factory=dict, compare=False)
     attributes: Attributes | None = field(default=None, compare=False)
 
     @classmethod
@@ -56,8 +63,9 @@ class Roles:
         from discreet.anonymity.attributes import confirm, guess_attributes
 
         said = [tuple(each or ()) for each in (identifying, quasi_identifying, sensitive, kept)]
+        guesses = guess_attributes(table)
         found = confirm(
-            guess_attributes(table),
+            guesses,
             identifying=said[0],
             quasi_identifying=said[1],
             sensitive=said[2],
@@ -72,6 +80,7 @@ class Roles:
             quasi_identifying=kinds[1],
             sensitive=kinds[2],
             kept=kinds[3],
+            contents={each.column: each.content for each in guesses},
             attributes=found if quasi_identifying is None else None,
         )
 
@@ -90,6 +99,41 @@ class Roles:
             raise InvalidArgument(
                 why or "no column is quasi-identifying", hint="name some: --quasi-identifying COLUMNS"
             )
+
+    def held(self, name: str) -> str:
+        """What a column holds that leads to people, in words; nothing if nothing of the kind was seen."""
+        from discreet.anonymity.attributes import told_by_content
+
+        return " and ".join(map(str, told_by_content(name, self.contents[name]))) if name in self.contents else ""
+
+    def require_harmless(self, table: Records, known: Sequence[str]) -> None:
+        """Refuse to release as they are columns that single people out, or hold what leads to them.
+
+        Sensitive ones may single out: that they aren't known is what their name says. What they hold counts all the
+        same.
+
+        Args:
+            table: with the columns.
+            known: columns of which somebody has said that they know.
+
+        Raises:
+            InvalidArgument: there is one.
+        """
+        from discreet.anonymity.risk import uniqueness
+        from discreet.anonymity.risk.words import Noun, percent
+
+        noun = Noun.of(() if table.units is None else table.units.names).many
+        for name in (*self.kept, *self.sensitive):
+            if name in known or not table.rows:
+                continue
+            alone = uniqueness(table, [name]).unique_share if name in self.kept else 0.0
+            held = self.held(name)
+            if held or alone > _ALONE:
+                why = f"holds {held}" if held else f"singles out {percent(alone)} of the {noun} by itself"
+                raise InvalidArgument(
+                    f"{name!r} would be released as it is, and it {why}",
+                    hint=f"leave it out, or make it coarser (--quasi-identifying); if you know: --yes-keep {name}",
+                )
 
     @property
     def left_out(self) -> tuple[str, ...]:

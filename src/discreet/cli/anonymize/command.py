@@ -18,6 +18,8 @@ from discreet.cli.common.sheets import show_json
 class AlgorithmChoice(StrEnum):
     """How columns are made coarser."""
 
+    AUTO = "auto"
+    """Whichever of the next three loses least."""
     OPTIMAL = "optimal"
     """One level of its hierarchy for each column: those that lose least, with a proof."""
     MONDRIAN = "mondrian"
@@ -33,6 +35,10 @@ class LossChoice(StrEnum):
 
     NCP = "ncp"
     """How wide the shown ranges are."""
+    ARX = "arx"
+    """Which share of its hierarchy's values each cell stands for: the mean over cells."""
+    ARX_GEOMETRIC = "arx_geometric"
+    """The same with ARX's default mean over columns."""
     PRECISION = "precision"
     """How high the levels are."""
     ENTROPY = "entropy"
@@ -53,6 +59,14 @@ Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files t
 Keep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMNS", help="What stays as it is, since nobody knows a person by it, by commas."),
+]
+YesKeep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--yes-keep",
+        metavar="COLUMNS",
+        help="Release these as they are, though they single people out or hold what leads to them.",
+    ),
 ]
 HierarchyOption: TypeAlias = Annotated[
     list[str] | None,
@@ -88,7 +102,7 @@ LossOption: TypeAlias = Annotated[
     typer.Option(
         "--loss",
         metavar="NAME",
-        help="What to make as small as can be: ncp, precision, entropy, discernibility or class_size.",
+        help="What to make small: ncp, arx, arx_geometric, precision, entropy, discernibility or class_size.",
     ),
 ]
 AlgorithmOption: TypeAlias = Annotated[
@@ -96,7 +110,10 @@ AlgorithmOption: TypeAlias = Annotated[
     typer.Option(
         "--algorithm",
         metavar="NAME",
-        help="How columns are made coarser: optimal, mondrian, relaxed-mondrian or microaggregation.",
+        help=(
+            "How columns are made coarser: auto (what loses least of the next three), optimal, mondrian, "
+            "relaxed-mondrian or microaggregation."
+        ),
     ),
 ]
 LocalRecoding: TypeAlias = Annotated[
@@ -123,6 +140,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     sensitive: tables.Sensitive = None,
     identifying: tables.Identifying = None,
     keep: Keep = None,
+    yes_keep: YesKeep = None,
     unit: tables.UnitOption = None,
     rows_are_people: tables.RowsArePeople = False,
     hierarchy: HierarchyOption = None,
@@ -131,7 +149,7 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     closeness: ClosenessOption = None,
     suppression: Suppression = "5%",
     loss: LossOption = LossChoice.NCP,
-    algorithm: AlgorithmOption = AlgorithmChoice.OPTIMAL,
+    algorithm: AlgorithmOption = AlgorithmChoice.AUTO,
     local_recoding: LocalRecoding = False,
     nodes: Nodes = None,
     missing: tables.MissingOption = tables.MissingChoice.OWN_VALUE,
@@ -161,12 +179,14 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     said = [tables.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
     options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
     tables.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*records.names, *(whose or ())])
+    tables.check({"--yes-keep": tables.names(yes_keep)}, records.names)
     roles = Roles.of(records, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask
 
         roles, choices, output = ask(file, records, roles, choices, output, force=force)
     roles.require_known(records.rows)
+    roles.require_harmless(records, tables.names(yes_keep) or [])
     choices.require_possible(records, roles.sensitive)
     with working("searching"):
         outcome = made(records, roles, choices, whose)

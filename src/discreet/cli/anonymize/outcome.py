@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.anonymity.classes import Frequencies
-    from discreet.anonymity.hierarchies import Hierarchy
     from discreet.anonymity.records import Records
     from discreet.anonymity.reduce.anonymized import Anonymized
     from discreet.anonymity.risk.exposure import Exposure
@@ -129,12 +128,6 @@ def made(table: Records, roles: Roles, choices: Choices, unit: Sequence[str] | N
 
     given = choices.read_hierarchies(roles.quasi_identifying)
     origins = {name: f"read from {choices.hierarchies[name].name}" for name in given}
-    hierarchies: dict[str, Hierarchy] = dict(given)
-    if choices.algorithm == "optimal":
-        for name in roles.quasi_identifying:
-            if name not in given:
-                proposal = propose_hierarchy(table.column(name))
-                hierarchies[name], origins[name] = proposal.hierarchy, f"proposed: {proposal.reason}"
     release = anonymize(
         table,
         quasi_identifiers=roles.quasi_identifying,
@@ -142,7 +135,7 @@ def made(table: Records, roles: Roles, choices: Choices, unit: Sequence[str] | N
         identifying=roles.identifying,
         insensitive=roles.kept,
         unit=unit,
-        hierarchies=hierarchies,
+        hierarchies=given,
         models=choices.models(table, roles.sensitive),
         suppression=choices.suppression,
         loss=choices.loss,
@@ -151,6 +144,9 @@ def made(table: Records, roles: Roles, choices: Choices, unit: Sequence[str] | N
         most_nodes=choices.nodes,
         missing=table.missing,
     )
+    if release.search is not None:
+        for name in (name for name in roles.quasi_identifying if name not in given):
+            origins[name] = f"proposed: {propose_hierarchy(table.column(name)).reason}"
     threats, at_risk = attacked(table, release, roles)
     return Outcome(
         release=release,
@@ -217,7 +213,8 @@ def attacked(table: Records, release: Anonymized, roles: Roles) -> tuple[tuple[T
         whoever = f" if {', '.join(roles.kept)} {'is' if len(roles.kept) == 1 else 'are'} known, too"
         threats += _threats(more, noun, whoever)
         risks = [*more.sentences(noun, whoever), *risks]
-    return tuple(threats), tuple(risks)
+    held = [(name, roles.held(name)) for name in (*roles.kept, *roles.sensitive)]
+    return tuple(threats), (*(f"{name} holds {what}" for name, what in held if what), *risks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,9 +111,19 @@ def facts(outcome: Outcome) -> dict[str, str]:
         "as they are": ", ".join([*roles.sensitive, *roles.kept]) or "none",
         "left out": ", ".join([*release.unit, *roles.left_out]) or "no column",
         "losses": ", ".join(f"{name} {_number(value)}" for name, value in release.losses.items()),
-        "found by": release.algorithm,
+        "found by": release.algorithm + _trade(outcome),
     }
     return {**lines, **({} if release.search is None else proof(release.search))}
+
+
+def _trade(outcome: Outcome) -> str:
+    """What the other algorithms would lose, where several were tried."""
+    release, name = outcome.release, outcome.choices.loss
+    others = {way: loss for way, loss in release.tried.items() if way != release.algorithm}
+    if not others:
+        return ""
+    told = ", ".join(f"{way} {_number(loss)}" for way, loss in sorted(others.items(), key=lambda each: each[1]))
+    return f", which loses least ({name} {_number(release.tried[release.algorithm])}; {told})"
 
 
 def _nothing(models: Sequence[Model]) -> str:
