@@ -8,7 +8,17 @@ from pathlib import Path
 
 from discreet.errors import InvalidArgument
 from discreet.gateway.admissions import Admissions
-from discreet.gateway.declaring import BudgetLike, DeclarationLike, DeclaredTable, UnitLike, budget_of, table
+from discreet.gateway.declaring import (
+    BudgetLike,
+    DeclarationLike,
+    DeclaredTable,
+    UnitLike,
+    budget_of,
+    shares_of,
+    table,
+    taking_known,
+    text_of,
+)
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
 from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
@@ -18,6 +28,7 @@ from discreet.tables.schema.table import ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
 
+@taking_known
 def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     data: object,
     *,
@@ -109,17 +120,28 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     held = {source.location: each.data for source, each in pairs if source.kind == "memory"}
     ids = _ids(declared)
     dataset = Dataset(
-        name=name,
+        name=text_of(name, "name"),
         tables=tuple(_opened(each, source, held, ids[each.name.casefold()]) for source, each in pairs),
         budget=budget_of(budget),
-        ledger=str(ledger) if ledger is not None else f"{name}.ledger",
-        analysts={analyst: budget_of(share) for analyst, share in (analysts or {}).items()},
+        ledger=_path(ledger, "ledger") or f"{name}.ledger",
+        analysts=shares_of(analysts),
         adjacency=adjacency,
-        snapshots=None if snapshots is None else str(snapshots),
+        snapshots=_path(snapshots, "snapshots"),
     )
     protected = _open(dataset, held, create_ledger=True)
     protected.admissions.first()
     return protected
+
+
+def _path(given: str | Path | None, name: str) -> str | None:
+    """A path or URL as a text; None if there is none.
+
+    Raises:
+        InvalidArgument: it is neither.
+    """
+    if given is not None and not isinstance(given, str | Path):
+        raise InvalidArgument(f"{name} must be a path, not {type(given).__name__}", hint=f'{name}="census.{name}"')
+    return None if given is None else text_of(str(given), name)
 
 
 def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object], ids: frozenset[str]) -> Table:
@@ -168,6 +190,7 @@ def _needed(unit: UnitLike | None) -> UnitLike:
     return unit
 
 
+@taking_known
 def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> Protected:
     """Open the tables of a configuration file.
 

@@ -50,6 +50,8 @@ class Bounds:
         """Refuse a date beside a number or a timestamp, and time zones, which dates in tables don't carry."""
         if type(self.lo) is not type(self.hi):
             raise InvalidArgument("bounds must be two numbers, two dates or two timestamps")
+        if self.lo != self.lo or self.hi != self.hi:  # NaT of pandas is a time, and unequal to itself
+            raise InvalidArgument("bounds must be two dates or two timestamps, and NaT is no time")
         if any(isinstance(end, datetime) and end.tzinfo is not None for end in (self.lo, self.hi)):
             raise InvalidArgument("bounds must be timestamps without a time zone")
 

@@ -41,6 +41,12 @@ class Unit:
 
     def __post_init__(self) -> None:
         """Refuse half-stated units."""
+        for name in ("column", "at"):
+            said = getattr(self, name)
+            if said is not None and not isinstance(said, str):
+                raise InvalidArgument(
+                    f"a unit's {name} is the name of one, not {type(said).__name__}", hint='Unit("person_id")'
+                )
         if self.column == "":
             raise InvalidArgument("a unit needs a column name", hint="Unit.row() makes each row a unit")
         if (self.per is None) != (self.at is None):

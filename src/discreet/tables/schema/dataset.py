@@ -43,6 +43,11 @@ class Dataset:
 
     def __post_init__(self) -> None:
         """Check names, and that what is shared out is there."""
+        if self.adjacency not in list(Adjacency):
+            raise InvalidArgument(
+                f"there is no adjacency {str(self.adjacency)[:70]!r}", hint="ADD_REMOVE or SUBSTITUTION"
+            )
+        object.__setattr__(self, "adjacency", Adjacency(self.adjacency))  # rules compare by identity
         if not self.name or not self.ledger:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
         if not self.tables:

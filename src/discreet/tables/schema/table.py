@@ -11,6 +11,7 @@ from typing import Self
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.tables.schema.node import suggestion
 from discreet.tables.schema.source import Source
 
 
@@ -84,7 +85,16 @@ class Column:
     time_zone: str | None = None
 
     def __post_init__(self) -> None:
-        """Check that the declaration fits the kind."""
+        """Check that the declaration is one, and fits the kind."""
+        if self.kind not in list(Kind):
+            raise InvalidArgument(f"there is no kind {str(self.kind)[:70]!r}", hint=f"one of {', '.join(Kind)}")
+        object.__setattr__(self, "kind", Kind(self.kind))
+        for name, kind in {"bounds": Bounds, "keys": Keys, "time_zone": str}.items():
+            said = getattr(self, name)
+            if said is not None and not isinstance(said, kind):
+                raise InvalidArgument(
+                    f"{name} of {self._called} must be {_A[name]}, not {type(said).__name__}", hint=_AS[name]
+                )
         if self.bounds is not None and self.keys is not None:
             raise InvalidArgument(f"{self._called} has bounds and keys; keys already say what it may hold")
         if self.bounds is not None:
@@ -126,10 +136,16 @@ class Column:
         return f"{self.name} {self.kind}{declared}"
 
 
+_A = {"bounds": "Bounds", "keys": "Keys", "time_zone": "a text"}
+_AS = {"bounds": "Bounds(0, 100)", "keys": 'Keys(["a", "b"])', "time_zone": '"Europe/Paris", or "UTC"'}
+"""How each is declared in code."""
+
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
 """Kinds whose values can't tell one from another: reals are rarely equal, and there are two booleans."""
 
+_SHOWN = 10
+"""How many names of columns fit a line."""
 _GROUP = re.compile("[a-z0-9_-]{1,64}")
 
 ROW_CEILING = 2**40
@@ -219,8 +235,8 @@ class Table:
         if len(set(names)) < len(names):
             twice = next(name for n, name in enumerate(names) if name in names[:n])
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
-        if not 1 <= self.row_ceiling <= 2**48:
-            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸")
+        if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
+            raise InvalidArgument("row_ceiling must be a whole number from 1 to 2⁴⁸", hint="1_000_000")
         if self.refresh and not _GROUP.fullmatch(self.refresh):
             raise InvalidArgument(
                 f"the refresh group of table {self.name!r} can't be called {self.refresh[:70]!r}",
@@ -316,4 +332,9 @@ class Table:
         for column in self.columns:
             if column.name.casefold() == name.casefold():
                 return column
-        raise InvalidArgument(f"table {self.name!r} has no column {name!r}")
+        known = [column.name for column in self.columns]
+        close = suggestion(name, known, {})
+        there = f"it has {', '.join(known[:_SHOWN])}{', …' if known[_SHOWN:] else ''}"
+        raise InvalidArgument(
+            f"table {self.name!r} has no column {name!r}", hint=f"did you mean {close!r}?" if close else there
+        )
