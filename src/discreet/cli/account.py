@@ -23,23 +23,39 @@ _TEXT = 32
 """How much of a question is shown in a table."""
 
 
+ledger = typer.Typer(
+    name="ledger", help="The file that remembers what was spent.", rich_markup_mode="markdown", no_args_is_help=True
+)
+
+
+@ledger.callback()
+def _group() -> None:
+    """The file that remembers what was spent."""
+
+
+@ledger.command()
+@reported
+def create(*, config: options.Config = options.CONFIG) -> None:
+    """Begin the ledger of a configuration that was written by hand: with its budget, and nothing spent.
+
+    `discreet init` begins one by itself. Where one is, this is refused: a fresh one would let everything be spent
+    again, of which the same people pay. So is every other command where none is.
+    """
+    from discreet.gateway import create_ledger
+
+    dataset = create_ledger(config)
+    say(f"created {dataset.ledger}, the account of {printable(dataset.name)}: budget {dataset.budget}, nothing spent")
+
+
 @reported
 def budget(
     *,
-    new: Annotated[
-        bool,
-        typer.Option("--new", help="Where the ledger is missing, begin a fresh one, which knows of nothing spent."),
-    ] = False,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
-
-    A missing ledger is an error: a fresh one would let everything be spent again, of which the same people pay. `--new`
-    says that this is meant.
-    """
+    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst."""
     refuse_binary_to_screen(format_)
-    with options.opened(config, create_ledger=new) as tables:
+    with options.opened(config) as tables:
         everyone = Standing("everyone", tables.dataset.budget, tables.spent, tables.remaining)
         analysts = [
             Standing(name, share, tables.spent_by(name), tables.remaining_by(name))

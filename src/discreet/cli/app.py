@@ -20,6 +20,7 @@ _HOMES = {
     "admit": "admit",
     "explain": "questions",
     "ask": "questions",
+    "ledger": "account",
     "budget": "account",
     "history": "account",
     "verify": "account",

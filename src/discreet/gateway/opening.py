@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
     BudgetLike,
@@ -209,6 +209,34 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
     return _open(load_config(path), {}, create_ledger=create_ledger)
 
 
+def create_ledger(path: str | Path) -> Dataset:
+    """Begin the account of a configuration that was written by hand, in a ledger of its own.
+
+    Args:
+        path: of the configuration.
+
+    Returns:
+        What it declares.
+
+    Raises:
+        ConfigError: the file can't be read; the message names the key.
+        InvalidArgument: there is a ledger: it remembers what was spent.
+        LedgerError: none can be made there.
+    """
+    from discreet.ledger import Ledger
+
+    dataset = load_config(path)
+    try:
+        Ledger.open(dataset.ledger, create=False).close()
+    except LedgerMissing:
+        _open(dataset, {}, create_ledger=True).close()
+        return dataset
+    raise InvalidArgument(
+        f"there is a ledger at {dataset.ledger}, which remembers what was spent",
+        hint=Hint("load it: `remaining` is what it has left", cli="`discreet budget` shows what it has left"),
+    )
+
+
 @contextmanager
 def admissions_of(dataset: Dataset) -> Iterator[Admissions]:
     """The versions of the tables of a configuration, for its custodian.
@@ -246,7 +274,12 @@ def inspect(
 def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) -> Protected:
     """Open the account and put the tables behind it."""
     from discreet.ledger import Ledger
+    from discreet.ledger.database_errors import hint_to_create
 
-    ledger = Ledger.open(dataset.ledger, create=create_ledger)
+    try:
+        ledger = Ledger.open(dataset.ledger, create=create_ledger)
+    except LedgerMissing as error:
+        error.hint = hint_to_create("create_ledger=True")
+        raise
     account = ledger.account(dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency)
     return Protected(dataset, ledger, account, data)

@@ -25,7 +25,7 @@ from discreet.anonymity.risk.reidentification import (
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
 from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
 
 _NAME_SOME = "name some: quasi_identifiers=[…], or --quasi-identifying COLUMNS"
@@ -283,7 +283,7 @@ def _checked(models: Sequence[Model], tables: Sequence[Frequencies]) -> tuple[Ch
         if not fitting:
             raise InvalidArgument(
                 f"{model} is about {model.sensitive!r}, which isn't among the sensitive columns",
-                hint=f"sensitive=[{model.sensitive!r}]",
+                hint=Hint(f"sensitive=[{model.sensitive!r}]", cli=f"--sensitive {model.sensitive}"),
             )
         found.extend(checked([model], fitting[0]))
     return tuple(found)

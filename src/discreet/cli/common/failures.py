@@ -24,7 +24,16 @@ import typer
 from discreet.cli.common.options import Format, TextFormat
 from discreet.cli.common.screen import error_console, printable
 from discreet.cli.common.waiting import Abandoned
-from discreet.errors import BudgetError, ConfigError, DiscreetError, LedgerError, QueryError, QuestionFailed
+from discreet.errors import (
+    BudgetError,
+    ConfigError,
+    DiscreetError,
+    Door,
+    LedgerError,
+    QueryError,
+    QuestionFailed,
+    SourceError,
+)
 
 P = ParamSpec("P")
 
@@ -104,7 +113,7 @@ class Scene:
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Report an error and end the command with its exit code; pass on what Typer itself handles."""
         if isinstance(error, DiscreetError):
-            self._show(error.to_dict(), self._excerpt(error))
+            self._show({**error.to_dict(), "hint": error.hint_at(self._door(error))}, self._excerpt(error))
             raise typer.Exit(exit_code(error)) from None
         if isinstance(error, KeyboardInterrupt):
             self._show(
@@ -132,6 +141,10 @@ class Scene:
                 }
             )
             raise typer.Exit(ExitCode.DEFECT) from None
+
+    def _door(self, error: DiscreetError) -> Door:
+        """Where what a hint speaks of is said: how a source is read, in the configuration where there is one."""
+        return "file" if isinstance(error, SourceError) and self.config is not None else "cli"
 
     def _excerpt(self, error: DiscreetError) -> list[str]:
         """The line that an error's place lies in, with a caret under the place."""

@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from discreet.errors import DeltaRequired, TooManyGroups, Unsupported
+from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
 from discreet.mechanisms import Threshold
 from discreet.privacy import Limits
 from discreet.query import ir
@@ -76,7 +76,8 @@ def contributions(draft: Draft) -> Draft:
     if draft.unit.is_row:
         if draft.request.limits is not None:
             raise Unsupported(
-                "each row is a unit of its own here, so there is nothing to limit", hint="leave limits out"
+                "each row is a unit of its own here, so there is nothing to limit",
+                hint=Hint.of("leave {limits} out", limits=None),
             )
         return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
     declared = _limits(draft)

@@ -27,7 +27,7 @@ from typing import (
     get_type_hints,
 )
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.exact.rational import moderate, positive, probability
@@ -139,7 +139,10 @@ def _read_weights(weights: Mapping[str, Rationalizable] | None, _name: str) -> t
 def _read_limits(limits: object, _name: str) -> object:
     """Limits, or "auto"."""
     if limits != "auto" and not isinstance(limits, Limits):
-        raise InvalidArgument(f"limits must be Limits or 'auto', not {type(limits).__name__}", hint="Limits(rows=50)")
+        raise InvalidArgument(
+            f"limits must be Limits or 'auto', not {type(limits).__name__}",
+            hint=Hint("Limits(rows=50)", cli="--limits 50"),
+        )
     return limits
 
 
@@ -147,7 +150,10 @@ def _read_bounds(bounds: Mapping[str, object] | None, _name: str) -> tuple[tuple
     """Bounds by column, or "auto"."""
     for name, ends in (bounds or {}).items():
         if ends != "auto" and not isinstance(ends, Bounds):
-            raise InvalidArgument(f"bounds of {name!r} must be Bounds or 'auto'", hint="Bounds(0, 100)")
+            raise InvalidArgument(
+                f"bounds of {name!r} must be Bounds or 'auto'",
+                hint=Hint("Bounds(0, 100)", cli=f"--bounds {name}=0..100"),
+            )
     return tuple(sorted((bounds or {}).items()))
 
 
@@ -270,12 +276,13 @@ class Request:
         if (self.epsilon is not None and self.rho is not None) or (
             self.epsilon is None and self.rho is None and not self.within
         ):
-            raise InvalidArgument(_ONE_OF, hint="epsilon=0.5 in Python, --epsilon 0.5 on the command line")
+            raise InvalidArgument(_ONE_OF, hint=Hint.of("{epsilon}", epsilon=0.5))
         if self.weights and self.within:
             raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
         if (self.cut_off or self.limits == "auto" or self.unknown_bounds) and self.within:
             raise InvalidArgument(
-                "'auto' and cut_off take a share of an offer, and within makes none", hint="epsilon=0.5"
+                "'auto' and cut_off take a share of an offer, and within makes none",
+                hint=Hint.of("{epsilon}", epsilon=0.5),
             )
         return self
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Period, Unit
 from discreet.tables.schema.table import Kind, Link, Table
 
@@ -55,7 +55,7 @@ class Dataset:
         if all(table.public for table in self.tables):
             raise InvalidArgument(
                 f"dataset {self.name!r} has public tables only, so there is nothing to protect",
-                hint="leave out public = true where rows are about people",
+                hint=Hint.of("leave out {public} where rows are about people", public=True),
             )
         graph = SchemaGraph(self.tables)
         for table in self.tables:
@@ -247,7 +247,7 @@ class SchemaGraph:
         if not ways:
             raise InvalidArgument(
                 f"nothing says whose the rows of table {table.name!r} are",
-                hint="declare a unit, a link to a table that has one, or public = true",
+                hint=Hint.of("declare a unit, a link to a table that has one, or {public}", public=True),
             )
         if len(ways) > 1:
             raise InvalidArgument(

@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables.schema.node import suggestion
 from discreet.tables.schema.source import Source
@@ -266,7 +266,11 @@ class Table:
             if key in missing:
                 raise InvalidArgument(
                     f"the key {key!r} of column {column.name!r} is read as NULL",
-                    hint="make NULL a group of its own by listing it: None here, { null = true } in discreet.toml",
+                    hint=Hint(
+                        "make NULL a group of its own by listing it: None",
+                        cli="make NULL a group of its own by listing it: { null = true }",
+                        file="make NULL a group of its own by listing it: { null = true }",
+                    ),
                 )
 
     def _check_public(self) -> None:
@@ -276,7 +280,7 @@ class Table:
             if declared:
                 raise InvalidArgument(
                     f"table {self.name!r} is public, so it has no rows to protect, and takes no {what.split()[-1]}",
-                    hint=f"leave out {what}, or public = true if its rows are about people",
+                    hint=Hint.of(f"leave out {what}, or {{public}} if its rows are about people", public=True),
                 )
         for name in self.unique:
             self.column(name)
@@ -286,7 +290,7 @@ class Table:
         if self.unit is None and not self.links:
             raise InvalidArgument(
                 f"nothing says whose the rows of table {self.name!r} are",
-                hint="declare a unit, a link to a table that has one, or public = true",
+                hint=Hint.of("declare a unit, a link to a table that has one, or {public}", public=True),
             )
         if self.unique:
             raise InvalidArgument(
