@@ -249,15 +249,16 @@ def admissions_of(dataset: Dataset) -> Iterator[Admissions]:
 
 
 def inspect(
-    path: str | Path, *, table: str | None = None, peek: bool
+    path: str | Path | Source, *, table: str | None = None, peek: bool, unit: str | None = None
 ) -> tuple[tuple[Column, ...], DataProfile | None, Source]:
     """Look at a table for the custodian who is about to protect it. Nothing of it may reach an analyst.
 
     Args:
-        path: of the file, or of a folder or pattern of Parquet files.
+        path: of the file, or of a folder or pattern of Parquet files; or a source, which says how it is read.
         table: inside of a database file or spreadsheet.
         peek: whether to read cells too; otherwise only the schema is looked at. Where cells have no types, columns are
             then of the kinds that are publicly known of their names: text, where nothing is.
+        unit: the column that tells whose row it is, or `row`; None: the likeliest by its name.
 
     Returns:
         The columns as the schema has them, what was seen in them, and the source. With `peek`, the kinds of a CSV
@@ -266,8 +267,8 @@ def inspect(
     Raises:
         SourceError: the file can't be opened.
     """
-    source = source_at(path, table)
-    columns, seen = profile_table(source, peek=peek)
+    source = path if isinstance(path, Source) else source_at(path, table)
+    columns, seen = profile_table(source, peek=peek, unit=unit)
     return columns, seen, source
 
 

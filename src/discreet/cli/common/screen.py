@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -111,6 +111,17 @@ def counting(what: str) -> Iterator[Callable[[str, int], None]]:
         yield tell
     finally:
         status.stop()
+
+
+def cut_list(items: Sequence[str], most: int = 8) -> str:
+    """Items by commas, the first so many, with the number of those that are left out.
+
+    Examples:
+        >>> cut_list(["a", "b", "c"]), cut_list(["a", "b", "c"], 1)
+        ('a, b, c', 'a and 2 more')
+    """
+    left = len(items) - most
+    return ", ".join(items) if left <= 0 else f"{', '.join(items[:most])} and {left:,} more"
 
 
 def number_of(count: int, one: str, many: str) -> str:
