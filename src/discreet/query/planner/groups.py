@@ -52,7 +52,9 @@ def public_keys(draft: Draft) -> Draft:
     if unlisted and draft.request.delta is None:
         raise DeltaRequired(
             f"the values of {', '.join(unlisted)} aren't public, so its groups must be selected, which takes a delta",
-            hint="offer a delta far below 1 / number of units, such as 1e-8; or declare keys, or bounds of an integer",
+            hint=Hint.of(
+                "offer {delta}, far below 1 / number of units; or declare keys, or bounds of an integer", delta=1e-8
+            ),
         )
     groups = prod(len(key.values) for key in keys if key.values is not None)
     most = MOST_GROUPS // max(1, len(draft.question.aggregates))
