@@ -12,7 +12,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import console, cut_list, printable, say, working
+from discreet.cli.common.screen import cut_list, printable, say, say_command, show, working
 from discreet.cli.common.tables import Written, with_written
 
 if TYPE_CHECKING:
@@ -132,14 +132,14 @@ def _show(proposal: Proposal, output: Path, files: list[Path], how: Written, *, 
     from rich.table import Table
     from rich.text import Text
 
-    screen, dataset = console(), proposal.dataset
+    dataset = proposal.dataset
     is_one = len(proposal.tables) == 1
     for each in proposal.tables:
         if not is_one:
-            screen.print(Text(printable(each.table.name), style="bold underline"))
-        screen.print(_listing(each))
+            show(Text(printable(each.table.name), style="bold underline"))
+        show(_listing(each))
         if not is_one:
-            screen.print()
+            say()
     names = f"table{'' if is_one else 's'} {', '.join(table.name for table in dataset.tables)}"
     facts = [("written", f"{output}: {names}, budget {dataset.budget}, ledger {Path(dataset.ledger).name}")]
     for each in proposal.tables:
@@ -162,9 +162,10 @@ def _show(proposal: Proposal, output: Path, files: list[Path], how: Written, *, 
     for title, text in facts:
         body.add_row(Text(title, style="bold"), Text(printable(text)))
     if is_one:
-        screen.print()
-    screen.print(body)
-    say(f"\n    {_first_question(proposal)}")
+        say()
+    show(body)
+    say()
+    say_command(_first_question(proposal))
 
 
 def _risk(file: Path, how: Written) -> str:
@@ -182,7 +183,7 @@ def _listing(proposal: TableProposal) -> RenderableType:
     listing = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
     listing.add_column("column", overflow="fold")
     listing.add_column("declared", overflow="fold", ratio=1)
-    listing.add_column("from", no_wrap=True)
+    listing.add_column("from", overflow="fold")
     for item, (name, declared, _) in zip(proposal.suggestions, proposal.rows(), strict=True):
         leaks = name in proposal.leaks
         origin = Text("LEAK: read off the data", style="bold red") if leaks else Text(str(item.origin))

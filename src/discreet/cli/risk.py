@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 from shlex import quote
@@ -13,7 +12,7 @@ import typer
 from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
-from discreet.cli.common.screen import console, printable, say, say_folded, say_sections, working
+from discreet.cli.common.screen import printable, say, say_command, say_sections, width, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
 
@@ -79,7 +78,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         return
     from discreet.anonymity.risk.report_text import written
 
-    say_sections(printable(written(report, console().width) if sys.stdout.isatty() else str(report)))
+    say_sections(printable(str(report) if (limit := width()) is None else written(report, limit)))
     say()
     if html is not None:
         say(f"Written to {printable(str(html))}\n")
@@ -113,8 +112,8 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
             f"init {tables.Written(table=how.table)}{quote(str(file))}",
         ),
     ):
-        say_folded(f"  {why}:", 4)
-        say(f"    discreet {printable(command)}")
+        say(f"  {why}:", 4)
+        say_command(f"discreet {printable(command)}")
 
 
 def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line

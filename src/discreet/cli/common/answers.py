@@ -8,7 +8,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.cli.common.options import Format
-from discreet.cli.common.screen import printable, say, say_folded
+from discreet.cli.common.screen import printable, say
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def show_plan(plan: Plan, as_format: Format) -> None:
     match as_format:
         case Format.TABLE:
             for line in plan.explain().splitlines():
-                say_folded(printable(line), _HANG)
+                say(printable(line), _HANG)
         case Format.JSON:
             show_json({**plan.to_dict(), "expected": expected.records()})
         case Format.CSV | Format.ARROW:

@@ -22,7 +22,7 @@ from typing import ParamSpec
 import typer
 
 from discreet.cli.common.options import Format, TextFormat
-from discreet.cli.common.screen import error_console, printable
+from discreet.cli.common.screen import ENDLESS, error_console, printable, width
 from discreet.cli.common.waiting import Abandoned
 from discreet.errors import (
     BudgetError,
@@ -172,6 +172,8 @@ class Scene:
 
 _TYPERS_OWN = (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError)
 _REACH = 54
+_BESIDE = 8
+"""Columns beside an excerpt, for the number of its line."""
 
 
 def excerpt(text: str, line: int, column: int) -> list[str]:
@@ -190,9 +192,10 @@ def excerpt(text: str, line: int, column: int) -> list[str]:
     lines = text.splitlines()
     if not 1 <= line <= len(lines):
         return []
-    shown, start = printable(lines[line - 1]), max(0, column - 1 - _REACH)
-    cut = ("…" if start else "") + shown[start : column - 1 + _REACH // 3]
-    cut += "…" if column - 1 + _REACH // 3 < len(shown) else ""
+    reach = min(_REACH, max((width() or ENDLESS) - _BESIDE - len(str(line)), _BESIDE) * 3 // 4)
+    shown, start = printable(lines[line - 1]), max(0, column - 1 - reach)
+    cut = ("…" if start else "") + shown[start : column - 1 + reach // 3]
+    cut += "…" if column - 1 + reach // 3 < len(shown) else ""
     from rich.cells import cell_len
 
     indent = cell_len(("…" if start else "") + shown[start : column - 1])

@@ -338,7 +338,7 @@ class Table:
                 return column
         known = [column.name for column in self.columns]
         close = suggestion(name, known, {})
-        there = f"it has {', '.join(known[:_SHOWN])}{', …' if known[_SHOWN:] else ''}"
+        there = f"it has {', '.join(known[:_SHOWN])}{f' and {len(known) - _SHOWN} more' if known[_SHOWN:] else ''}"
         raise InvalidArgument(
             f"table {self.name!r} has no column {name!r}", hint=f"did you mean {close!r}?" if close else there
         )
