@@ -64,7 +64,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     if isinstance(node, ast.JoinedStr):
-        yield "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)  # type: ignore[misc]
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
         return
     for child in ast.iter_child_nodes(node):
         yield from _texts(child)
