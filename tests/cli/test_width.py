@@ -148,6 +148,22 @@ def test_folding_keeps_titles_and_percents() -> None:
     assert "".join(folded("a" * 50, 20).split()) == "a" * 50
 
 
+def test_long_lists_are_cut_with_a_count(here: Path, run: Any) -> None:
+    """Of columns and of advice: the first, how many there are besides, and the option that shows all."""
+    names = ["patient_id", *(f"measure_{n}" for n in range(90))]
+    cells = "\n".join(",".join(str(n * row % 7) for n in range(91)) for row in range(1, 20))
+    (here / "wide.csv").write_text(f"{','.join(names)}\n{cells}\n", encoding="utf-8")
+    for command, count in (
+        (["init", "wide.csv", "--force"], "and 61 more: --all"),
+        (["risk", "wide.csv"], "more: --all"),
+    ):
+        cut, whole = run(*command).stdout, run(*command, "--all").stdout
+        assert count in cut
+        assert "--all" not in whole
+        assert len(cut.splitlines()) < len(whole.splitlines())
+        assert all(name in whole for name in names)
+
+
 HELPED = ["", "plot", "ledger", *commandline.commands()]
 
 

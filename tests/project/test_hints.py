@@ -50,11 +50,16 @@ class Text(NamedTuple):
 
 def hints(tree: ast.AST, where: str) -> Iterator[Text]:
     """The texts that are hints of one spelling: what is handed on as `hint`, but not what a `Hint` is made of."""
-    for node in ast.walk(tree):
-        given = [node.value] if isinstance(node, ast.keyword) and node.arg == "hint" else []
-        for each in given:
-            for text in _texts(each):
-                yield Text(f"{where}:{each.lineno}", text)
+    given = [node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "hint"]
+    names = {each.id for each in given if isinstance(each, ast.Name)}
+    given += [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and names & {ast.unparse(target) for target in node.targets}
+    ]
+    for each in given:
+        for text in _texts(each):
+            yield Text(f"{where}:{each.lineno}", text)
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

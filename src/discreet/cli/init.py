@@ -12,7 +12,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import cut_list, printable, say, say_command, show, working
+from discreet.cli.common.screen import MOST_LINES, cut_list, printable, say, say_command, show, working
 from discreet.cli.common.tables import Written, with_written
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
     ] = False,
     how: Written,
     force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show every column, however many there are.")] = False,
 ) -> None:
     """Propose a configuration for one or more tables, from their schemas and from public knowledge.
 
@@ -67,7 +68,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
         proposal = propose_together(_looks(files, how, unit, strict=strict), leak=leak, strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
-    _show(proposal, output, files, how, leak=leak)
+    _show(proposal, output, files, how, leak=leak, whole=all_)
 
 
 def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool) -> list[ProposalInput]:
@@ -127,7 +128,9 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
         raise
 
 
-def _show(proposal: Proposal, output: Path, files: list[Path], how: Written, *, leak: bool) -> None:
+def _show(  # noqa: PLR0913 — what was said on the command line
+    proposal: Proposal, output: Path, files: list[Path], how: Written, *, leak: bool, whole: bool
+) -> None:
     """Print what was proposed, where each declaration came from, and what to do next."""
     from rich.table import Table
     from rich.text import Text
@@ -137,7 +140,7 @@ def _show(proposal: Proposal, output: Path, files: list[Path], how: Written, *, 
     for each in proposal.tables:
         if not is_one:
             show(Text(printable(each.table.name), style="bold underline"))
-        show(_listing(each))
+        show(_listing(each, whole=whole))
         if not is_one:
             say()
     names = f"table{'' if is_one else 's'} {', '.join(table.name for table in dataset.tables)}"
@@ -149,7 +152,7 @@ def _show(proposal: Proposal, output: Path, files: list[Path], how: Written, *, 
             "known as": known,
             "unit": _unit(each),
             "leaks": _leaks(each),
-            "mismatches": "; ".join(each.mismatches),
+            "mismatches": cut_list(each.mismatches, 8 if not whole else len(each.mismatches), "; "),
             "ask": "; ".join(f"{doubt}: --{option} says which" for option, doubt in each.doubts.items()),
             "blank": "" if leak else _blank(each),
         }
@@ -174,8 +177,8 @@ def _risk(file: Path, how: Written) -> str:
     return f"{risk}; of noisy answers, ε says what they tell of anybody"
 
 
-def _listing(proposal: TableProposal) -> RenderableType:
-    """The columns of a table, each with what is declared and where that came from."""
+def _listing(proposal: TableProposal, *, whole: bool) -> RenderableType:
+    """The columns of a table, each with what is declared and where that came from; of many the first."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -184,10 +187,14 @@ def _listing(proposal: TableProposal) -> RenderableType:
     listing.add_column("column", overflow="fold")
     listing.add_column("declared", overflow="fold", ratio=1)
     listing.add_column("from", overflow="fold")
-    for item, (name, declared, _) in zip(proposal.suggestions, proposal.rows(), strict=True):
+    rows = list(zip(proposal.suggestions, proposal.rows(), strict=True))
+    shown = rows if whole or len(rows) <= MOST_LINES + 1 else rows[:MOST_LINES]
+    for item, (name, declared, _) in shown:
         leaks = name in proposal.leaks
         origin = Text("LEAK: read off the data", style="bold red") if leaks else Text(str(item.origin))
         listing.add_row(Text(printable(name)), Text(printable(declared)), origin)
+    if shown is not rows:
+        listing.add_row(Text(f"and {len(rows) - len(shown):,} more: --all"))
     return listing
 
 

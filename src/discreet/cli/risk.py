@@ -12,7 +12,7 @@ import typer
 from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
-from discreet.cli.common.screen import printable, say, say_command, say_sections, width, working
+from discreet.cli.common.screen import cut_sections, printable, say, say_command, say_sections, width, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
 
@@ -46,6 +46,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that is there.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show every line, however many there are.")] = False,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
     """Say who can be singled out in a table, by which columns, and what it would cost to stop it.
@@ -78,7 +79,8 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         return
     from discreet.anonymity.risk.report_text import written
 
-    say_sections(printable(str(report) if (limit := width()) is None else written(report, limit)))
+    found = str(report) if (limit := width()) is None else written(report, limit)
+    say_sections(cut_sections(printable(found), whole=all_))
     say()
     if html is not None:
         say(f"Written to {printable(str(html))}\n")

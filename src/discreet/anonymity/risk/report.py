@@ -28,7 +28,7 @@ from discreet.anonymity.risk.uniqueness import uniqueness_of
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
 
-_NAME_SOME = "name some: quasi_identifiers=[…], or --quasi-identifying COLUMNS"
+_NAME_SOME = Hint("name some: quasi_identifiers=[…]", cli="name some: --quasi-identifying COLUMNS")
 _WORK = 40_000_000
 """Sets of columns are tried up to a number of columns at which this many cells are visited: a fraction of a second."""
 

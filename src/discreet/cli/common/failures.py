@@ -194,8 +194,8 @@ def excerpt(text: str, line: int, column: int) -> list[str]:
         return []
     reach = min(_REACH, max((width() or ENDLESS) - _BESIDE - len(str(line)), _BESIDE) * 3 // 4)
     shown, start = printable(lines[line - 1]), max(0, column - 1 - reach)
-    cut = ("…" if start else "") + shown[start : column - 1 + reach // 3]
-    cut += "…" if column - 1 + reach // 3 < len(shown) else ""
+    end = start + reach + reach // 3
+    cut = ("…" if start else "") + shown[start:end] + ("…" if end < len(shown) else "")
     from rich.cells import cell_len
 
     indent = cell_len(("…" if start else "") + shown[start : column - 1])

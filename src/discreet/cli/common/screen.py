@@ -122,6 +122,27 @@ def say_whole(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
+MOST_LINES = 30
+"""Of a section or a list; what is beyond is counted, unless all is asked for."""
+
+
+def cut_sections(text: str, *, whole: bool) -> str:
+    r"""A text whose sections have no more lines than anybody reads, with the number of those that are left out.
+
+    Examples:
+        >>> cut_sections("title\n" + "  line\n" * 40 + "\nend", whole=False).splitlines()[-3:]
+        ['  and 11 more: --all', '', 'end']
+    """
+    sections = [section.strip("\n").split("\n") for section in text.split("\n\n")]
+    return "\n\n".join("\n".join(lines if whole else _first(lines)) for lines in sections)
+
+
+def _first(lines: list[str]) -> list[str]:
+    """Lines as many as anybody reads, and how many there are besides."""
+    left = len(lines) - MOST_LINES
+    return lines if left <= 1 else [*lines[:MOST_LINES], f"  and {left:,} more: --all"]
+
+
 def say_sections(text: str) -> None:
     """Print a text of sections with empty lines between them; on a terminal, their titles stand out.
 
@@ -190,7 +211,7 @@ def counting(what: str) -> Iterator[Callable[[str, int], None]]:
         status.stop()
 
 
-def cut_list(items: Sequence[str], most: int = 8) -> str:
+def cut_list(items: Sequence[str], most: int = 8, by: str = ", ") -> str:
     """Items by commas, the first so many, with the number of those that are left out.
 
     Examples:
@@ -198,7 +219,7 @@ def cut_list(items: Sequence[str], most: int = 8) -> str:
         ('a, b, c', 'a and 2 more')
     """
     left = len(items) - most
-    return ", ".join(items) if left <= 0 else f"{', '.join(items[:most])} and {left:,} more"
+    return by.join(items) if left <= 0 else f"{by.join(items[:most])} and {left:,} more"
 
 
 def number_of(count: int, one: str, many: str) -> str:

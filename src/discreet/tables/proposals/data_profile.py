@@ -55,6 +55,7 @@ class DataProfile:
     Args:
         columns: what was seen in each.
         written: how the source seems to be written; None where its cells have types, or nobody looked.
+        is_empty: whether it has no rows.
 
     Examples:
         >>> DataProfile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
@@ -65,6 +66,7 @@ class DataProfile:
 
     columns: Mapping[str, ColumnProfile] = field(default_factory=dict)
     written: ReadingOptions | None = None
+    is_empty: bool = False
 
     def of(self, column: str) -> ColumnProfile:
         """What was seen in that column; nothing if nobody looked."""
@@ -113,7 +115,9 @@ def profile_table(
             return _by_schema(fields), DataProfile() if peek else None
         looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
         whose = _place_of_unit(_by_schema(fields), unit)
+        rows = 0
         for batch in opened.batches([each.name for each in fields]):
+            rows += batch.num_rows
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
                 each.units.add(cells, None if whose is None else batch.columns[whose])
@@ -123,6 +127,7 @@ def profile_table(
     return tuple(each.column() for each in looks), DataProfile(
         columns={each.field.name: each.seen() for each in looks},
         written=reading_options(texts, source) if source.is_untyped else None,
+        is_empty=rows == 0,
     )
 
 

@@ -168,6 +168,7 @@ def propose_table(
         kinds_are_guessed=source.is_untyped and given.profile is not None and any(map(_is_of_kind_alone, suggestions)),
         mismatches=(
             *_doubtful_names(given),
+            *(("it has no rows",) if given.profile is not None and given.profile.is_empty else ()),
             *(words for item in suggestions if (words := mismatch(item, context)) is not None),
         ),
     )

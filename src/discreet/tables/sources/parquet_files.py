@@ -62,7 +62,10 @@ def parts_of(location: str) -> list[Part]:
     else:
         parts = list(_matching(location))
     if not parts:
-        raise SourceMissing(f"there are no Parquet files in {location!r}", hint="check the path, and the names' ending")
+        raise SourceMissing(
+            f"there are no Parquet files in {location!r}",
+            hint="check the path; a folder is read for its .parquet files, and any other file is named itself",
+        )
     if any(part.values.keys() != parts[0].values.keys() for part in parts):
         raise SourceUnsupported(
             f"the folders of {location!r} don't all name the same columns", hint="each file needs each KEY=VALUE folder"
