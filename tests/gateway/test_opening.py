@@ -212,6 +212,7 @@ def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
         ({"snapshots": 3}, "snapshots must be a path, not int"),
         ({"name": 3}, "name must be a text, not int"),
         ({"colums": {"id": (0, 1)}}, "protect takes no argument 'colums'"),
+        ({"columns": {"id": (0,)}}, "column 'id' is declared by a tuple of 1"),
     ],
     ids=str,
 )
@@ -248,6 +249,38 @@ def test_what_numpy_and_pandas_make_is_as_good_as_pythons(tmp_path: Path) -> Non
             dp.Bounds(datetime(2024, 1, 1), datetime(2025, 1, 1)),
         ]
         assert declared[2].keys == dp.Keys(["f", "m"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "cause"),
+    [
+        (lambda: dp.load(3), "path must be a path, not int"),  # type: ignore[arg-type]  # — what is refused
+        (lambda: dp.load("t.toml", create=True), "load takes no argument 'create'"),  # type: ignore[call-arg]  # — as above
+        (lambda: dp.protect(CUSTOMERS), "protect needs name"),  # type: ignore[call-arg]  # — as above
+        (lambda: customers(unique=3), "unique columns are named by texts"),
+        (lambda: customers(links=["id"]), "links are declared by name, not by a list"),
+        (lambda: customers(links={"id": ("a",)}), "must be a table and its column"),
+        (lambda: dp.Keys(3), "keys must be a list of values, not int"),  # type: ignore[arg-type]  # — as above
+        (lambda: dp.Unit(3), "a unit's column is the name of one, not int"),  # type: ignore[arg-type]  # — as above
+    ],
+)
+def test_other_calls_are_refused_alike(wrong: Callable[[], object], cause: str) -> None:
+    """Where nothing is opened yet, too."""
+    with pytest.raises(InvalidArgument, match=cause) as caught:
+        wrong()
+    assert caught.value.hint
+
+
+def test_terms_are_read_as_declarations_are(tmp_path: Path) -> None:
+    """A pair is bounds beside a question, too; what isn't said by column is refused before anything is charged."""
+    with shop(tmp_path, customers(columns={"age": (0, 125)})) as protected:
+        question = "SELECT SUM(age) AS s FROM customers"
+        pair, bounds = (protected.plan(question, epsilon=1, bounds={"age": each}) for each in ((0, 9), dp.Bounds(0, 9)))
+        assert pair.digest == bounds.digest
+        for wrong in ({"bounds": [("age", (0, 9))]}, {"weights": 3}, {"bounds": {"age": 9}}, {"bounds": {"age": (0,)}}):
+            with pytest.raises(InvalidArgument) as caught:
+                protected.plan(question, epsilon=1, **wrong)  # type: ignore[arg-type]  # — what is refused
+            assert caught.value.hint
 
 
 @pytest.mark.parametrize(

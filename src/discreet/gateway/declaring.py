@@ -213,7 +213,7 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
             for column, target in _by_name("links", links, 'links={"customer_id": "customers.id"}').items()
         ),
         public=public,
-        unique=(unique,) if isinstance(unique, str) else tuple(unique),
+        unique=_columns(unique),
         row_ceiling=row_ceiling,
         time_zone=None if time_zone is None else text_of(time_zone, "time_zone", "Europe/Paris"),
         refresh=refresh,
@@ -285,6 +285,18 @@ def _by_name(what: str, given: Mapping[str, Any] | None, example: str) -> Mappin
             )
         seen[name.casefold()] = name
     return given or {}
+
+
+def _columns(unique: Iterable[str]) -> tuple[str, ...]:
+    """Names of columns; a text is one.
+
+    Raises:
+        InvalidArgument: they are anything else.
+    """
+    named = (unique,) if isinstance(unique, str) else tuple(unique) if isinstance(unique, Iterable) else (unique,)
+    if not all(isinstance(name, str) for name in named):
+        raise InvalidArgument("unique columns are named by texts", hint='unique=["id"]')
+    return named
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 — anything in; a number of NumPy's, or a time of pandas', as Python has it

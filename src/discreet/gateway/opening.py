@@ -133,6 +133,10 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     return protected
 
 
+_PATHS = {"ledger": "census.ledger", "snapshots": "snapshots", "path": "discreet.toml"}
+"""How each path may look."""
+
+
 def _path(given: str | Path | None, name: str) -> str | None:
     """A path or URL as a text; None if there is none.
 
@@ -140,8 +144,8 @@ def _path(given: str | Path | None, name: str) -> str | None:
         InvalidArgument: it is neither.
     """
     if given is not None and not isinstance(given, str | Path):
-        raise InvalidArgument(f"{name} must be a path, not {type(given).__name__}", hint=f'{name}="census.{name}"')
-    return None if given is None else text_of(str(given), name)
+        raise InvalidArgument(f"{name} must be a path, not {type(given).__name__}", hint=f'{name}="{_PATHS[name]}"')
+    return None if given is None else text_of(str(given), name, _PATHS[name])
 
 
 def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object], ids: frozenset[str]) -> Table:
@@ -206,7 +210,7 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
         ConfigError: the file can't be read; the message names the key.
         LedgerMissing: the ledger isn't there, and `create_ledger` is off.
     """
-    return _open(load_config(path), {}, create_ledger=create_ledger)
+    return _open(load_config(_path(path, "path") or ""), {}, create_ledger=create_ledger)
 
 
 def create_ledger(path: str | Path) -> Dataset:

@@ -95,6 +95,11 @@ class Keys:
                 "keys must be a list of values, not one string",
                 hint=Hint(f"Keys([{values!r}])", cli=f"keys = [{values!r}]"),
             )
+        if not isinstance(values, Iterable):
+            raise InvalidArgument(
+                f"keys must be a list of values, not {type(values).__name__}",
+                hint=Hint('Keys(["a", "b"])', cli='keys = ["a", "b"]'),
+            )
         listed = tuple(values)
         if not listed:
             raise InvalidArgument("keys must not be empty")
