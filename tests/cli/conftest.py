@@ -73,7 +73,7 @@ def town(here: Path, census_csv: Path, run: Run) -> Path:
     """A folder with the census, its configuration and a fresh ledger."""
     (here / "census.csv").write_bytes(census_csv.read_bytes())
     (here / "discreet.toml").write_text(CONFIG, encoding="utf-8")
-    result = run("budget", "--new")
+    result = run("ledger", "create")
     assert result.exit_code == 0, result.output
     return here
 

@@ -53,7 +53,7 @@ def cage(here: Path, run: Any) -> Path:
     rows = [f"{CANARY}{row},{CANARY} sings,2020-01-{row:02d},{NUMBER}.5,{NUMBER}" for row in range(1, 30)]
     (here / "birds.csv").write_text("\n".join(["name,song,born,weight,number", *rows, ""]), encoding="utf-8")
     (here / "discreet.toml").write_text(CONFIG, encoding="utf-8")
-    assert run("budget", "--new").exit_code == 0
+    assert run("ledger", "create").exit_code == 0
     return here
 
 

@@ -57,8 +57,12 @@ def test_a_project_can_be_moved_as_a_whole(here: Path, census_csv: Path, run: An
 
 
 def test_what_was_read_off_the_data_is_marked(here: Path, census_csv: Path, run: Any) -> None:
-    """Leaks are named on the screen and in the file; what is public knowledge isn't one."""
-    result = run("init", census_csv)
+    """Only where it was asked for; named on the screen and in the file; what is public knowledge isn't one."""
+    assert run("init", census_csv).exit_code == 0
+    blank = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert 'income = { kind = "integer" }' in blank
+    assert not any(line.startswith("# LEAK") for line in blank.splitlines())
+    result = run("init", census_csv, "--leak", "--force")
     text = (here / "discreet.toml").read_text(encoding="utf-8")
     leaking = [line.split()[0] for line in result.stdout.splitlines() if "LEAK" in line]
     assert "income" in leaking
@@ -75,6 +79,76 @@ def test_it_says_how_to_see_whom_rows_would_single_out(here: Path, census_csv: P
     command = shown.partition("`")[2].partition("`")[0]
     assert shlex.split(command) == ["discreet", "risk", "the town.csv"]
     assert run(*shlex.split(command)[1:]).exit_code == 0
+
+
+STREETS = ["12 Elm Street", "Hauptstraße 5", "Calle Mayor, 7"]
+TOWNS = ["Bath", "York"]
+
+
+def people(folder: Path) -> Path:
+    """A table whose columns' names don't say that they lead to people."""
+    rows = [f"{STREETS[n % 3]};p{n}@example.org;{TOWNS[n % 2]};{1_000 + 7 * n}" for n in range(60)]
+    path = folder / "people.csv"
+    path.write_text("\n".join(["lives;reach;town;paid", *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--leak"], ["--strict"]], ids=str)
+def test_what_leads_to_people_is_never_in_the_file(here: Path, run: Any, options: list[str]) -> None:
+    """Nor on the screen; the file is meant to be public. Towns that many have are told where leaks are wanted."""
+    result = run("init", people(here), *options)
+    assert result.exit_code == 0, result.output
+    shown = (here / "discreet.toml").read_text(encoding="utf-8") + result.output
+    assert [text for text in [*STREETS, "@", "Elm", "Mayor"] if text in shown] == []
+    assert all((town in shown) == (options == ["--leak"]) for town in TOWNS)
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_not_looked_at_is_not_told(census_csv: Path, run: Any) -> None:
+    """Both at once can't be meant."""
+    refused = run("init", census_csv, "--leak", "--strict")
+    assert refused.exit_code == 1
+    assert "--leak or --strict" in refused.stderr
+
+
+def test_decimal_commas_and_the_order_of_dates_are_declared(here: Path, run: Any) -> None:
+    """What init sees is how admission reads: the rows count, with their numbers and days."""
+    rows = "".join(f"{day:02d}.03.2024;{day},5\n" for day in range(1, 29))
+    (here / "sales.csv").write_text(f"sold;price\n{rows}", encoding="utf-8")
+    assert run("init", "sales.csv").exit_code == 0
+    text = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert 'source = { path = "sales.csv", decimal = ",", dates = "dmy" }' in text
+    assert "# REVIEW: the decimal mark and the order of dates" in text
+    report = run("admit", "--report")
+    assert report.exit_code == 0
+    assert "couldn't be read" not in report.stdout
+    question = "SELECT COUNT(*) AS n, AVG(price, contribution_bounds_per_row => (0, 30)) AS p FROM sales"
+    answer = run("ask", f"{question} WHERE sold >= DATE '2024-03-14'", "--epsilon", "2.9", "--format", "json")
+    assert answer.exit_code == 0, answer.stderr
+
+
+def test_what_can_be_read_in_two_ways_is_asked(here: Path, run: Any) -> None:
+    """With the option that says which; said, it is declared, and the question is gone."""
+    (here / "sales.csv").write_text("sold,price\n01/02/2024,5\n03/04/2024,7\n", encoding="utf-8")
+    shown = " ".join(run("init", "sales.csv").stdout.split())
+    assert "the dates of sold can be read with the day first, or the month: --dates says which" in shown
+    assert 'sold = { kind = "text" }' in (here / "discreet.toml").read_text(encoding="utf-8")
+    shown = run("init", "sales.csv", "--dates", "mdy", "--force").stdout
+    assert "--dates" not in shown.replace("discreet risk --dates", "")
+    text = (here / "discreet.toml").read_text(encoding="utf-8")
+    assert 'dates = "mdy"' in text
+    assert "# REVIEW: the decimal mark" not in text
+    assert 'sold = { kind = "date" }' in text
+
+
+def test_how_a_file_is_written_can_be_said(here: Path, run: Any) -> None:
+    """An encoding that init itself needs, before there is a configuration to say it in; the hint names the option."""
+    (here / "t.csv").write_bytes("größe,n\n1,2\n".encode("latin-1"))
+    refused = run("init", "t.csv")
+    assert refused.exit_code == 1
+    assert "--encoding cp1252" in " ".join(refused.stderr.split())
+    assert run("init", "t.csv", "--encoding", "cp1252").exit_code == 0
+    assert 'encoding = "cp1252"' in (here / "discreet.toml").read_text(encoding="utf-8")
 
 
 def test_strict_looks_at_nothing(here: Path, census_csv: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

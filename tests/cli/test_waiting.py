@@ -130,12 +130,12 @@ def test_a_long_line_is_folded_on_a_terminal_only(
 ) -> None:
     """In a pipe a line stays a line; on a terminal what follows hangs under the text."""
     line = "measures  " + "word " * 30
-    screen.say_folded(line, 10)
+    screen.say(line, 10)
     assert capsys.readouterr().out == f"{line}\n"
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setenv("COLUMNS", "60")
-    screen.say_folded(line, 10)
+    screen.say(line, 10)
     first, *rest = terminal.getvalue().splitlines()
     assert len(first) <= 60
     assert rest
@@ -147,5 +147,5 @@ def test_a_number_stays_with_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Terminal()
     monkeypatch.setattr(sys, "stdout", shown)
     monkeypatch.setenv("COLUMNS", "12")
-    screen.say_folded("right 23 in 13.2 %", 6)
+    screen.say("right 23 in 13.2 %", 6)
     assert shown.getvalue() == "right 23 in\n      13.2 %\n"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -175,23 +177,127 @@ def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
     ("changed", "cause"),
     [
         ({"unit": 3}, "a unit must be a Unit or the name of a column, not int"),
+        ({"unit": "who"}, "table 't' has no column 'who'"),
+        ({"unit": "row"}, "table 't' has no column 'row'"),
         ({"budget": [3]}, "a budget must be a number, not list"),
         ({"budget": True}, "a budget must be a number, not bool"),
+        ({"budget": np.True_}, "a budget must be a number, not bool"),
+        ({"budget": -1}, "epsilon must be above 0"),
         ({"analysts": {"ann": None}}, "a budget must be a number, not NoneType"),
+        ({"analysts": ["ann"]}, "analysts are declared by name, not by a list"),
+        ({"analysts": {3: 1}}, "names, which are texts, not int"),
         ({"limits": 50}, "limits must be Limits, not int"),
-        ({"columns": {"id": (0, 1, 2)}}, "column 'id' is declared by a tuple"),
+        ({"columns": ["id"]}, "columns are declared by name, not by a list"),
+        ({"columns": {3: (0, 1)}}, "names, which are texts, not int"),
+        ({"columns": {"id": (0, 1), "ID": (0, 2)}}, "columns name 'ID' twice, as 'id' too"),
+        ({"columns": {"idd": (0, 1)}}, "no column 'idd'"),
+        ({"columns": {"id": (0, 1, 2)}}, "column 'id' is declared by a tuple of 3"),
+        ({"columns": {"id": ("a", "b")}}, "column 'id': lo must be a number"),
+        ({"columns": {"id": ("2024-01-01", "2024-12-31")}}, "column 'id': lo must be a number"),
+        ({"columns": {"id": (pd.NaT, pd.NaT)}}, "column 'id': bounds must be two dates"),
+        ({"columns": {"id": (9, 0)}}, "column 'id': bounds are in the wrong order"),
+        ({"columns": {"id": (True, False)}}, "column 'id': lo must be a number"),
         ({"columns": {"id": {1, 2}}}, "column 'id' is declared by a set"),
-        ({"columns": {"id": "text"}}, "column 'id' is declared by a str"),
+        ({"columns": {"id": range(9)}}, "column 'id' is declared by a range"),
+        ({"columns": {"id": {1: 2}}}, "column 'id' is declared by a dict"),
+        ({"columns": {"id": np.array([1, 2])}}, "column 'id' is declared by a ndarray"),
+        ({"columns": {"id": pd.Index([1, 2])}}, "column 'id' is declared by a Index"),
+        ({"columns": {"id": "0-100"}}, "column 'id' is declared by a str"),
+        ({"columns": {"id": []}}, "column 'id': keys must not be empty"),
+        ({"columns": {"id": [1, "a"]}}, "column 'id': keys must be of one kind"),
+        ({"adjacency": "bounded"}, "there is no adjacency 'bounded'"),
+        ({"row_ceiling": 1e6}, "row_ceiling must be a whole number"),
+        ({"time_zone": 1}, "time_zone must be a text, not int"),
+        ({"ledger": 3}, "ledger must be a path, not int"),
+        ({"snapshots": 3}, "snapshots must be a path, not int"),
+        ({"name": 3}, "name must be a text, not int"),
+        ({"colums": {"id": (0, 1)}}, "protect takes no argument 'colums'"),
+        ({"columns": {"id": (0,)}}, "column 'id' is declared by a tuple of 1"),
     ],
     ids=str,
 )
 def test_what_says_nothing_is_refused(tmp_path: Path, changed: dict[str, Any], cause: str) -> None:
     """By a typed error that says what would do; nothing is ignored."""
-    declared = {"unit": "id", "limits": dp.Limits(rows=1), "budget": 1} | changed
+    declared = {"name": "t", "unit": "id", "limits": dp.Limits(rows=1), "budget": 1, "ledger": tmp_path / "l"}
     with pytest.raises(InvalidArgument, match=cause) as caught:
-        dp.protect(pa.table({"id": [1, 2]}), name="t", ledger=tmp_path / "l", **declared)
+        dp.protect(pa.table({"id": [1, 2]}), **declared | changed)
     assert caught.value.hint
     assert not (tmp_path / "l").exists()
+
+
+def test_what_numpy_and_pandas_make_is_as_good_as_pythons(tmp_path: Path) -> None:
+    """Frames are full of their numbers, texts and times; a word for the adjacency is the relation that it names."""
+    frame = pd.DataFrame({"id": [1, 2], "at": pd.to_datetime(["2024-01-01", "2024-06-01"]), "sex": ["f", "m"]})
+    with dp.protect(
+        frame,
+        name="t",
+        unit=dp.Unit.row(),
+        columns={
+            "id": (np.int64(0), np.float64(9)),
+            "at": (frame["at"].min(), pd.Timestamp(2025, 1, 1)),
+            "sex": list(np.array(["f", "m"])),
+        },
+        budget=np.int64(3),
+        adjacency="substitution",  # type: ignore[arg-type]  # as the configuration has it
+        ledger=tmp_path / "l",
+    ) as tables:
+        assert tables.dataset.adjacency is dp.SUBSTITUTION
+        assert tables.dataset.budget == dp.Budget(epsilon=3)
+        declared = [tables.dataset.tables[0].column(name) for name in ("id", "at", "sex")]
+        assert [each.bounds for each in declared[:2]] == [
+            dp.Bounds(0, 9),
+            dp.Bounds(datetime(2024, 1, 1), datetime(2025, 1, 1)),
+        ]
+        assert declared[2].keys == dp.Keys(["f", "m"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "cause"),
+    [
+        (lambda: dp.load(3), "path must be a path, not int"),  # type: ignore[arg-type]  # — what is refused
+        (lambda: dp.load("t.toml", create=True), "load takes no argument 'create'"),  # type: ignore[call-arg]  # — as above
+        (lambda: dp.protect(CUSTOMERS), "protect needs name"),  # type: ignore[call-arg]  # — as above
+        (lambda: customers(unique=3), "unique columns are named by texts"),
+        (lambda: customers(links=["id"]), "links are declared by name, not by a list"),
+        (lambda: customers(links={"id": ("a",)}), "must be a table and its column"),
+        (lambda: dp.Keys(3), "keys must be a list of values, not int"),  # type: ignore[arg-type]  # — as above
+        (lambda: dp.Unit(3), "a unit's column is the name of one, not int"),  # type: ignore[arg-type]  # — as above
+    ],
+)
+def test_other_calls_are_refused_alike(wrong: Callable[[], object], cause: str) -> None:
+    """Where nothing is opened yet, too."""
+    with pytest.raises(InvalidArgument, match=cause) as caught:
+        wrong()
+    assert caught.value.hint
+
+
+def test_terms_are_read_as_declarations_are(tmp_path: Path) -> None:
+    """A pair is bounds beside a question, too; what isn't said by column is refused before anything is charged."""
+    with shop(tmp_path, customers(columns={"age": (0, 125)})) as protected:
+        question = "SELECT SUM(age) AS s FROM customers"
+        pair, bounds = (protected.plan(question, epsilon=1, bounds={"age": each}) for each in ((0, 9), dp.Bounds(0, 9)))
+        assert pair.digest == bounds.digest
+        for wrong in ({"bounds": [("age", (0, 9))]}, {"weights": 3}, {"bounds": {"age": 9}}, {"bounds": {"age": (0,)}}):
+            with pytest.raises(InvalidArgument) as caught:
+                protected.plan(question, epsilon=1, **wrong)  # type: ignore[arg-type]  # — what is refused
+            assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ({"kind": "number"}, "there is no kind 'number'"),
+        ({"kind": "integer", "bounds": (0, 1)}, "bounds of the column must be Bounds, not tuple"),
+        ({"kind": "integer", "keys": [1]}, "keys of the column must be Keys, not list"),
+        ({"kind": "timestamp", "time_zone": 1}, "time_zone of the column must be a text, not int"),
+    ],
+    ids=str,
+)
+def test_a_column_is_declared_in_words_of_ours(said: dict[str, Any], cause: str) -> None:
+    """One that says everything is checked where it is made."""
+    with pytest.raises(InvalidArgument, match=cause) as caught:
+        dp.Column(**said)
+    assert caught.value.hint
 
 
 def test_sources_that_are_none_are_refused(tmp_path: Path) -> None:

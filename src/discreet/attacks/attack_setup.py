@@ -22,7 +22,7 @@ from discreet.attacks.targets.exact_answers import Exact
 from discreet.attacks.targets.noisy_answers import Answers, Bare
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.unit_column import limits_of, pseudonymous, with_unit
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
 from discreet.privacy import Bounds, Budget, Keys, Unit
@@ -88,7 +88,10 @@ class Terms:
             InvalidArgument: a number out of range, or no columns.
         """
         if isinstance(on, str) or not on:
-            raise InvalidArgument("name one or more columns by which people are known", hint='on=["age", "zip"]')
+            raise InvalidArgument(
+                "name one or more columns by which people are known",
+                hint=Hint('on=["age", "zip"]', cli="--on age,zip"),
+            )
         if sensitive in on:
             raise InvalidArgument(f"the column {sensitive!r} can't be both known and sought")
         if min(k, people, trials) < 1:
@@ -322,6 +325,6 @@ def _log(table: object, terms: Terms, unit: WhoseRow) -> tuple[Records, Terms]:
     if not things or (len(things) > 1 and things == terms.on):
         raise InvalidArgument(
             f"who did it is the unit, {', '.join(records.units.names)}; what they did must be named, and nobody else",
-            hint="on=[what], or the unit and what",
+            hint=Hint("on=[what], or the unit and what", cli="--on WHAT, or --on UNIT,WHAT"),
         )
     return records, replace(terms, on=(person, *things))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.attacks import on_answers, on_rows
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Setup, Terms, set_up
-from discreet.errors import InvalidArgument, NotTried
+from discreet.errors import Hint, InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ class NamedAttack:
             InvalidArgument: it adds up numbers, and no column of them is named.
         """
         if self.value and setup.terms.value is None:
-            raise InvalidArgument(f"{self.name} adds up a column of numbers", hint='value="income", for example')
+            raise InvalidArgument(
+                f"{self.name} adds up a column of numbers", hint=Hint.of("{value}, for example", value="income")
+            )
         try:
             found = self.run(setup, against)
         except NotTried as error:
@@ -292,7 +294,7 @@ def terms_for(  # noqa: PLR0913 — the terms, each by name
     if on is None or sensitive is None:
         raise InvalidArgument(
             "say by which columns people are known, and which is to be learned",
-            hint='on=["age", "zip"], sensitive="diagnosis"',
+            hint=Hint('on=["age", "zip"], sensitive="diagnosis"', cli="--on age,zip --sensitive diagnosis"),
         )
     return Terms.of(
         on=on, sensitive=sensitive, value=value, k=k, epsilon=epsilon, budget=budget, people=people, trials=trials

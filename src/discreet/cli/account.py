@@ -11,35 +11,59 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.answers import allowance, amounts, in_words, price
 from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.help import Command, Group
+from discreet.cli.common.screen import printable, say, width, working
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
+from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
     from discreet.ledger import Entry
     from discreet.privacy import Budget
 
-_TEXT = 32
-"""How much of a question is shown in a table."""
+_TEXT, _OTHERS = 32, 48
+"""How much of a question is shown in a table at the least, and what the other columns take."""
+
+
+ledger = typer.Typer(
+    name="ledger",
+    cls=Group,
+    help="The file that remembers what was spent.",
+    rich_markup_mode="markdown",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@ledger.callback()
+def _group() -> None:
+    """The file that remembers what was spent."""
+
+
+@ledger.command(cls=Command)
+@reported
+def create(*, config: options.Config = options.CONFIG) -> None:
+    """Begin the ledger of a configuration that was written by hand: with its budget, and nothing spent.
+
+    `discreet init` begins one by itself. Where one is, this is refused: a fresh one would let everything be spent
+    again, of which the same people pay. So is every other command where none is.
+    """
+    from discreet.gateway import create_ledger
+
+    dataset = create_ledger(config)
+    say(f"created {dataset.ledger}, the account of {printable(dataset.name)}: budget {dataset.budget}, nothing spent")
 
 
 @reported
 def budget(
     *,
-    new: Annotated[
-        bool,
-        typer.Option("--new", help="Where the ledger is missing, begin a fresh one, which knows of nothing spent."),
-    ] = False,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:
-    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
-
-    A missing ledger is an error: a fresh one would let everything be spent again, of which the same people pay. `--new`
-    says that this is meant.
-    """
+    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst."""
     refuse_binary_to_screen(format_)
-    with options.opened(config, create_ledger=new) as tables:
+    with options.opened(config) as tables:
         everyone = Standing("everyone", tables.dataset.budget, tables.spent, tables.remaining)
         analysts = [
             Standing(name, share, tables.spent_by(name), tables.remaining_by(name))
@@ -93,23 +117,56 @@ def _flat(standings: list[Standing]) -> Sheet:
 
 @reported
 def history(
+    entry: Annotated[
+        int | None, typer.Argument(metavar="ENTRY", min=1, help="Only the entry of this number, as it was asked.")
+    ] = None,
     *,
+    full: Annotated[bool, typer.Option("--full", help="Show each question as it was asked, all of it.")] = False,
     last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only the last so many.")] = None,
     format_: options.Formatted = options.Format.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Show what was asked, when, by whom, what it cost, and what became of it.
 
-    For the custodian: a question without an answer (`reserved` or `failed`) stays paid.
+    For the custodian: a question without an answer (`reserved` or `failed`) stays paid. A table cuts long questions.
     """
     refuse_binary_to_screen(format_)
     with options.opened(config) as tables:
         entries = tables.history()
-        shown = entries[-last:] if last else entries
-        if format_ is options.Format.TABLE:
-            _brief(shown).show(format_)
-        else:
-            _whole(shown).show(format_)
+    shown = _numbered(entries, entry) if entry is not None else entries[-last:] if last else entries
+    if format_ is not options.Format.TABLE:
+        _whole(shown).show(format_)
+    elif full or entry is not None:
+        say("\n\n".join(map(_as_asked, shown)))
+    else:
+        _brief(shown).show(format_)
+
+
+def _numbered(entries: Sequence[Entry], number: int) -> Sequence[Entry]:
+    """The entry of a number.
+
+    Raises:
+        InvalidArgument: there is none.
+    """
+    found = [each for each in entries if each.number == number]
+    if not found:
+        numbers = [each.number for each in entries if each.number is not None]
+        there = f"there are {numbers[0]} to {numbers[-1]}" if numbers else "nothing was asked yet"
+        raise InvalidArgument(f"there is no entry {number}", hint=there)
+    return found
+
+
+def _as_asked(entry: Entry) -> str:
+    """An entry in words, with its question as it was typed."""
+    said = [
+        "" if entry.number is None else f"entry {entry.number}",
+        f"{entry.at:%Y-%m-%d %H:%M} UTC",
+        entry.analyst or "",
+        "" if entry.cost is None else price(entry.cost),
+        entry.kind if entry.state is None else str(entry.state),
+    ]
+    lines = [f"  {printable(line)}" for line in entry.text.splitlines()]
+    return "\n".join([printable(", ".join(filter(None, said))), *lines])
 
 
 def _brief(entries: Sequence[Entry]) -> Sheet:
@@ -119,7 +176,7 @@ def _brief(entries: Sequence[Entry]) -> Sheet:
             "entry": "" if entry.number is None else str(entry.number),
             "when (UTC)": f"{entry.at:%Y-%m-%d %H:%M}",
             "analyst": entry.analyst or "",
-            "what": cut(entry.text, _TEXT),
+            "what": cut(entry.text, max(_TEXT, (width() or 0) - _OTHERS)),
             "cost": "" if entry.cost is None else price(entry.cost),
             "state": entry.kind if entry.state is None else str(entry.state),
         }
@@ -161,7 +218,7 @@ def verify(
     shows an end that was cut off, too. Exit code 4 if anything doesn't hold.
     """
     with working("verifying"), options.opened(config) as tables:
-        found = tables.verify(kept=kept)
+        found = tables.verify(kept=None if kept is None else "".join(kept.split()))
         problems = [str(problem) for problem in found.problems]
         damaged = [] if problems else tables.admissions.damaged()  # the ledger says what they are compared with
     if format_ is options.TextFormat.JSON:

@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.screen import counting, error_console, number_of, say
+from discreet.cli.common.screen import counting, error_console, number_of, say, say_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ def admit(  # noqa: PLR0913 — each is an option of the command
         else:
             done = admissions.admit(group=group, progress=progress, at_most_unreadable=most, keep=keep)
     if as_json:
-        say(json.dumps(_to_json(done), ensure_ascii=False))
+        say_whole(json.dumps(_to_json(done), ensure_ascii=False))
     else:
         _show(done, report=report)
     if done.problem:

@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from discreet.cli.common.failures import hold_tongues
+from discreet.cli.common.help import Command, Group
 from discreet.cli.common.screen import say
 
 _HOMES = {
@@ -28,6 +28,7 @@ _HOMES = {
     "anonymize": "anonymize",
     "attack": "attack",
     "plot": "plot",
+    "ledger": "account",
 }
 """Where each command is, in the order in which somebody meets them."""
 
@@ -41,13 +42,13 @@ class _Commands(UserDict[str, Any]):
             command = getattr(import_module(f"discreet.cli.{found}"), name)
             if not isinstance(command, typer.Typer):
                 alone = typer.Typer(rich_markup_mode="markdown", add_completion=False)
-                alone.command(name)(command)
+                alone.command(name, cls=Command)(command)
                 command = alone
             self[name] = get_command(command)
         return super().__getitem__(name)
 
 
-class _Group(TyperGroup):
+class _Group(Group):
     """All commands."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 — as Typer has them

@@ -12,7 +12,8 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import console, printable, say, working
+from discreet.cli.common.screen import MOST_LINES, cut_list, printable, say, say_command, show, working
+from discreet.cli.common.tables import Written, with_written
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from discreet.tables import Proposal, ProposalInput, TableProposal
 
 
-_GUESSED = "guessed from the cells of CSV files, of which one can change a kind: correct them, or use --strict"
+_GUESSED = "guessed from the cells of text files, of which one can change a kind: correct them, or use --strict"
 
 
 @reported
+@with_written
 def init(  # noqa: PLR0913 — each is an option of the command
     files: Annotated[
         list[Path],
@@ -40,33 +42,37 @@ def init(  # noqa: PLR0913 — each is an option of the command
             metavar="COLUMN", help="The column (of the first table) that tells whose row it is; `row`: each its own."
         ),
     ] = None,
-    table: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The table inside of a database, or the sheet of a spreadsheet.")
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Don't look at the data: leave blank what only it says.")
+    leak: Annotated[
+        bool,
+        typer.Option("--leak", help="Propose bounds and keys that were read off the data, too, each under a mark."),
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Don't look at the data, not even at how it is written.")
+    ] = False,
+    how: Written,
     force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show every column, however many there are.")] = False,
 ) -> None:
     """Propose a configuration for one or more tables, from their schemas and from public knowledge.
 
-    Whatever was read off the data is marked as a leak, in the file and on the screen, to be replaced by what the
-    columns may hold. That kinds of a CSV file's columns were guessed from its cells is said on the screen. Links
-    between tables are proposed by the names of columns alone. The ledger is created beside the configuration; one that
-    is there is kept, with what was spent.
+    What a column may hold is proposed if its name or its kind says it to everybody, else left blank. With `--leak`,
+    bounds and keys are read off the data, too, and marked as leaks, to be replaced by what the columns may hold; texts
+    that lead to one person are never told. How a text file is written (kinds, decimal mark, order of dates) is guessed
+    from its cells, and said to be. Links between tables are proposed by the names of columns alone. The ledger is
+    created beside the configuration; one that is there is kept, with what was spent.
     """
     from discreet.tables import propose_together
 
     _refuse_to_replace(output, force=force)
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
-        proposal = propose_together(_looks(files, table, strict=strict), strict=strict, unit=unit)
+        proposal = propose_together(_looks(files, how, unit, strict=strict), leak=leak, strict=strict, unit=unit)
     proposal = _with_ledger_beside(proposal, output)
     _begin(proposal, output, force=force)
-    _show(proposal, output, files, table, strict=strict)
+    _show(proposal, output, files, how, leak=leak, whole=all_)
 
 
-def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[ProposalInput]:
-    """A look at each file.
+def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool) -> list[ProposalInput]:
+    """A look at each file; a second one where the first shows that it is written in another way than was said.
 
     Raises:
         InvalidArgument: there are several files, and the name of a table inside of which one?
@@ -75,12 +81,17 @@ def _looks(files: list[Path], table: str | None, *, strict: bool) -> list[Propos
     from discreet.gateway import inspect
     from discreet.tables import ProposalInput
 
-    if table is not None and len(files) > 1:
+    if how.table is not None and len(files) > 1:
         raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")
     looks = []
     for file in files:
-        columns, profile, source = inspect(file, table=table, peek=not strict)
-        looks.append(ProposalInput(columns=columns, source=source, profile=profile))
+        source = how.source(file) if file == files[0] else how.source_beside(files[0], file)
+        whose = unit if file == files[0] else None
+        columns, profile, source = inspect(source, peek=not strict, unit=whose)
+        said = source if profile is None or profile.written is None else profile.written.source
+        if guessed := said != source:
+            columns, profile, source = inspect(said, peek=True, unit=whose)
+        looks.append(ProposalInput(columns=columns, source=source, profile=profile, guessed=guessed))
     return looks
 
 
@@ -117,19 +128,21 @@ def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
         raise
 
 
-def _show(proposal: Proposal, output: Path, files: list[Path], table: str | None, *, strict: bool) -> None:
+def _show(  # noqa: PLR0913 — what was said on the command line
+    proposal: Proposal, output: Path, files: list[Path], how: Written, *, leak: bool, whole: bool
+) -> None:
     """Print what was proposed, where each declaration came from, and what to do next."""
     from rich.table import Table
     from rich.text import Text
 
-    screen, dataset = console(), proposal.dataset
+    dataset = proposal.dataset
     is_one = len(proposal.tables) == 1
     for each in proposal.tables:
         if not is_one:
-            screen.print(Text(printable(each.table.name), style="bold underline"))
-        screen.print(_listing(each))
+            show(Text(printable(each.table.name), style="bold underline"))
+        show(_listing(each, whole=whole))
         if not is_one:
-            screen.print()
+            say()
     names = f"table{'' if is_one else 's'} {', '.join(table.name for table in dataset.tables)}"
     facts = [("written", f"{output}: {names}, budget {dataset.budget}, ledger {Path(dataset.ledger).name}")]
     for each in proposal.tables:
@@ -139,31 +152,33 @@ def _show(proposal: Proposal, output: Path, files: list[Path], table: str | None
             "known as": known,
             "unit": _unit(each),
             "leaks": _leaks(each),
-            "mismatches": "; ".join(each.mismatches),
+            "mismatches": cut_list(each.mismatches, 8 if not whole else len(each.mismatches), "; "),
+            "ask": "; ".join(f"{doubt}: --{option} says which" for option, doubt in each.doubts.items()),
+            "blank": "" if leak else _blank(each),
         }
         facts += [(title, f"{of}{text}") for title, text in words.items() if text]
-    if not strict and any(each.table.source.kind == "csv" for each in proposal.tables):
+    if any(each.kinds_are_guessed for each in proposal.tables):
         facts.append(("kinds", _GUESSED))
-    facts.append(("risk", _risk(files[0], table)))
+    facts.append(("risk", _risk(files[0], how)))
     facts.append(("next", f"read {output} and mend it, then ask:"))
     body = Table.grid(padding=(0, 2, 0, 0))
     for title, text in facts:
         body.add_row(Text(title, style="bold"), Text(printable(text)))
     if is_one:
-        screen.print()
-    screen.print(body)
-    say(f"\n    {_first_question(proposal)}")
+        say()
+    show(body)
+    say()
+    say_command(_first_question(proposal))
 
 
-def _risk(file: Path, table: str | None) -> str:
+def _risk(file: Path, how: Written) -> str:
     """How to see why rows aren't given away."""
-    inside = "" if table is None else f"--table {quote(table)} "
-    risk = f"`discreet risk {inside}{quote(str(file))}` says whom rows would single out"
+    risk = f"`discreet risk {how}{quote(str(file))}` says whom rows would single out"
     return f"{risk}; of noisy answers, ε says what they tell of anybody"
 
 
-def _listing(proposal: TableProposal) -> RenderableType:
-    """The columns of a table, each with what is declared and where that came from."""
+def _listing(proposal: TableProposal, *, whole: bool) -> RenderableType:
+    """The columns of a table, each with what is declared and where that came from; of many the first."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -171,11 +186,15 @@ def _listing(proposal: TableProposal) -> RenderableType:
     listing = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
     listing.add_column("column", overflow="fold")
     listing.add_column("declared", overflow="fold", ratio=1)
-    listing.add_column("from", no_wrap=True)
-    for item, (name, declared, _) in zip(proposal.suggestions, proposal.rows(), strict=True):
+    listing.add_column("from", overflow="fold")
+    rows = list(zip(proposal.suggestions, proposal.rows(), strict=True))
+    shown = rows if whole or len(rows) <= MOST_LINES + 1 else rows[:MOST_LINES]
+    for item, (name, declared, _) in shown:
         leaks = name in proposal.leaks
         origin = Text("LEAK: read off the data", style="bold red") if leaks else Text(str(item.origin))
         listing.add_row(Text(printable(name)), Text(printable(declared)), origin)
+    if shown is not rows:
+        listing.add_row(Text(f"and {len(rows) - len(shown):,} more: --all"))
     return listing
 
 
@@ -192,9 +211,14 @@ def _unit(proposal: TableProposal) -> str:
 
 def _leaks(proposal: TableProposal) -> str:
     """What to do about what was read off the data."""
-    texts = ("the texts for NULL",) if proposal.missing_is_leak else ()
-    leaks = ", ".join((*proposal.leaks, *texts))
-    return leaks and f"read off the data: {leaks}; replace by what the column may hold, or use --strict"
+    leaks = ", ".join(proposal.leaks)
+    return leaks and f"read off the data: {leaks}; replace by what the column may hold, or leave --leak out"
+
+
+def _blank(proposal: TableProposal) -> str:
+    """What to do about the columns of which only the kind is declared."""
+    blank = [each.column.name for each in proposal.suggestions if each.is_open]
+    return f"{cut_list(blank)}: fill in what the column may hold; --leak proposes what the data has" if blank else ""
 
 
 def _first_question(proposal: Proposal) -> str:

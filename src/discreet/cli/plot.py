@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 import typer
 
 from discreet.cli.common.failures import reported
+from discreet.cli.common.help import Command, Group
 from discreet.cli.common.screen import printable, say, working
 
 if TYPE_CHECKING:
@@ -38,10 +39,12 @@ _NO_EPSILON = Fraction(1, 2**64)
 
 plot = typer.Typer(
     name="plot",
+    cls=Group,
     help="Draw what privacy means, in numbers of your own: SVG or PNG.",
     epilog="No data is read and no budget is spent. Needs Matplotlib: pip install 'discreet[plot]'",
     rich_markup_mode="markdown",
     no_args_is_help=True,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -65,7 +68,7 @@ Sensitivity: TypeAlias = Annotated[
 Delta: TypeAlias = Annotated[str, typer.Option(metavar="NUMBER", help="δ of Gaussian noise. Exact: 1e-6.")]
 
 
-@plot.command()
+@plot.command(cls=Command)
 @reported
 def neighbours(  # noqa: PLR0913 — each is an option of the command
     *,
@@ -103,7 +106,7 @@ def neighbours(  # noqa: PLR0913 — each is an option of the command
     finish(figure, out)
 
 
-@plot.command()
+@plot.command(cls=Command)
 @reported
 def loss(
     *,
@@ -136,7 +139,7 @@ def loss(
     finish(figure, out)
 
 
-@plot.command()
+@plot.command(cls=Command)
 @reported
 def delta(  # noqa: PLR0913 — each is an option of the command
     *,
@@ -188,7 +191,7 @@ class _Concentrated:
         return zcdp_to_delta(self.rho, max(Fraction(epsilon), _NO_EPSILON))
 
 
-@plot.command()
+@plot.command(cls=Command)
 @reported
 def composition(
     *,
@@ -236,7 +239,7 @@ def _totals(event: Event, epsilon: Fraction, delta: Fraction, count: int) -> dic
     }
 
 
-@plot.command()
+@plot.command(cls=Command)
 @reported
 def accuracy(  # noqa: PLR0913 — each is an option of the command
     *,
@@ -273,7 +276,7 @@ def accuracy(  # noqa: PLR0913 — each is an option of the command
     finish(figure, out)
 
 
-@plot.command()
+@plot.command(cls=Command)
 @reported
 def averaging(
     *,

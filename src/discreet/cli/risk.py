@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 from shlex import quote
@@ -13,7 +12,7 @@ import typer
 from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
-from discreet.cli.common.screen import console, printable, say, say_folded, say_sections, working
+from discreet.cli.common.screen import cut_sections, printable, say, say_command, say_sections, width, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
 
@@ -47,6 +46,7 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         typer.Option("--html", "-o", metavar="FILE", help="Also write the report as a page, with figures."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a page that is there.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show every line, however many there are.")] = False,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
     """Say who can be singled out in a table, by which columns, and what it would cost to stop it.
@@ -79,7 +79,8 @@ def risk(  # noqa: PLR0913 — each is an option of the command
         return
     from discreet.anonymity.risk.report_text import written
 
-    say_sections(printable(written(report, console().width) if sys.stdout.isatty() else str(report)))
+    found = str(report) if (limit := width()) is None else written(report, limit)
+    say_sections(cut_sections(printable(found), whole=all_))
     say()
     if html is not None:
         say(f"Written to {printable(str(html))}\n")
@@ -113,8 +114,8 @@ def _show_next(  # noqa: PLR0913, PLR0917 — what was said on the command line
             f"init {tables.Written(table=how.table)}{quote(str(file))}",
         ),
     ):
-        say_folded(f"  {why}:", 4)
-        say(f"    discreet {printable(command)}")
+        say(f"  {why}:", 4)
+        say_command(f"discreet {printable(command)}")
 
 
 def _report(  # noqa: PLR0913, PLR0917 — what was said on the command line

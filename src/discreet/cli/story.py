@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli.common.answers import in_words, with_errors
 from discreet.cli.common.failures import excerpt
-from discreet.cli.common.screen import console, printable, say
+from discreet.cli.common.screen import printable, say, show, width
 from discreet.cli.common.sheets import cut, show_table
 
 if TYPE_CHECKING:
@@ -98,16 +98,18 @@ class Stage:
         """A section begins."""
         from rich.text import Text
 
-        console().print(Text(f"── {text} {'─' * (WIDTH - 4 - len(text))}", style="bold"), end="\n\n")
+        show(Text(f"── {text} {'─' * (WIDTH - 4 - len(text))}"[: width()], style="bold"))
+        say()
 
     def say(self, text: str) -> None:
         """A paragraph."""
-        say(f"{fill(' '.join(text.split()), WIDTH)}\n")
+        say(f"{fill(' '.join(text.split()), min(WIDTH, width() or WIDTH))}\n")
 
     def show(self, text: str, *, hang: int = 0) -> None:
         """Code, SQL, a plan, an error: indented, and as it is, but for long lines, which go on `hang` further in."""
+        limit = min(WIDTH, width() or WIDTH)
         for line in text.strip("\n").splitlines():
-            say(fill(printable(line), WIDTH, initial_indent=" " * 4, subsequent_indent=" " * (4 + hang)))
+            say(fill(printable(line), limit, initial_indent=" " * 4, subsequent_indent=" " * (4 + hang)))
         say()
 
     def table(

@@ -8,7 +8,7 @@ public facts, and whatever goes wrong afterwards has one outcome, the same for e
 
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.declaring import DeclaredTable, table
-from discreet.gateway.opening import admissions_of, inspect, load, protect
+from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
 from discreet.gateway.protected import Protected
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "DeclaredTable",
     "Protected",
     "admissions_of",
+    "create_ledger",
     "inspect",
     "load",
     "protect",

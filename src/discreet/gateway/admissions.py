@@ -23,7 +23,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine import open_engine
-from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
+from discreet.errors import DiscreetError, Hint, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
 from discreet.gateway.current import AFTER_CLOSE, Current, groups_read
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
@@ -97,7 +97,7 @@ class Admissions:
             if not isinstance(location, File):
                 raise InvalidArgument(
                     "nothing says where the admitted tables are to be kept",
-                    hint='snapshots = "snapshots", a folder that only you can read',
+                    hint=Hint.of("{snapshots}, a folder that only you can read", snapshots="snapshots").in_file(),
                 )
             ledger = location.path
             root = ledger.with_name(f"{ledger.name.removesuffix('.ledger')}.snapshots")
@@ -118,7 +118,7 @@ class Admissions:
                 found = self._account.in_force(groups)
             admitted = {group: each for group, each in found.items() if each is not None}
             if len(admitted) < len(groups):  # the ledger was put back meanwhile
-                raise NotAdmitted("no version of these tables was admitted yet", hint="`discreet admit` reads them")
+                raise NotAdmitted("no version of these tables was admitted yet", hint=hint_to_admit("{} reads them"))
             if self._current is None or self._current.admitted != admitted:
                 self._current = self._open(admitted)  # questions that still run keep the ones before, and their locks
             return self._current
@@ -375,7 +375,7 @@ class Admissions:
         if folder is None or not folder.is_dir():
             raise SnapshotMissing(
                 f"the snapshot of version {admitted.version} isn't there, so no question can be answered",
-                hint="restore it from a copy, or admit the sources again: `discreet admit`",
+                hint=hint_to_admit("restore it from a copy, or admit the sources again: {}"),
             )
         lock = _shared(folder)
         return Snapshot.load(folder, held), lock
@@ -387,12 +387,12 @@ class Admissions:
         if snapshot.folder is None:
             raise NotAdmitted(
                 f"the tables in memory aren't those that were admitted as version {admitted.version}",
-                hint="refresh() admits them as the next version",
+                hint=hint_to_admit("{} admits them as the next version"),
             )
         raise SnapshotMissing(
             f"the snapshot {str(snapshot.folder)!r}, with the tables in memory, isn't what was admitted as version "
             f"{admitted.version}",
-            hint="restore it from a copy, or admit the sources again: `discreet admit`, refresh()",
+            hint=hint_to_admit("restore it from a copy, or admit the sources again: {}"),
         )
 
     def _check_declared(self, snapshot: Snapshot, admitted: Admitted) -> None:
@@ -406,7 +406,7 @@ class Admissions:
             if not as_declared:
                 raise NotAdmitted(
                     f"table {table.name!r} is declared in another way than version {admitted.version} was admitted",
-                    hint="admit it again: `discreet admit`, refresh()",
+                    hint=hint_to_admit("admit it again: {}"),
                 )
 
     def _held(self, group: str) -> Mapping[str, HeldTable]:
@@ -454,7 +454,10 @@ def _check_unreadable(table: str, found: Mapping[str, Any], most: Fraction) -> N
             where = "of its records" if what == "records" else f"of the values of column {what!r}"
             raise SnapshotError(
                 f"of table {table!r}, {count:,} {where} can't be read, of {records:,}",
-                hint="mend the source, declare how it is written, or let more pass: --at-most-unreadable",
+                hint=Hint.of(
+                    "mend the source, declare how it is written, or let more pass: {at_most_unreadable}",
+                    at_most_unreadable=None,
+                ),
             )
 
 
@@ -483,3 +486,8 @@ def _linked(source: Path, target: Path) -> None:
         target.chmod(0o600)
     except OSError as error:
         raise SnapshotError(f"the snapshot can't be handed on: {error.strerror}", hint="is the disk full?") from None
+
+
+def hint_to_admit(template: str) -> Hint:
+    """A hint to admit the tables, by the name that it has at each door."""
+    return Hint(template.format("refresh()"), cli=template.format("`discreet admit`"))

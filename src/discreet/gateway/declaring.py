@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from inspect import signature
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
+from discreet.query.sql import meant
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.table import ROW_CEILING, kind_of
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
@@ -24,6 +30,38 @@ UnitLike: TypeAlias = Unit | str
 
 BudgetLike: TypeAlias = Budget | Rationalizable
 """A budget, or its ε."""
+
+_IN_SHORT = (
+    'a pair is bounds, (0, 100) or (date(2020, 1, 1), date(2029, 12, 31)); a list is keys, ["a", "b"]; '
+    "Column(kind=…) says everything"
+)
+
+
+def taking_known(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let a function refuse arguments that it doesn't know, or needs and isn't given, as it refuses wrong ones.
+
+    Raises:
+        InvalidArgument: from the function, with the argument that was probably meant.
+    """
+    known = signature(function).parameters
+    needed = [each.name for each in known.values() if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
+
+    @functools.wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for name in kwargs:
+            if name not in known:
+                raise InvalidArgument(
+                    f"{function.__name__} takes no argument {name[:70]!r}", hint=meant(name, list(known))
+                )
+        for name in needed:
+            if name not in kwargs:
+                raise InvalidArgument(f"{function.__name__} needs {name}", hint=_NEEDED[name])
+        return function(*args, **kwargs)
+
+    return checked
+
+
+_NEEDED = {"name": 'name="census"', "budget": "budget=Budget(epsilon=3, delta=1e-6); a number alone is its ε"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,8 +104,14 @@ class DeclaredTable:
             who = f"a unit of {self.unit}" if self.unit is not None else f"a unit of table {self.name!r}"
             raise InvalidArgument(
                 f"{who} may have many rows, so it needs limits",
-                hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)",
+                hint="limits=Limits(rows=50), or Limits(groups=5, rows_per_group=10)" + self._each_row,
             )
+
+    @property
+    def _each_row(self) -> str:
+        """What is added to a hint where the unit is a column that is called as each row is in a configuration."""
+        is_row = self.unit is not None and self.unit.column == "row"
+        return "; each row by itself is unit=Unit.row()" if is_row else ""
 
     @property
     def mentioned(self) -> frozenset[str]:
@@ -86,6 +130,10 @@ class DeclaredTable:
         Raises:
             InvalidArgument: a declaration contradicts itself or the schema.
         """
+        if self._each_row and all(column.name.casefold() != "row" for column in schema):
+            raise InvalidArgument(
+                f"table {self.name!r} has no column 'row' to be the unit", hint="unit=Unit.row() makes each row a unit"
+            )
         return Table(
             name=self.name,
             source=source,
@@ -106,6 +154,7 @@ class DeclaredTable:
         return replace(column, time_zone=self.time_zone)
 
 
+@taking_known
 def table(  # noqa: PLR0913 — what a custodian declares, each by name
     data: object,
     *,
@@ -151,15 +200,21 @@ def table(  # noqa: PLR0913 — what a custodian declares, each by name
         raise InvalidArgument(f"limits must be Limits, not {type(limits).__name__}", hint="limits=Limits(rows=50)")
     return DeclaredTable(
         data=data,
-        name=name,
+        name=text_of(name, "name"),
         unit=_unit(unit),
-        columns={column: _declaration(column, declared) for column, declared in (columns or {}).items()},
+        columns={
+            column: _declaration(column, declared)
+            for column, declared in _by_name("columns", columns, 'columns={"age": (0, 110)}').items()
+        },
         limits=limits,
-        links=tuple(_link(column, target) for column, target in (links or {}).items()),
+        links=tuple(
+            _link(column, target)
+            for column, target in _by_name("links", links, 'links={"customer_id": "customers.id"}').items()
+        ),
         public=public,
-        unique=tuple(unique),
+        unique=_columns(unique),
         row_ceiling=row_ceiling,
-        time_zone=time_zone,
+        time_zone=None if time_zone is None else text_of(time_zone, "time_zone", "Europe/Paris"),
         refresh=refresh,
     )
 
@@ -177,10 +232,73 @@ def budget_of(budget: BudgetLike) -> Budget:
     if isinstance(budget, Budget):
         return budget
     try:
-        return Budget(epsilon=rational(budget, "a budget"))
+        return Budget(epsilon=rational(_plain(budget), "a budget"))
     except InvalidArgument as error:
-        error.hint = error.hint or "Budget(epsilon=3, delta=1e-6)"
-        raise
+        raise InvalidArgument(error.message, hint="Budget(epsilon=3, delta=1e-6)") from None
+
+
+def shares_of(analysts: Mapping[str, BudgetLike] | None) -> dict[str, Budget]:
+    """The budgets of analysts that are meant.
+
+    Raises:
+        InvalidArgument: they aren't budgets by name.
+    """
+    named = _by_name("analysts", analysts, 'analysts={"alice": 1}')
+    return {analyst: budget_of(share) for analyst, share in named.items()}
+
+
+def text_of(value: object, name: str, example: str = "census") -> str:
+    """A text that isn't empty.
+
+    Raises:
+        InvalidArgument: it is anything else.
+    """
+    if not isinstance(value, str) or not value:
+        got = "an empty one" if isinstance(value, str) else type(value).__name__
+        raise InvalidArgument(f"{name} must be a text, not {got}", hint=f'{name}="{example}"')
+    return value
+
+
+def _by_name(what: str, given: Mapping[str, Any] | None, example: str) -> Mapping[str, Any]:
+    """What is declared by name, each name once: case makes no difference between columns.
+
+    Raises:
+        InvalidArgument: it is no mapping, a name is no text, or is there twice.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidArgument(f"{what} are declared by name, not by a {type(given).__name__}", hint=example)
+    seen: dict[str, str] = {}
+    for name in given or {}:
+        if not isinstance(name, str):
+            raise InvalidArgument(
+                f"{what} are declared by names, which are texts, not {type(name).__name__}", hint=example
+            )
+        if what != "analysts" and name.casefold() in seen:
+            raise InvalidArgument(
+                f"{what} name {name!r} twice, as {seen[name.casefold()]!r} too", hint="say all of it in one place"
+            )
+        seen[name.casefold()] = name
+    return given or {}
+
+
+def _columns(unique: Iterable[str]) -> tuple[str, ...]:
+    """Names of columns; a text is one.
+
+    Raises:
+        InvalidArgument: they are anything else.
+    """
+    named = (unique,) if isinstance(unique, str) else tuple(unique) if isinstance(unique, Iterable) else (unique,)
+    if not all(isinstance(name, str) for name in named):
+        raise InvalidArgument("unique columns are named by texts", hint='unique=["id"]')
+    return named
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 — anything in; a number of NumPy's, or a time of pandas', as Python has it
+    """A value as Python has it, where NumPy or pandas made it: those are what frames are full of."""
+    home = type(value).__module__.partition(".")[0]
+    if home == "numpy" and getattr(value, "shape", None) == () and value.dtype.kind in "biufU":
+        return value.item()
+    return value.to_pydatetime() if home == "pandas" and hasattr(value, "to_pydatetime") else value
 
 
 def _unit(unit: UnitLike | None) -> Unit | None:
@@ -197,22 +315,32 @@ def _unit(unit: UnitLike | None) -> Unit | None:
 
 def _declaration(column: str, declared: DeclarationLike) -> Declaration:
     """What is meant to be declared of a column."""
-    match declared:
-        case None | Bounds() | Keys() | Column():
-            return declared
-        case tuple() if len(declared) == len(("lo", "hi")):
-            return Bounds(*declared)
-        case list():
-            return Keys(declared)
+    try:
+        match declared:
+            case None | Bounds() | Keys() | Column():
+                return declared
+            case tuple() if len(declared) == len(("lo", "hi")):
+                return Bounds(*map(_plain, declared))
+            case list():
+                return Keys(map(_plain, declared))
+    except InvalidArgument as error:
+        raise InvalidArgument(f"column {column!r}: {error.message}", hint=error.hint or _IN_SHORT) from None
+    many = f" of {len(declared)}" if isinstance(declared, tuple) else ""
     raise InvalidArgument(
-        f"column {column!r} is declared by a {type(declared).__name__}, which says nothing of it",
-        hint='a pair is bounds, (0, 100); a list is keys, ["a", "b"]; Column(kind=…) says everything',
+        f"column {column!r} is declared by a {type(declared).__name__}{many}, which says nothing of it", hint=_IN_SHORT
     )
 
 
 def _link(column: str, target: str | tuple[str, str]) -> Link:
     """A link to `table.column`, or to the two apart."""
-    return Link.of(column, target) if isinstance(target, str) else Link(column, *target)
+    if isinstance(target, str):
+        return Link.of(column, target)
+    if not isinstance(target, tuple) or [type(part) for part in target] != [str, str]:
+        raise InvalidArgument(
+            f"the link of {column!r} must be a table and its column, not {type(target).__name__}",
+            hint=f'links={{{column!r}: "customers.id"}}, or ("customers", "id")',
+        )
+    return Link(column, *target)
 
 
 def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], source: Source) -> tuple[Column, ...]:
@@ -225,7 +353,7 @@ def _declare(schema: tuple[Column, ...], declared: Mapping[str, Declaration], so
     for name in declared:
         if name.casefold() not in names:
             raise InvalidArgument(
-                f"the table has no column {name!r}", hint=f"it has {', '.join(column.name for column in schema)}"
+                f"the table has no column {name!r}", hint=meant(name, [column.name for column in schema])
             )
     by_name = {name.casefold(): declaration for name, declaration in declared.items()}
     return tuple(_column(column, by_name.get(column.name.casefold()), source) for column in schema)

@@ -6,9 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
-from discreet.gateway.declaring import BudgetLike, DeclarationLike, DeclaredTable, UnitLike, budget_of, table
+from discreet.gateway.declaring import (
+    BudgetLike,
+    DeclarationLike,
+    DeclaredTable,
+    UnitLike,
+    budget_of,
+    shares_of,
+    table,
+    taking_known,
+    text_of,
+)
 from discreet.gateway.protected import Protected
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
 from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
@@ -18,6 +28,7 @@ from discreet.tables.schema.table import ROW_CEILING
 from discreet.tables.sources import source_at, source_of
 
 
+@taking_known
 def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     data: object,
     *,
@@ -109,17 +120,32 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
     held = {source.location: each.data for source, each in pairs if source.kind == "memory"}
     ids = _ids(declared)
     dataset = Dataset(
-        name=name,
+        name=text_of(name, "name"),
         tables=tuple(_opened(each, source, held, ids[each.name.casefold()]) for source, each in pairs),
         budget=budget_of(budget),
-        ledger=str(ledger) if ledger is not None else f"{name}.ledger",
-        analysts={analyst: budget_of(share) for analyst, share in (analysts or {}).items()},
+        ledger=_path(ledger, "ledger") or f"{name}.ledger",
+        analysts=shares_of(analysts),
         adjacency=adjacency,
-        snapshots=None if snapshots is None else str(snapshots),
+        snapshots=_path(snapshots, "snapshots"),
     )
     protected = _open(dataset, held, create_ledger=True)
     protected.admissions.first()
     return protected
+
+
+_PATHS = {"ledger": "census.ledger", "snapshots": "snapshots", "path": "discreet.toml"}
+"""How each path may look."""
+
+
+def _path(given: str | Path | None, name: str) -> str | None:
+    """A path or URL as a text; None if there is none.
+
+    Raises:
+        InvalidArgument: it is neither.
+    """
+    if given is not None and not isinstance(given, str | Path):
+        raise InvalidArgument(f"{name} must be a path, not {type(given).__name__}", hint=f'{name}="{_PATHS[name]}"')
+    return None if given is None else text_of(str(given), name, _PATHS[name])
 
 
 def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object], ids: frozenset[str]) -> Table:
@@ -168,6 +194,7 @@ def _needed(unit: UnitLike | None) -> UnitLike:
     return unit
 
 
+@taking_known
 def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> Protected:
     """Open the tables of a configuration file.
 
@@ -183,7 +210,35 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
         ConfigError: the file can't be read; the message names the key.
         LedgerMissing: the ledger isn't there, and `create_ledger` is off.
     """
-    return _open(load_config(path), {}, create_ledger=create_ledger)
+    return _open(load_config(_path(path, "path") or ""), {}, create_ledger=create_ledger)
+
+
+def create_ledger(path: str | Path) -> Dataset:
+    """Begin the account of a configuration that was written by hand, in a ledger of its own.
+
+    Args:
+        path: of the configuration.
+
+    Returns:
+        What it declares.
+
+    Raises:
+        ConfigError: the file can't be read; the message names the key.
+        InvalidArgument: there is a ledger: it remembers what was spent.
+        LedgerError: none can be made there.
+    """
+    from discreet.ledger import Ledger
+
+    dataset = load_config(path)
+    try:
+        Ledger.open(dataset.ledger, create=False).close()
+    except LedgerMissing:
+        _open(dataset, {}, create_ledger=True).close()
+        return dataset
+    raise InvalidArgument(
+        f"there is a ledger at {dataset.ledger}, which remembers what was spent",
+        hint=Hint("load it: `remaining` is what it has left", cli="`discreet budget` shows what it has left"),
+    )
 
 
 @contextmanager
@@ -198,15 +253,16 @@ def admissions_of(dataset: Dataset) -> Iterator[Admissions]:
 
 
 def inspect(
-    path: str | Path, *, table: str | None = None, peek: bool
+    path: str | Path | Source, *, table: str | None = None, peek: bool, unit: str | None = None
 ) -> tuple[tuple[Column, ...], DataProfile | None, Source]:
     """Look at a table for the custodian who is about to protect it. Nothing of it may reach an analyst.
 
     Args:
-        path: of the file, or of a folder or pattern of Parquet files.
+        path: of the file, or of a folder or pattern of Parquet files; or a source, which says how it is read.
         table: inside of a database file or spreadsheet.
         peek: whether to read cells too; otherwise only the schema is looked at. Where cells have no types, columns are
             then of the kinds that are publicly known of their names: text, where nothing is.
+        unit: the column that tells whose row it is, or `row`; None: the likeliest by its name.
 
     Returns:
         The columns as the schema has them, what was seen in them, and the source. With `peek`, the kinds of a CSV
@@ -215,15 +271,20 @@ def inspect(
     Raises:
         SourceError: the file can't be opened.
     """
-    source = source_at(path, table)
-    columns, seen = profile_table(source, peek=peek)
+    source = path if isinstance(path, Source) else source_at(path, table)
+    columns, seen = profile_table(source, peek=peek, unit=unit)
     return columns, seen, source
 
 
 def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) -> Protected:
     """Open the account and put the tables behind it."""
     from discreet.ledger import Ledger
+    from discreet.ledger.database_errors import hint_to_create
 
-    ledger = Ledger.open(dataset.ledger, create=create_ledger)
+    try:
+        ledger = Ledger.open(dataset.ledger, create=create_ledger)
+    except LedgerMissing as error:
+        error.hint = hint_to_create("create_ledger=True")
+        raise
     account = ledger.account(dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency)
     return Protected(dataset, ledger, account, data)

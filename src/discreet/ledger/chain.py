@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
-from discreet.errors import LedgerCorrupt, LedgerVersion
+from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
 from discreet.ledger.schema import ENTRY, LEDGER, Topic, note, places
 
@@ -203,7 +203,9 @@ def _damaged(seq: int) -> LedgerCorrupt:
     """The error for an entry that isn't what was written."""
     return LedgerCorrupt(
         f"entry {seq} of the ledger isn't what was written",
-        hint=f"`discreet verify` says what is damaged; {_RESTORE}",
+        hint=Hint(
+            f"verify() says what is damaged; {_RESTORE}", cli=f"`discreet verify` says what is damaged; {_RESTORE}"
+        ),
     )
 
 

@@ -6,7 +6,7 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from discreet.errors import DiscreetError, LedgerCorrupt, LedgerMissing, LedgerUnavailable
+from discreet.errors import DiscreetError, Hint, LedgerCorrupt, LedgerMissing, LedgerUnavailable
 from discreet.ledger.location import File, Server
 
 _VERIFY = "`discreet verify` says what is damaged; restore the ledger from a copy"
@@ -70,9 +70,18 @@ def missing(location: File | Server) -> LedgerMissing:
     """The error for a ledger that isn't there."""
     return LedgerMissing(
         f"there is no ledger at {location}",
-        hint="check the path: a new ledger would forget what was spent; if nothing was, `discreet init` or create=True "
-        "makes one",
+        hint=hint_to_create("create=True"),
     )
+
+
+def hint_to_create(argument: str) -> Hint:
+    """What to do where a ledger is missing.
+
+    Args:
+        argument: that makes one, of the function that was called.
+    """
+    template = "check the path: a new ledger would forget what was spent; if nothing was, {} makes one"
+    return Hint(template.format(argument), cli=template.format("`discreet ledger create`"))
 
 
 def _sqlstate(error: DBAPIError) -> str:

@@ -10,7 +10,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge
-from discreet.errors import LedgerCorrupt
+from discreet.errors import Hint, LedgerCorrupt
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
 from discreet.ledger.transaction import group_of
@@ -81,7 +81,10 @@ def _rows(store: Store, account: str) -> Iterator[Row]:
     while page := store.read(methodcaller("page", after, account)):
         for row in page:
             if not row.is_sealed:
-                raise LedgerCorrupt(f"entry {row.seq} isn't what was written", hint="`discreet verify` says more")
+                raise LedgerCorrupt(
+                    f"entry {row.seq} isn't what was written",
+                    hint=Hint("verify() says more", cli="`discreet verify` says more"),
+                )
             yield row
         after = page[-1].seq
 

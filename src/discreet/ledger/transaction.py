@@ -320,6 +320,7 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str) -> Charge
     if not decision.admits(total):
         raise BudgetExhausted(
             f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
-            f"remaining {decision.remaining(spent)}"
+            f"remaining {decision.remaining(spent)}",
+            hint="offer what remains, or less; what was asked before is answered again for nothing",
         )
     return total

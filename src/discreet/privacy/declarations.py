@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TypeAlias
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
 BoundValue: TypeAlias = Rationalizable | date
@@ -50,6 +50,8 @@ class Bounds:
         """Refuse a date beside a number or a timestamp, and time zones, which dates in tables don't carry."""
         if type(self.lo) is not type(self.hi):
             raise InvalidArgument("bounds must be two numbers, two dates or two timestamps")
+        if self.lo != self.lo or self.hi != self.hi:  # NaT of pandas is a time, and unequal to itself
+            raise InvalidArgument("bounds must be two dates or two timestamps, and NaT is no time")
         if any(isinstance(end, datetime) and end.tzinfo is not None for end in (self.lo, self.hi)):
             raise InvalidArgument("bounds must be timestamps without a time zone")
 
@@ -89,7 +91,15 @@ class Keys:
     def __init__(self, values: Iterable[KeyValue]) -> None:
         """Keep the order given: answers come in it."""
         if isinstance(values, str):
-            raise InvalidArgument("keys must be a list of values, not one string", hint=f"Keys([{values!r}])")
+            raise InvalidArgument(
+                "keys must be a list of values, not one string",
+                hint=Hint(f"Keys([{values!r}])", cli=f"keys = [{values!r}]"),
+            )
+        if not isinstance(values, Iterable):
+            raise InvalidArgument(
+                f"keys must be a list of values, not {type(values).__name__}",
+                hint=Hint('Keys(["a", "b"])', cli='keys = ["a", "b"]'),
+            )
         listed = tuple(values)
         if not listed:
             raise InvalidArgument("keys must not be empty")
@@ -165,7 +175,11 @@ class Limits:
         if not (by_group or by_rows):
             raise InvalidArgument(
                 "limits come in three shapes: groups with rows_per_group, rows with groups, or rows alone",
-                hint="Limits(groups=5, rows_per_group=10), Limits(rows=50, groups=8) or Limits(rows=50)",
+                hint=Hint(
+                    "Limits(groups=5, rows_per_group=10), Limits(rows=50, groups=8) or Limits(rows=50)",
+                    cli="--limits 5x10, 50in8 or 50",
+                    file="{ groups = 5, rows_per_group = 10 }, { rows = 50, groups = 8 } or { rows = 50 }",
+                ),
             )
 
     def __str__(self) -> str:

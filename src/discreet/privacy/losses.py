@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Self, TypeAlias
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.exact.rounding import shorten, shown
 
@@ -214,7 +214,10 @@ class Budget:
         if (epsilon is None) == (rho is None):
             raise InvalidArgument("a budget needs either epsilon or rho, not both")
         if rho is not None and delta is None:
-            raise InvalidArgument("a budget in rho needs a delta", hint="Budget(rho=0.2, delta=1e-6)")
+            raise InvalidArgument(
+                "a budget in rho needs a delta",
+                hint=Hint("Budget(rho=0.2, delta=1e-6)", cli="rho = 0.2, delta = 1e-6", file="rho = 0.2, delta = 1e-6"),
+            )
         exact_delta = rational(0 if delta is None else delta, "delta")
         if delta is not None and not 0 < exact_delta < 1:
             raise InvalidArgument(f"delta must be strictly between 0 and 1, not {delta}")

@@ -7,9 +7,12 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, Self, get_args
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year"]
+
+_WRITTEN = 'unit = { column = "person_id", per = "day", at = "visited_at" }'
+_PERIOD = Hint('Unit("person_id", per="day", at="visited_at")', cli=_WRITTEN, file=_WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,26 @@ class Unit:
 
     def __post_init__(self) -> None:
         """Refuse half-stated units."""
+        for name in ("column", "at"):
+            said = getattr(self, name)
+            if said is not None and not isinstance(said, str):
+                raise InvalidArgument(
+                    f"a unit's {name} is the name of one, not {type(said).__name__}",
+                    hint=Hint('Unit("person_id")', cli='unit = "person_id"', file='unit = "person_id"'),
+                )
         if self.column == "":
-            raise InvalidArgument("a unit needs a column name", hint="Unit.row() makes each row a unit")
+            raise InvalidArgument(
+                "a unit needs a column name",
+                hint=Hint(
+                    "Unit.row() makes each row a unit",
+                    cli="`row` makes each row a unit",
+                    file='unit = "row" makes each row a unit',
+                ),
+            )
         if (self.per is None) != (self.at is None):
-            raise InvalidArgument("per and at go together", hint='Unit("person_id", per="day", at="visited_at")')
+            raise InvalidArgument("per and at go together", hint=_PERIOD)
         if self.per is not None and self.column is None:
-            raise InvalidArgument("a period needs an id column", hint='Unit("person_id", per="day", at="visited_at")')
+            raise InvalidArgument("a period needs an id column", hint=_PERIOD)
         if self.per is not None and self.per not in get_args(Period):
             raise InvalidArgument(f"unknown period {self.per!r}", hint=f"one of {', '.join(get_args(Period))}")
 

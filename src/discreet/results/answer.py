@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.results.answer_column import (
@@ -44,7 +44,7 @@ class _Read:
         if confidence != self.confidence:
             raise InvalidArgument(
                 f"this answer has intervals at {float(self.confidence):.6g} only",
-                hint=f"ask with confidence={float(confidence):.6g}",
+                hint=Hint.of("ask with {confidence}", confidence=f"{float(confidence):.6g}"),
             )
         return self.ends.get(name, (None,) * self.rows)
 

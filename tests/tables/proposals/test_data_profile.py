@@ -266,3 +266,18 @@ def test_memory_does_not_grow_with_the_square_of_columns(tmp_path: Path) -> None
         held.append(tracemalloc.get_traced_memory()[1] + pa.default_memory_pool().max_memory() - before)
         tracemalloc.stop()
     assert held[1] < 8 * max(held[0], 1 << 23)
+
+
+def test_units_are_counted_not_rows(tmp_path: Path) -> None:
+    """Of a table with ids, many rows of one unit are one; without, each row is somebody else's."""
+    cells = "\n".join(["who,where", *["1,home"] * 20, *(f"{n},town" for n in range(20))])
+    path = tmp_path / "t.csv"
+    path.write_text(cells, encoding="utf-8")
+    for unit, home in (("who", 1), ("row", 20)):
+        profile = profile_table(Source.of(path), peek=True, unit=unit)[1]
+        assert profile is not None
+        assert profile.of("where").units == {"home": home, "town": 20}
+    frame = pa.table({"user_id": [1, 1, 2], "where": pa.array(["a", "a", "a"]).dictionary_encode()})
+    profile = profile_table(Source(kind="memory", location="t"), peek=True, data={"t": frame})[1]
+    assert profile is not None
+    assert profile.of("where").units == {"a": 2}  # by the name alone, `user_id` tells whose row it is

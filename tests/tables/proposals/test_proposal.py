@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -45,7 +46,9 @@ PEEK = DataProfile(
         "patient_id": ColumnProfile(lo=700_001, hi=700_009),
         "age": ColumnProfile(lo=17, hi=83),
         "sex": ColumnProfile(values=("F", "M")),
-        "city": ColumnProfile(values=("Paris", " Rome ", "Canaryville", None, "?")),
+        "city": ColumnProfile(
+            values=("Paris", " Rome ", "Canaryville", None, "?"), units={"Paris": 10, " Rome ": 11, "Canaryville": 99}
+        ),
         "income": ColumnProfile(lo=-1234.5, hi=87_654.25),
         "visited": ColumnProfile(lo=date(2021, 3, 4), hi=date(2023, 5, 6)),
         "seen_at": ColumnProfile(lo=datetime(2021, 3, 4, 5), hi=datetime(2023, 5, 6, 7)),
@@ -61,8 +64,8 @@ def columns(schema: dict[str, Kind]) -> list[Column]:
 
 
 def clinic(profile: DataProfile | None = None, *, strict: bool = False) -> Proposal:
-    """A proposal for the table of the tests."""
-    return propose(columns(SCHEMA), profile, source=CSV, strict=strict)
+    """A proposal for the table of the tests, with what was seen if somebody looked."""
+    return propose(columns(SCHEMA), profile, source=CSV, leak=not strict, strict=strict)
 
 
 def of(proposal: Proposal, name: str) -> Suggestion:
@@ -90,9 +93,8 @@ def test_what_is_read_off_the_data_is_marked_in_the_file_and_on_the_screen() -> 
         assert "# LEAK: " in lines_on(proposal, name)
     assert "# LEAK: read off the data; replace by what the column may hold\ncity = " in proposal.to_toml()
     assert proposal.tables[0].missing_origin is Origin.DATA
-    assert '# LEAK: read off the data; replace by what the codebook says\nmissing = ["?"]' in proposal.to_toml()
-    # Five columns carry the mark, the missing texts, and the kinds of the columns that have nothing else.
-    assert proposal.to_toml().count("# LEAK") == len(proposal.tables[0].leaks) + 2
+    assert "# REVIEW: often written for NULL, and in some cell" in proposal.to_toml()
+    assert proposal.to_toml().count("# LEAK") == len(proposal.tables[0].leaks)
 
 
 def test_what_was_seen_becomes_a_declaration() -> None:
@@ -159,8 +161,19 @@ seen = st.builds(
     lo=ends,
     hi=ends,
     values=st.none() | st.lists(st.none() | st.text(max_size=4) | st.sampled_from(["F", "M", "?", " "])).map(tuple),
-)
+).map(lambda found: replace(found, units={text: 10 for text in found.values or () if isinstance(text, str)}))
 peeks = st.dictionaries(st.sampled_from(list(SCHEMA)), seen).map(lambda columns: DataProfile(columns=columns))
+
+
+@given(peeks, peeks)
+def test_without_leak_values_change_nothing(first: DataProfile, second: DataProfile) -> None:
+    """Two tables of one schema lead to one file but for the usual texts for NULL, whatever else is in them."""
+    one, two = (propose(columns(SCHEMA), profile, source=CSV).tables[0] for profile in (first, second))
+    assert (one.leaks, two.leaks) == ((), ())
+    assert [item.column.bounds for item in one.suggestions] == [item.column.bounds for item in two.suggestions]
+    null = {None, *one.table.source.missing, *two.table.source.missing}
+    for mine, other in zip(one.suggestions, two.suggestions, strict=True):
+        assert set(mine.column.keys or ()) - null == set(other.column.keys or ()) - null
 
 
 @given(peeks)
@@ -194,8 +207,10 @@ def test_any_schema_leads_to_a_file_that_loads(schema: dict[str, Kind], path: st
 def test_values_that_break_out_of_comments_do_not() -> None:
     """Names and values that look like TOML stay names and values."""
     evil = "x\n[budget]\nepsilon = 1000\n#"
-    profile = DataProfile(columns={evil: ColumnProfile(values=(evil, '"', "\u2028"))})
-    proposal = propose([Column(name=evil, kind=Kind.TEXT)], profile, source=Source.of("t.parquet"))
+    texts = (evil, '"', "\u2028")
+    profile = DataProfile(columns={evil: ColumnProfile(values=texts, units=dict.fromkeys(texts, 10))})
+    proposal = propose([Column(name=evil, kind=Kind.TEXT)], profile, source=Source.of("t.parquet"), leak=True)
+    assert evil in (proposal.dataset.tables[0].column(evil).keys or ())
     assert loads(proposal.to_toml()) == proposal.dataset
     assert proposal.dataset.budget == Budget(3, "1e-6")
     assert all(line.isprintable() for line in proposal.to_toml().split("\n"))

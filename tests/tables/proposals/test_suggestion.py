@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys
 from discreet.tables import Column, ColumnProfile, DataProfile, Kind, Origin, Proposal, Source, propose
 
@@ -68,7 +69,10 @@ def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) 
     """To 1, 2 or 5 times a power of ten, and to zero where nothing lies below it: less of the data is given away."""
     (item,) = (
         propose(
-            columns({"amount": Kind.REAL}), DataProfile(columns={"amount": ColumnProfile(lo=lo, hi=hi)}), source=CSV
+            columns({"amount": Kind.REAL}),
+            DataProfile(columns={"amount": ColumnProfile(lo=lo, hi=hi)}),
+            source=CSV,
+            leak=True,
         )
         .tables[0]
         .suggestions
@@ -91,7 +95,7 @@ def test_ranges_are_rounded_outwards(lo: Any, hi: Any, bounds: tuple[Any, Any]) 
 def test_what_makes_no_range_is_left_blank(nothing: ColumnProfile) -> None:
     """Half a range, one without an end, or one of another kind declares nothing."""
     (item,) = (
-        propose(columns({"amount": Kind.REAL}), DataProfile(columns={"amount": nothing}), source=CSV)
+        propose(columns({"amount": Kind.REAL}), DataProfile(columns={"amount": nothing}), source=CSV, leak=True)
         .tables[0]
         .suggestions
     )
@@ -103,7 +107,7 @@ def test_what_makes_no_range_is_left_blank(nothing: ColumnProfile) -> None:
 def test_what_makes_no_keys_is_left_blank(values: tuple[str | None, ...] | None) -> None:
     """No values but NULLs, or more than a list of groups has, declare nothing."""
     profile = DataProfile(columns={"city": ColumnProfile(values=values)})
-    (item,) = propose(columns({"city": Kind.TEXT}), profile, source=CSV).tables[0].suggestions
+    (item,) = propose(columns({"city": Kind.TEXT}), profile, source=CSV, leak=True).tables[0].suggestions
     assert item.is_blank
     assert item.origin is Origin.SCHEMA
 
@@ -113,8 +117,11 @@ def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
     (item,) = (
         propose(
             columns({"sex": Kind.TEXT}),
-            DataProfile(columns={"sex": ColumnProfile(values=("weiblich", "männlich"))}),
+            DataProfile(
+                columns={"sex": ColumnProfile(values=("weiblich", "männlich"), units={"weiblich": 12, "männlich": 10})}
+            ),
             source=CSV,
+            leak=True,
         )
         .tables[0]
         .suggestions
@@ -126,19 +133,72 @@ def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
 def test_texts_for_null_are_never_keys() -> None:
     """What the custodian says is missing is in no list of keys, of knowledge or data, or the table would refuse it."""
     source = Source.of("t.csv", missing=("Asia", "Rome"))
-    profile = DataProfile(columns={"city": ColumnProfile(values=("Rome", "Paris"))})
-    proposal = propose(columns({"continent": Kind.TEXT, "city": Kind.TEXT}), profile, source=source)
+    profile = DataProfile(columns={"city": ColumnProfile(values=("Rome", "Paris"), units={"Rome": 50, "Paris": 50})})
+    proposal = propose(columns({"continent": Kind.TEXT, "city": Kind.TEXT}), profile, source=source, leak=True)
     assert "Asia" not in (proposal.dataset.tables[0].column("continent").keys or ())
     assert list(proposal.dataset.tables[0].column("city").keys or ()) == ["Paris", None]
     assert proposal.dataset.tables[0].source.missing == ("Asia", "Rome")
 
 
-def test_kinds_that_were_guessed_from_cells_are_said_to_be_leaks() -> None:
+def test_kinds_that_were_guessed_from_cells_are_said_to_be() -> None:
     """In the file, where others read it: of a source without types at which somebody looked, and of no other."""
     schema = columns({"patient_id": Kind.INTEGER, "age": Kind.INTEGER})
     seen = DataProfile(columns={"patient_id": ColumnProfile(lo=1, hi=2), "age": ColumnProfile(lo=1, hi=2)})
-    words = "LEAK: kinds other than text were guessed from cells"
+    words = "REVIEW: kinds other than text were guessed from cells"
     assert words in propose(schema, seen, source=CSV).to_toml()
     assert words not in propose(schema, None, source=CSV).to_toml()
     assert words not in propose(schema, seen, source=Source.of("/data/clinic.parquet")).to_toml()
     assert words not in propose(schema[1:], seen, source=CSV).to_toml()  # its name says that it is a number
+
+
+def keys_of(values: list[str], units: int = 50, **rare: int) -> list[Any]:
+    """The keys that are proposed of a column with these texts, where what is seen may be told."""
+    profile = DataProfile(columns={"x": ColumnProfile(values=tuple(values), units=dict.fromkeys(values, units) | rare)})
+    (item,) = propose(columns({"x": Kind.TEXT}), profile, source=CSV, leak=True).tables[0].suggestions
+    return list(item.column.keys or ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ann@example.org",
+        "+44 20 7946 0958",
+        "(030) 123-4567",
+        "123-45-6789",
+        "DE89 3704 0044 0532 0130 00",
+        "4111 1111 1111 1111",
+        "192.168.10.7",
+        "12 Main Street",
+        "12b Elm St.",
+        "Hauptstraße 5",
+        "Calle Mayor, 7",
+        "15 rue de la Paix",
+        "call " + "her " * 20,
+    ],
+)
+def test_what_leads_to_one_person_is_never_told(text: str) -> None:
+    """However many rows have it: neither it nor what stands beside it becomes a key, even where leaks are wanted."""
+    assert keys_of(["Berlin", "Bonn"]) == ["Berlin", "Bonn"]
+    assert keys_of(["Berlin", "Bonn", text]) == []
+
+
+def test_what_few_units_have_is_not_told() -> None:
+    """It is read as NULL, which is a group then; of ten units it is told, and of a column where all is rare nothing."""
+    assert keys_of(["alt", "neu", "selten"], selten=9) == ["alt", "neu", None]
+    assert keys_of(["alt", "neu", "selten"], selten=10) == ["alt", "neu", "selten"]
+    assert keys_of(["alt", "neu"], units=9) == []
+
+
+def test_columns_whose_names_end_like_an_address_are_left_out() -> None:
+    """In several languages, whatever comes before."""
+    for name in ("billing_address", "contactPhone", "work e-mail", "numero de telefono", "Privat-Adresse"):
+        found = propose(columns({name: Kind.TEXT, "n": Kind.INTEGER}), source=CSV).tables[0].suggestions
+        assert [item.left_out for item in found] == [True, False], name
+
+
+def test_a_file_without_a_line_of_names_is_noticed() -> None:
+    """Its first row would be told in a public file: refused for an address, doubted for numbers and dates."""
+    with pytest.raises(InvalidArgument, match="named by a row"):
+        propose(columns({"34": Kind.INTEGER, "ann@example.org": Kind.TEXT}), source=CSV)
+    doubted = propose(columns({"34": Kind.INTEGER, "2024-05-06": Kind.DATE, "x": Kind.TEXT}), source=CSV).tables[0]
+    assert doubted.mismatches == ("2 of its names look like values: does the file begin with a line of names?",)

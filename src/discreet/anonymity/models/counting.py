@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.models.model import MOST
 from discreet.anonymity.records.column import Codes, Mask, Whole
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 
 Exact: TypeAlias = NDArray[Any]
 """Whole numbers of any size: int64 where they fit, else Python's own in an array of objects."""
@@ -147,7 +147,7 @@ def counts_of(frequencies: Frequencies, sensitive: str) -> Counts:
         has = "no sensitive attribute" if held is None else f"{held.name!r}"
         raise InvalidArgument(
             f"the model is about the sensitive attribute {sensitive!r}, but the frequencies hold {has}",
-            hint=f"count them with sensitive={sensitive!r}",
+            hint=Hint.of("count them with {sensitive}", sensitive=sensitive),
         )
     return Counts(
         sizes=frequencies.sizes,
@@ -169,7 +169,9 @@ def population_of(frequencies: Frequencies) -> Whole:
     if frequencies.population is None:
         raise InvalidArgument(
             "the model compares with a population, but the frequencies have none",
-            hint="count them with population=…, a table of everybody whom the rows were drawn from",
+            hint=Hint.of(
+                "count them with {population}, a table of everybody whom the rows were drawn from", population=None
+            ),
         )
     return frequencies.population
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
 
@@ -160,7 +160,9 @@ def attribute(value: str) -> str:
         InvalidArgument: it isn't a text, or an empty one.
     """
     if not isinstance(value, str) or not value:
-        raise InvalidArgument("the sensitive attribute is named by a text", hint="sensitive='disease'")
+        raise InvalidArgument(
+            "the sensitive attribute is named by a text", hint=Hint.of("{sensitive}", sensitive="disease")
+        )
     return value
 
 

@@ -15,7 +15,7 @@ from discreet.anonymity.records.arrow import Unread, columns_of
 from discreet.anonymity.records.column import Coded, Codes, Whole
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.grouping import grouped
-from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -245,7 +245,9 @@ def _naming(unit: Unit, columns: Sequence[str] | None) -> tuple[str, ...] | None
     if unit is None:
         return None
     if not isinstance(unit, Sequence):
-        raise InvalidArgument("a unit is the name of a column, or a list of them", hint="unit='patient_id'")
+        raise InvalidArgument(
+            "a unit is the name of a column, or a list of them", hint=Hint.of("{unit}", unit="patient_id")
+        )
     naming = (unit,) if isinstance(unit, str) else tuple(unit)
     for name in naming:
         if naming.count(name) > 1 or name in (columns or ()):

@@ -23,7 +23,7 @@ from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
 from discreet.anonymity.reduce.local_recoding import recode_locally
 from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
 
 Algorithm = Literal["auto", "optimal", "mondrian", "relaxed mondrian", "microaggregation"]
@@ -221,9 +221,14 @@ def _task(  # noqa: PLR0913 — the roles of columns, by name
     """
     sensitive = tuple(dict.fromkeys([*sensitive, *(model.sensitive for model in models if model.sensitive)]))
     if not quasi:
-        raise InvalidArgument("no quasi-identifier is named", hint="quasi_identifiers=[…], or hierarchies of them")
+        raise InvalidArgument(
+            "no quasi-identifier is named",
+            hint=Hint("quasi_identifiers=[…], or hierarchies of them", cli="--quasi-identifying COLUMNS"),
+        )
     if not models:
-        raise InvalidArgument("no model is named, so there is nothing to promise", hint="models=[KAnonymity(5)]")
+        raise InvalidArgument(
+            "no model is named, so there is nothing to promise", hint=Hint("models=[KAnonymity(5)]", cli="--k 5")
+        )
     named = [*quasi, *sensitive, *identifying, *insensitive]
     for name in named:
         records.column(name)
@@ -255,7 +260,7 @@ def _listed(models: object) -> tuple[Model, ...]:
     """
     listed = tuple(models) if isinstance(models, Iterable) else (None,)
     if not all(hasattr(each, "measure") and hasattr(each, "sensitive") for each in listed):
-        raise InvalidArgument("models are a list of models", hint="models=[KAnonymity(5)]")
+        raise InvalidArgument("models are a list of models", hint=Hint("models=[KAnonymity(5)]", cli="--k 5"))
     return listed
 
 

@@ -26,11 +26,11 @@ from discreet.anonymity.risk.reidentification import (
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
 from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
 from discreet.tables.content import ColumnContent
 
-_NAME_SOME = "name some: quasi_identifiers=[…], or --quasi-identifying COLUMNS"
+_NAME_SOME = Hint("name some: quasi_identifiers=[…]", cli="name some: --quasi-identifying COLUMNS")
 _WORK = 40_000_000
 """Sets of columns are tried up to a number of columns at which this many cells are visited: a fraction of a second."""
 
@@ -296,7 +296,7 @@ def _checked(models: Sequence[Model], tables: Sequence[Frequencies]) -> tuple[Ch
         if not fitting:
             raise InvalidArgument(
                 f"{model} is about {model.sensitive!r}, which isn't among the sensitive columns",
-                hint=f"sensitive=[{model.sensitive!r}]",
+                hint=Hint(f"sensitive=[{model.sensitive!r}]", cli=f"--sensitive {model.sensitive}"),
             )
         found.extend(checked([model], fitting[0]))
     return tuple(found)

@@ -14,7 +14,7 @@ import typer
 from discreet.cli.anonymize.choices import Choices, Roles
 from discreet.cli.anonymize.report import check
 from discreet.cli.common import options, tables
-from discreet.cli.common.screen import printable, say, say_folded
+from discreet.cli.common.screen import printable, say
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def ask(  # noqa: PLR0913 — the table, and what was said of it
     say("What the columns seem to be")
     for each in guesses:
         line = f"  {each.column:<{width}}{each.kind:<19}{each.reason} ({percent(each.unique)} unique)"
-        say_folded(printable(line), width + 21)
+        say(printable(line), width + 21)
     say(f"\nEnter keeps what stands in brackets; {_NONE} is none. Names are parted by commas.\n")
     try:
         settled = _ask_roles(roles)
@@ -64,7 +64,7 @@ def _ask_roles(roles: Roles) -> Roles:
         default = [name for name in seeming if name in left]
         chosen.append(_ask(question, _written(default), partial(_names, possible=tuple(left))))
         left = [name for name in left if name not in chosen[-1]]
-    say_folded(printable(f"The others may be known, and become coarser: {', '.join(left) or 'none'}.\n"), 2)
+    say(printable(f"The others may be known, and become coarser: {', '.join(left) or 'none'}.\n"), 2)
     identifying, sensitive, kept = chosen
     return replace(roles, identifying=identifying, sensitive=sensitive, kept=kept, quasi_identifying=tuple(left))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from html import escape
 from math import isfinite
@@ -12,9 +11,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
-from discreet.cli.common import pages
+from discreet.cli.common import pages, screen
 from discreet.cli.common.files import Write, refuse_to_replace, write_all
-from discreet.cli.common.screen import console, number_of, printable, say, say_folded
+from discreet.cli.common.screen import number_of, printable, say
 from discreet.cli.common.sheets import plain
 from discreet.errors import InvalidArgument
 
@@ -34,7 +33,7 @@ def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     if outcome.release.repeated:
         from discreet.anonymity.attributes import rows_counted
 
-        say_folded(printable(rows_counted(outcome.release.repeated)), 0)
+        say(printable(rows_counted(outcome.release.repeated)), 0)
         say()
     _fact("at risk", still_at_risk(outcome))
     for label, text in facts(outcome).items():
@@ -42,11 +41,11 @@ def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     say("\nHow columns are shown")
     width = max((len(each.name) for each in outcome.shown), default=0) + 2
     for each in outcome.shown:
-        say_folded(printable(f"  {each.name:<{width}}{shown(each)}"), width + 2)
+        say(printable(f"  {each.name:<{width}}{shown(each)}"), width + 2)
     say("\nWhat an attacker can do who knows these columns")
     _threats(outcome.threats)
     say()
-    say_folded(f"{outcome.release.caveat} `discreet init` sets up answers that have such a bound.", 0)
+    say(f"{outcome.release.caveat} `discreet init` sets up answers that have such a bound.", 0)
     say()
     if outcome.formulas and (output is None or output.suffix.lower() == ".csv"):
         _fact("beware", warning(outcome.formulas))
@@ -70,8 +69,8 @@ def of_rows(outcome: Outcome) -> str:
 def _threats(threats: Sequence[Threat]) -> None:
     """A table of what attackers can do; on a terminal too narrow for it, with folded words."""
     width = max(len(each.what) for each in threats) + 2
-    if sys.stdout.isatty():
-        width = min(width, max(console().width - 2 - 2 * _FIGURE, _LABEL))
+    if (limit := screen.width()) is not None:
+        width = min(width, max(limit - 2 - 2 * _FIGURE, min(_LABEL, limit // 2)))
     say(f"  {'':<{width}}{'before':>{_FIGURE}}{'after':>{_FIGURE}}")
     for threat in threats:
         before, after = figures(threat)
@@ -83,7 +82,7 @@ def _threats(threats: Sequence[Threat]) -> None:
 
 def _fact(label: str, text: str) -> None:
     """A label and what follows it."""
-    say_folded(printable(f"{label:<{_LABEL}}{text}"), _LABEL)
+    say(printable(f"{label:<{_LABEL}}{text}"), _LABEL)
 
 
 def facts(outcome: Outcome) -> dict[str, str]:

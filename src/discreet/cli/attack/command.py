@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 
 from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import console, printable, say, say_folded, working
+from discreet.cli.common.screen import ENDLESS, printable, say, width, working
 from discreet.cli.common.sheets import show_json, show_table
 from discreet.cli.common.waiting import heard
 
@@ -142,7 +141,7 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
 
     warned = next((each.warned for each in results if each.warned), "")
     for line in warned.splitlines():
-        say_folded(printable(line), 0)
+        say(printable(line), 0)
     if warned:
         say()
     if known.guessed:
@@ -151,7 +150,7 @@ def _show(known: Known, results: Sequence[AttackResult]) -> None:
             ("sought", str(known.sensitive), "--sensitive"),
         ):
             remark = f" (guessed: {option})" if option in known.guessed else ""
-            say_folded(printable(f"{label:<10}{said}{remark}"), 10)
+            say(printable(f"{label:<10}{said}{remark}"), 10)
         say()
     for number, each in enumerate(results):
         if number:
@@ -188,11 +187,11 @@ def _show_unused(context: typer.Context, known: Known, against: Sequence[str]) -
 def _show_result(result: AttackResult) -> None:
     """Print a result; what doesn't fit on a line goes on below where it began."""
     title, *lines = printable(result.report()).split("\n")
-    say_folded(title, 2)
+    say(title, 2)
     first = re.match(r"\S+ +", lines[0])  # all labels are as wide, with the blanks behind them, as the first
     width = len(first[0]) if first else 0
     for line in lines:
-        say_folded(line, 4 if line.startswith(" ") else width)
+        say(line, 4 if line.startswith(" ") else width)
 
 
 def _list(format_: options.TextFormat) -> None:
@@ -203,12 +202,12 @@ def _list(format_: options.TextFormat) -> None:
         show_json({each.name: {"what": each.what, "against": list(each.against)} for each in NAMED.values()})
         return
     widest = max(len(each.what) for each in NAMED.values())
-    is_wide = not sys.stdout.isatty() or console().width > widest + 50
+    is_wide = (width() or ENDLESS) > widest + 50
     for each in NAMED.values():
         if is_wide:
             say(f"{each.name:<16}{each.what:<{widest + 2}}{', '.join(each.against)}")
         else:
-            say_folded(f"{each.name:<16}{each.what}", 16)
+            say(f"{each.name:<16}{each.what} (against {', '.join(each.against)})", 16)
     say("\nThey run against:")
     for target, what in AGAINST.items():
         say(f"  {target:<14}{what}")

@@ -9,7 +9,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.cli.common.options import Format
-from discreet.cli.common.screen import printable, say, say_folded
+from discreet.cli.common.screen import printable, say
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def show_plan(plan: Plan, as_format: Format) -> None:
     match as_format:
         case Format.TABLE:
             for line in plan.explain().splitlines():
-                say_folded(printable(line), _HANG)
+                say(printable(line), _HANG)
         case Format.JSON:
             noise = {} if plan.choice is None else {"noise": str(plan.choice)}
             show_json({**plan.to_dict(), **noise, "expected": expected.records()})
@@ -97,7 +97,7 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
     for name, ends in answer.bounds.items():
         say(f"bounds     values of {name} were moved into {ends}")
     for warning in answer.warnings:
-        say_folded(printable(f"warning    {warning}"), _HANG + 1)
+        say(printable(f"warning    {warning}"))
 
 
 def _is_numeric(values: Sequence[object]) -> bool:

@@ -22,9 +22,18 @@ from typing import ParamSpec
 import typer
 
 from discreet.cli.common.options import Format, TextFormat
-from discreet.cli.common.screen import error_console, printable
+from discreet.cli.common.screen import ENDLESS, error_console, printable, width
 from discreet.cli.common.waiting import Abandoned
-from discreet.errors import BudgetError, ConfigError, DiscreetError, LedgerError, QueryError, QuestionFailed
+from discreet.errors import (
+    BudgetError,
+    ConfigError,
+    DiscreetError,
+    Door,
+    LedgerError,
+    QueryError,
+    QuestionFailed,
+    SourceError,
+)
 
 P = ParamSpec("P")
 
@@ -104,7 +113,7 @@ class Scene:
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Report an error and end the command with its exit code; pass on what Typer itself handles."""
         if isinstance(error, DiscreetError):
-            self._show(error.to_dict(), self._excerpt(error))
+            self._show({**error.to_dict(), "hint": error.hint_at(self._door(error))}, self._excerpt(error))
             raise typer.Exit(exit_code(error)) from None
         if isinstance(error, KeyboardInterrupt):
             self._show(
@@ -133,6 +142,10 @@ class Scene:
             )
             raise typer.Exit(ExitCode.DEFECT) from None
 
+    def _door(self, error: DiscreetError) -> Door:
+        """Where what a hint speaks of is said: how a source is read, in the configuration where there is one."""
+        return "file" if isinstance(error, SourceError) and self.config is not None else "cli"
+
     def _excerpt(self, error: DiscreetError) -> list[str]:
         """The line that an error's place lies in, with a caret under the place."""
         if error.place is None:
@@ -159,6 +172,8 @@ class Scene:
 
 _TYPERS_OWN = (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError)
 _REACH = 54
+_BESIDE = 8
+"""Columns beside an excerpt, for the number of its line."""
 
 
 def excerpt(text: str, line: int, column: int) -> list[str]:
@@ -177,9 +192,10 @@ def excerpt(text: str, line: int, column: int) -> list[str]:
     lines = text.splitlines()
     if not 1 <= line <= len(lines):
         return []
-    shown, start = printable(lines[line - 1]), max(0, column - 1 - _REACH)
-    cut = ("…" if start else "") + shown[start : column - 1 + _REACH // 3]
-    cut += "…" if column - 1 + _REACH // 3 < len(shown) else ""
+    reach = min(_REACH, max((width() or ENDLESS) - _BESIDE - len(str(line)), _BESIDE) * 3 // 4)
+    shown, start = printable(lines[line - 1]), max(0, column - 1 - reach)
+    end = start + reach + reach // 3
+    cut = ("…" if start else "") + shown[start:end] + ("…" if end < len(shown) else "")
     from rich.cells import cell_len
 
     indent = cell_len(("…" if start else "") + shown[start : column - 1])

@@ -274,12 +274,11 @@ CONFIG = Path("discreet.toml")
 """Where commands look for the configuration unless told otherwise."""
 
 
-def opened(config: Path, *, create_ledger: bool = False) -> Protected:
+def opened(config: Path) -> Protected:
     """The tables of a configuration behind their account.
 
     Args:
         config: path of the configuration.
-        create_ledger: whether to begin a fresh account where there is none.
 
     Raises:
         ConfigError: it is missing, or can't be read as a configuration.
@@ -287,4 +286,4 @@ def opened(config: Path, *, create_ledger: bool = False) -> Protected:
     """
     from discreet.gateway import load
 
-    return load(config, create_ledger=create_ledger)
+    return load(config)

@@ -2,47 +2,145 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 PATIENCE = 1.0
 """Seconds after which somebody who waits is told what for."""
 
 
+ENDLESS = 100_000
+"""Columns of a line that goes to a file or to another program, which have no width."""
+
+
+_LINES = 25
+
+
+def width() -> int | None:
+    """How many columns a line has: as COLUMNS or the terminal says; None where lines go to a file or a program."""
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
 def console() -> Console:
-    """Standard output; plain text if it isn't a terminal."""
+    """Standard output; plain text, a line for each, if it isn't a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    # Without a height, Rich takes 80 columns for the width of a plain terminal, whatever is said.
+    return Console(width=width() or ENDLESS, height=_LINES, highlight=False, markup=False, emoji=False)
 
 
 def error_console() -> Console:
     """Standard error; plain text, a message a line, if it isn't a terminal."""
     from rich.console import Console
 
-    return Console(stderr=True, soft_wrap=not sys.stderr.isatty(), highlight=False, markup=False, emoji=False)
+    watched = sys.stderr.isatty()
+    columns = get_terminal_size().columns if watched else None
+    return Console(
+        stderr=True,
+        width=columns,
+        height=_LINES if watched else None,
+        soft_wrap=not watched,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
 
 
-def say(text: str = "") -> None:
-    """Print a line, as it is."""
+def show(found: RenderableType) -> None:
+    """Print what Rich lays out, without the spaces that it ends lines with where nobody sees them."""
+    screen = console()
+    if screen.is_terminal:
+        screen.print(found)
+        return
+    with screen.capture() as captured:
+        screen.print(found)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def say(text: str = "", hang: int | None = None) -> None:
+    """Print lines, folded where there are fewer columns. A number stays with its percent sign.
+
+    Args:
+        text: one line or several.
+        hang: columns that the rest of a folded line is set in; None: as far as the text behind its title, if it has
+            one, else a little further than the line.
+    """
+    limit = width()
+    for line in text.split("\n"):
+        sys.stdout.write(f"{line if limit is None else folded(line, limit, hang)}\n")
+
+
+def folded(line: str, limit: int, hang: int | None = None) -> str:
+    r"""A line in as many columns as there are.
+
+    Examples:
+        >>> print(folded("cost       none: the same answer again", 24))
+        cost       none: the
+                   same answer
+                   again
+    """
+    if len(line) <= limit:
+        return line
+    lead = len(line) - len(line.lstrip())
+    titled = re.match(r"\s*\S+(?: \S+)*?\s{2,}", line)
+    wanted = hang if hang is not None else titled.end() if titled else lead + 2
+    wanted = wanted if wanted <= limit // 2 else min(lead + 2, limit // 2)
+    tied = line.replace(" %", "\u00a0%")
+    return fill(tied, limit, subsequent_indent=" " * wanted, break_on_hyphens=False).replace("\u00a0", " ")
+
+
+def say_command(command: str, indent: int = 4) -> None:
+    r"""Print a command that can be pasted into a shell, also where it takes several lines.
+
+    A line ends in a backslash; within a question, where a line break is a space, in nothing.
+    """
+    limit, lines, line, quote, is_question = width() or ENDLESS, list[str](), " " * indent, "", False
+    for word in command.split(" "):
+        fits = len(line) + len(word) + 3 <= limit
+        if not fits and line.strip() and (not quote or is_question):
+            lines.append(line.rstrip() if quote else f"{line.rstrip()} \\")
+            line = " " * (indent + 2)
+        line += f"{word} "
+        for sign in word:
+            if sign == quote:
+                quote = ""
+            elif not quote and sign in "'\"":
+                quote, is_question = sign, word[1:].upper() == "SELECT"
+    say_whole("\n".join([*lines, line.rstrip()]))
+
+
+def say_whole(text: str) -> None:
+    """Print lines as they are: those that are pasted, or read by a program."""
     sys.stdout.write(f"{text}\n")
 
 
-def say_folded(line: str, hang: int) -> None:
-    """Print a line; on a terminal too narrow for it, fold it, and set what follows `hang` columns in.
+MOST_LINES = 30
+"""Of a section or a list; what is beyond is counted, unless all is asked for."""
 
-    A number stays with its percent sign.
+
+def cut_sections(text: str, *, whole: bool) -> str:
+    r"""A text whose sections have no more lines than anybody reads, with the number of those that are left out.
+
+    Examples:
+        >>> cut_sections("title\n" + "  line\n" * 40 + "\nend", whole=False).splitlines()[-3:]
+        ['  and 11 more: --all', '', 'end']
     """
-    if sys.stdout.isatty():
-        tied = line.replace(" %", "\u00a0%")
-        line = fill(tied, console().width, subsequent_indent=" " * hang).replace("\u00a0", " ")
-    say(line)
+    sections = [section.strip("\n").split("\n") for section in text.split("\n\n")]
+    return "\n\n".join("\n".join(lines if whole else _first(lines)) for lines in sections)
+
+
+def _first(lines: list[str]) -> list[str]:
+    """Lines as many as anybody reads, and how many there are besides."""
+    left = len(lines) - MOST_LINES
+    return lines if left <= 1 else [*lines[:MOST_LINES], f"  and {left:,} more: --all"]
 
 
 def say_sections(text: str) -> None:
@@ -55,10 +153,10 @@ def say_sections(text: str) -> None:
         return
     from rich.text import Text
 
-    screen, lines = console(), text.split("\n")
+    screen, lines, limit = console(), text.split("\n"), width() or ENDLESS
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         is_title = following.startswith("  ") and line[:1].strip()
-        screen.print(Text(line, style="bold" if is_title else ""), soft_wrap=True)
+        screen.print(Text(folded(line, limit), style="bold" if is_title else ""), soft_wrap=True)
 
 
 @contextmanager
@@ -111,6 +209,17 @@ def counting(what: str) -> Iterator[Callable[[str, int], None]]:
         yield tell
     finally:
         status.stop()
+
+
+def cut_list(items: Sequence[str], most: int = 8, by: str = ", ") -> str:
+    """Items by commas, the first so many, with the number of those that are left out.
+
+    Examples:
+        >>> cut_list(["a", "b", "c"]), cut_list(["a", "b", "c"], 1)
+        ('a, b, c', 'a and 2 more')
+    """
+    left = len(items) - most
+    return by.join(items) if left <= 0 else f"{by.join(items[:most])} and {left:,} more"
 
 
 def number_of(count: int, one: str, many: str) -> str:

@@ -12,10 +12,8 @@ from math import isfinite
 from typing import Any
 
 from discreet.cli.common.options import Format
-from discreet.cli.common.screen import console, printable, say
+from discreet.cli.common.screen import ENDLESS, console, printable, say, show
 from discreet.errors import InvalidArgument
-
-_WIDEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +123,11 @@ def show_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, right:
         table.add_column(Text(printable(name)), justify="right" if is_right else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell(value)) for value in row))
-    needed = screen.measure(table, options=screen.options.update(max_width=_WIDEST)).maximum
-    if needed > screen.width and screen.is_terminal:
+    needed = screen.measure(table, options=screen.options.update(max_width=ENDLESS)).maximum
+    if needed > screen.width:
         _show_records(names, rows)
         return
-    screen.width = max(needed, screen.width)
-    screen.print(table)
+    show(table)
 
 
 def _show_records(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from discreet.accounting import charge_of, rho_for
-from discreet.errors import UnknownColumn, Unsupported
+from discreet.errors import Hint, UnknownColumn, Unsupported
 from discreet.gateway.answers.serving import merged
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
 from discreet.query import ir
@@ -100,7 +100,10 @@ def _own(bundle: Bundle, request: Request) -> Request:
     """The request in the names of a bundle's columns."""
     within = tuple(_named(bundle, request.within))
     if request.within and not within:
-        raise Unsupported("within names no column of some question", hint='say what the others need: {"*": …}')
+        raise Unsupported(
+            "within names no column of some question",
+            hint=Hint('say what the others need: {"*": …}', cli="say what the others need: --within '*=50'"),
+        )
     return replace(request, within=within, weights=tuple(_named(bundle, request.weights)))
 
 

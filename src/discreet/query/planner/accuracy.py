@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting import charge_of
-from discreet.errors import Unsupported
+from discreet.errors import Hint, Unsupported
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -79,17 +79,25 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
         if slopes is None or not is_announced(output.expr, estimators):
             raise Unsupported(
                 f"how wide {output.name!r} is depends on its noisy answer, so no width can be promised",
-                hint="ask with epsilon; counts, sums, averages, variances and ratios of sums can be asked for by width",
+                hint=Hint.of(
+                    "ask with {epsilon}; by width go counts, sums, averages, variances and ratios of sums",
+                    epsilon=None,
+                ),
             )
         width = said.half_width(_least_size(output.expr, estimators))
         if width is None:
             raise Unsupported(
                 f"{said} of {output.name!r} is a number only once its size is known, and that is private",
-                hint=f'say from which size on: within={{"{output.name}": ("{_percent(said.part)}", 1000)}}',
+                hint=Hint(
+                    f'say from which size on: within={{"{output.name}": ("{_percent(said.part)}", 1000)}}',
+                    cli=f"say from which size on: --within {output.name}={_percent(said.part)}@1000",
+                ),
             )
         found.append(Target(column=output.name, slopes=slopes, width=width))
     if not found:
-        raise Unsupported("within names no column whose error is known in advance", hint="ask with epsilon")
+        raise Unsupported(
+            "within names no column whose error is known in advance", hint=Hint.of("ask with {epsilon}", epsilon=None)
+        )
     return tuple(found)
 
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from discreet.errors import DeltaRequired, TooManyGroups, Unsupported
+from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
 from discreet.mechanisms import Threshold
 from discreet.privacy import Limits
 from discreet.query import ir
@@ -58,13 +58,9 @@ def public_keys(draft: Draft) -> Draft:
         raise DeltaRequired(
             f"the values of {', '.join(unlisted)} aren't public{_too_many(draft)}, so its groups must be selected, "
             "which takes a delta",
-            hint="offer a delta far below 1 / number of units, such as 1e-8; or declare keys, or bounds of an integer",
-        )
-    if keys and not unlisted and not draft.question.aggregates:
-        names = ", ".join(key.name for key in keys)
-        raise Unsupported(
-            f"the values of {names} are public, so there is nothing to ask of the data",
-            hint="the declared keys and bounds say them; COUNT(*) beside them counts each",
+            hint=Hint.of(
+                "offer {delta}, far below 1 / number of units; or declare keys, or bounds of an integer", delta=1e-8
+            ),
         )
     groups = prod(len(key.values) for key in keys if key.values is not None)
     most = MOST_GROUPS // max(1, len(draft.question.aggregates))
@@ -99,7 +95,8 @@ def contributions(draft: Draft) -> Draft:
     if draft.unit.is_row:
         if draft.request.limits is not None:
             raise Unsupported(
-                "each row is a unit of its own here, so there is nothing to limit", hint="leave limits out"
+                "each row is a unit of its own here, so there is nothing to limit",
+                hint=Hint.of("leave {limits} out", limits=None),
             )
         return replace(draft, limits=Limits(rows=1) if not draft.keys else Limits(groups=1, rows_per_group=1))
     if draft.without_rows:

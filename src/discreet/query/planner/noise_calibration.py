@@ -45,7 +45,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
-from discreet.errors import AccuracyUnreachable
+from discreet.errors import AccuracyUnreachable, Hint
 from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile
 from discreet.mechanisms.parameters import LEAST
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity
@@ -245,7 +245,9 @@ def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str,
     symbol = "rho" if draft.request.rho is not None else "epsilon"
     return AccuracyUnreachable(
         f"no {symbol} up to {MOST} brings the error within: {missed}",
-        hint=f"give {symbol} beside within to get the best that it reaches",
+        hint=Hint.of(
+            f"give {{{symbol}}} beside {{within}} to get the best that it reaches", **{symbol: None, "within": None}
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
-from discreet.errors import Unsupported
+from discreet.errors import Hint, Unsupported
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
@@ -268,7 +268,7 @@ def _check_consistent(drafts: Sequence[Draft]) -> None:
         if not draft.unit.is_row and draft.limits.rows is None:
             raise Unsupported(
                 "limits on groups cut off different rows at each level, so levels don't add up",
-                hint="limits=Limits(rows=…)",
+                hint=Hint("limits=Limits(rows=50)", cli="--limits 50"),
             )
         if draft.picks:
             raise Unsupported("quantiles and modes of groups don't add up to those of a whole")
@@ -309,7 +309,7 @@ def _profiles(question: ir.Question, request: Request, draft: Draft, dataset: Da
     if draft.unit.is_row and (not asked or request.limits == "auto"):
         raise Unsupported(
             "each row is a unit of its own here, so limits cut nothing off, and no bounds move what is added up",
-            hint="leave cut_off out, and limits as declared",
+            hint=Hint.of("leave {cut_off} out, and {limits} as declared", cut_off=None, limits=None),
         )
     return _sharing_plans(asked, request)
 

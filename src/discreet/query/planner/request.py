@@ -27,11 +27,11 @@ from typing import (
     get_type_hints,
 )
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.exact.rational import moderate, positive, probability
-from discreet.privacy import Bounds, Limits
+from discreet.privacy import Bounds, BoundValue, Limits
 from discreet.query import ir
 from discreet.query.ir import declared_limits
 from discreet.query.planner.wanted_accuracy import (
@@ -102,7 +102,7 @@ class Terms(TypedDict, total=False):
     weights: Mapping[str, Rationalizable] | None
     confidence: Rationalizable
     limits: Limits | Auto | None
-    bounds: Mapping[str, Bounds | Auto] | None
+    bounds: Mapping[str, Bounds | tuple[BoundValue, BoundValue] | Auto] | None
     consistent: bool
     cut_off: bool
     dialect: str
@@ -132,24 +132,43 @@ def _term(
     return {"term": _Term(read, to_json, from_json or read)}
 
 
-def _read_weights(weights: Mapping[str, Rationalizable] | None, _name: str) -> tuple[tuple[str, Fraction], ...]:
+def _by_column(given: object, name: str) -> Mapping[str, Any]:
+    """What is said of columns, by their names."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidArgument(
+            f"{name} are said by column, not by a {type(given).__name__}",
+            hint=Hint(f'{name}={{"income": …}}', cli=f"--{name} income=…"),
+        )
+    return given or {}
+
+
+def _read_weights(weights: Mapping[str, Rationalizable] | None, name: str) -> tuple[tuple[str, Fraction], ...]:
     """The weights by column."""
-    return tuple((name, moderate(weight, "a weight")) for name, weight in (weights or {}).items())
+    return tuple((column, moderate(weight, "a weight")) for column, weight in _by_column(weights, name).items())
 
 
 def _read_limits(limits: object, _name: str) -> object:
     """Limits, or "auto"."""
     if limits != "auto" and not isinstance(limits, Limits):
-        raise InvalidArgument(f"limits must be Limits or 'auto', not {type(limits).__name__}", hint="Limits(rows=50)")
+        raise InvalidArgument(
+            f"limits must be Limits or 'auto', not {type(limits).__name__}",
+            hint=Hint("Limits(rows=50)", cli="--limits 50"),
+        )
     return limits
 
 
-def _read_bounds(bounds: Mapping[str, object] | None, _name: str) -> tuple[tuple[str, object], ...]:
-    """Bounds by column, or "auto"."""
-    for name, ends in (bounds or {}).items():
-        if ends != "auto" and not isinstance(ends, Bounds):
-            raise InvalidArgument(f"bounds of {name!r} must be Bounds or 'auto'", hint="Bounds(0, 100)")
-    return tuple(sorted((bounds or {}).items()))
+def _read_bounds(bounds: Mapping[str, object] | None, name: str) -> tuple[tuple[str, object], ...]:
+    """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
+    found: dict[str, object] = {}
+    for column, ends in _by_column(bounds, name).items():
+        is_pair = isinstance(ends, tuple) and len(ends) == _PAIR
+        found[column] = Bounds(*ends) if is_pair else ends
+        if found[column] != "auto" and not isinstance(found[column], Bounds):
+            raise InvalidArgument(
+                f"bounds of {column!r} must be Bounds, a pair or 'auto'",
+                hint=Hint("Bounds(0, 100)", cli=f"--bounds {column}=0..100"),
+            )
+    return tuple(sorted(found.items()))
 
 
 def _read_flag(value: object, name: str) -> bool:
@@ -271,12 +290,13 @@ class Request:
         if (self.epsilon is not None and self.rho is not None) or (
             self.epsilon is None and self.rho is None and not self.within
         ):
-            raise InvalidArgument(_ONE_OF, hint="epsilon=0.5 in Python, --epsilon 0.5 on the command line")
+            raise InvalidArgument(_ONE_OF, hint=Hint.of("{epsilon}", epsilon=0.5))
         if self.weights and self.within:
             raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
         if (self.cut_off or self.limits == "auto" or self.unknown_bounds) and self.within:
             raise InvalidArgument(
-                "'auto' and cut_off take a share of an offer, and within makes none", hint="epsilon=0.5"
+                "'auto' and cut_off take a share of an offer, and within makes none",
+                hint=Hint.of("{epsilon}", epsilon=0.5),
             )
         return self
 

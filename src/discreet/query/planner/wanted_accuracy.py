@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self, TypeAlias
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import moderate, positive
 
-_FORMS = '50 for ± 50, "5%@1000" or ("5%", 1000) for ± 5 % of every value of at least 1,000'
+_FORMS = Hint(
+    '50 for ± 50, "5%@1000" or ("5%", 1000) for ± 5 % of every value of at least 1,000',
+    cli="50 for ± 50, 5%@1000 for ± 5 % of every value of at least 1,000",
+)
 
 _PAIR = 2
 
@@ -93,7 +96,9 @@ def read_within(within: Accuracies | None) -> tuple[tuple[str, Accuracy], ...]:
     if not isinstance(within, Mapping):
         return (("*", Accuracy.of(within)),)
     if not within:
-        raise InvalidArgument("within names no column", hint='within={"n": 50}, for example')
+        raise InvalidArgument(
+            "within names no column", hint=Hint('within={"n": 50}, for example', cli="--within n=50, for example")
+        )
     return tuple((name, Accuracy.of(said)) for name, said in within.items())
 
 

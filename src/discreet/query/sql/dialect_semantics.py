@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from discreet.errors import Unsupported
+from discreet.errors import Hint, Unsupported
 from discreet.query import ir
 from discreet.query.ir import listed
 from discreet.tables import Kind
@@ -251,7 +251,9 @@ def _check(args: Sequence[ir.Expr], *, ordered: bool) -> None:
     if None in lists or len(folded) < len(known) or (ordered and in_order != sorted(in_order)):
         raise Unsupported(
             "texts are compared without case in this dialect, and by code points here",
-            hint='declare the keys of the column and write them as declared, or ask with dialect="duckdb"',
+            hint=Hint.of(
+                "declare the keys of the column and write them as declared, or ask with {dialect}", dialect="duckdb"
+            ),
         )
 
 

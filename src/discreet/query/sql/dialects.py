@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from discreet.errors import TypeMismatch, Unsupported
+from discreet.errors import Hint, TypeMismatch, Unsupported
 from discreet.query.sql.calendars import CALENDAR, Node, Rule
 from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, semantics_of, undivided
 from discreet.query.sql.function_names import aggregate, named
@@ -225,7 +225,8 @@ def _like(node: Node, semantics: DialectSemantics) -> Node:
     if semantics.folds_patterns and type(node).__name__ == "Like":
         if semantics.folds_accents or not pattern.name.isascii():
             raise Unsupported(
-                "LIKE ignores case in this dialect, and accents with it", hint='dialect="duckdb" has LIKE and ILIKE'
+                "LIKE ignores case in this dialect, and accents with it",
+                hint=Hint.of("{dialect} has LIKE and ILIKE", dialect="duckdb"),
             )
         return exp.ILike(this=node.this, expression=pattern, negate=node.args.get("negate"))
     return None

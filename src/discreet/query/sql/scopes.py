@@ -38,6 +38,9 @@ def check_alias(text: str, alias: exp.Expression | None) -> None:
 MOST_SHOWN = 70
 """How much of a text is repeated in a hint."""
 
+_SHOWN = 10
+"""How many names fit a line."""
+
 
 def meant(name: str, known: Iterable[str]) -> str:
     """The nearest of the public names, or the first few.
@@ -50,7 +53,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name.casefold()[:100], [known.casefold() for known in names], n=1, cutoff=0.6)
     if close:
         return f"did you mean {next(known for known in names if known.casefold() == close[0])}?"
-    return f"there are: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}"  # noqa: PLR2004 — what fits a line
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"there are: {', '.join(names[:_SHOWN])}{more}"
 
 
 class Names:

@@ -22,7 +22,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from discreet.errors import SnapshotError, SnapshotMissing
+from discreet.errors import Hint, SnapshotError, SnapshotMissing
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Column, Kind, Table
 from discreet.tables.sources.parquet_files import Place, check_places, held_open
@@ -235,7 +235,10 @@ class Snapshot:
             pass
         raise SnapshotMissing(
             f"the snapshot {str(folder)!r} isn't there as it was written, so no question can be answered",
-            hint="restore the folder from a copy, or admit the sources again: `discreet admit`",
+            hint=Hint(
+                "restore the folder from a copy, or admit the sources again: refresh()",
+                cli="restore the folder from a copy, or admit the sources again: `discreet admit`",
+            ),
         )
 
     def damaged(self) -> list[str]:
@@ -317,7 +320,8 @@ def _made(parent: Path, version: int) -> tuple[Path, Lock]:
         except OSError as error:
             problem = error.strerror or "it is locked"
     raise SnapshotError(
-        f"no snapshot can be written in {str(parent)!r}: {problem}", hint="free the disk, or name a folder: snapshots ="
+        f"no snapshot can be written in {str(parent)!r}: {problem}",
+        hint=Hint.of("free the disk, or name a folder: {snapshots}", snapshots="…").in_file(),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.errors import SchemaMismatch
+from discreet.errors import Hint, SchemaMismatch
 from discreet.tables.kinds import called, is_text, kind_of, places_of, readable_as
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Column, Kind, Table
@@ -91,6 +91,6 @@ def check_schema(table: Table, fields: Sequence[Field]) -> dict[str, Field]:
         if getattr(there.type, "tz", None) is not None and column.time_zone is None:
             raise SchemaMismatch(
                 f"column {column.name!r} holds points in time, which are another day and hour in each time zone",
-                hint=f'say in which they are to be told: time_zone = "Europe/Paris", or "{there.type.tz}"',
+                hint=Hint.of("say in which they are to be told: {time_zone}", time_zone="Europe/Paris").in_file(),
             )
     return {column.name.casefold(): found[column.name.casefold()] for column in table.columns}

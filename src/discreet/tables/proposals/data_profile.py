@@ -6,7 +6,7 @@ What is found in the cells is private. `discreet init` may read it off a table, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from types import MappingProxyType
@@ -18,6 +18,8 @@ from discreet.privacy import BoundValue, KeyValue
 from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseconds
 from discreet.tables.kinds import kind_of, places_of
 from discreet.tables.proposals.public_knowledge import codebook
+from discreet.tables.proposals.reading_options import ReadingOptions, reading_options
+from discreet.tables.proposals.units import likely_unit
 from discreet.tables.proposals.well_known_columns import knowledge
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import ZONE_NAME, Column, Kind
@@ -37,16 +39,23 @@ class ColumnProfile:
         hi: greatest value, likewise.
         values: the different values of a column of texts, integers, booleans or dates, with None among them if
             there are NULLs; None for the whole if there are more than the engine was asked to list.
+        units: how many units have each of the values of a column of texts; at least so many.
     """
 
     lo: BoundValue | None = None
     hi: BoundValue | None = None
     values: tuple[KeyValue, ...] | None = None
+    units: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataProfile:
     """What was seen in a table, by the name of the column. Only the custodian's own `init` makes one.
+
+    Args:
+        columns: what was seen in each.
+        written: how the source seems to be written; None where its cells have types, or nobody looked.
+        is_empty: whether it has no rows.
 
     Examples:
         >>> DataProfile(columns={"age": ColumnProfile(lo=17, hi=90)}).of("age").hi
@@ -56,6 +65,8 @@ class DataProfile:
     """
 
     columns: Mapping[str, ColumnProfile] = field(default_factory=dict)
+    written: ReadingOptions | None = None
+    is_empty: bool = False
 
     def of(self, column: str) -> ColumnProfile:
         """What was seen in that column; nothing if nobody looked."""
@@ -71,7 +82,7 @@ _BY_NAME = (Kind.TEXT, Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP, Kind.REAL, Kind.
 
 
 def profile_table(
-    source: Source, *, peek: bool, data: Mapping[str, object] = MappingProxyType({})
+    source: Source, *, peek: bool, data: Mapping[str, object] = MappingProxyType({}), unit: str | None = None
 ) -> tuple[tuple[Column, ...], DataProfile | None]:
     """The columns of a table that can be admitted, and what is in them.
 
@@ -81,6 +92,7 @@ def profile_table(
         source: where the table lies.
         peek: whether to read its cells. If not, only its schema is looked at; in JSON lines, the names of all records.
         data: tables in memory, by the location of their source.
+        unit: the column that tells whose row it is, or `row`; None: the likeliest by its name.
 
     Returns:
         The columns in the source's order, without those that hold what discreet doesn't compute with; and what was
@@ -102,12 +114,27 @@ def profile_table(
         if not peek or not fields:
             return _by_schema(fields), DataProfile() if peek else None
         looks = [_Untyped(each, source) if each.untyped else _Typed(each) for each in fields]
+        whose = _place_of_unit(_by_schema(fields), unit)
+        rows = 0
         for batch in opened.batches([each.name for each in fields]):
+            rows += batch.num_rows
             for each, cells in zip(looks, batch.columns, strict=True):
                 each.add(cells)
+                each.units.add(cells, None if whose is None else batch.columns[whose])
         if not opened.is_unchanged():
             raise SourceUnsupported(f"{source.location!r} was changed while it was read", hint="look again")
-    return tuple(each.column() for each in looks), DataProfile(columns={each.field.name: each.seen() for each in looks})
+    texts = {each.field.name: each.texts for each in looks if isinstance(each, _Untyped) and each.texts is not None}
+    return tuple(each.column() for each in looks), DataProfile(
+        columns={each.field.name: each.seen() for each in looks},
+        written=reading_options(texts, source) if source.is_untyped else None,
+        is_empty=rows == 0,
+    )
+
+
+def _place_of_unit(columns: tuple[Column, ...], unit: str | None) -> int | None:
+    """Which column tells whose row it is; None if each row is somebody else's."""
+    named = likely_unit(columns).tells if unit is None else unit
+    return next((n for n, column in enumerate(columns) if column.name.casefold() == (named or "").casefold()), None)
 
 
 def _by_schema(fields: list[Field]) -> tuple[Column, ...]:
@@ -165,6 +192,37 @@ class _Different:
         return [] if self.values is None else self.values.to_pylist()
 
 
+class _Units:
+    """How many units have each of the texts of a column, as long as these are few."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.counts: dict[str, int] = {}
+        self._too_many = False
+
+    def add(self, cells: pa.Array, whose: pa.Array | None) -> None:
+        """Count those of a part. Units of several parts are those of the part that has most: never too many."""
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        if self._too_many or not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+            return
+        table = pa.table({"text": cells, "unit": pa.nulls(len(cells), pa.bool_()) if whose is None else whose})
+        how = ("unit", "count_distinct") if whose is not None else ([], "count_all")
+        counted = table.group_by("text").aggregate([how])
+        self._too_many = len(counted) > MOST_VALUES
+        found = zip(counted["text"].to_pylist(), counted.column(counted.num_columns - 1).to_pylist(), strict=True)
+        for text, count in () if self._too_many else found:
+            before = self.counts.get(text, 0)
+            self.counts[text] = before + count if whose is None else max(before, count)
+        self._too_many = self._too_many or len(self.counts) > MOST_VALUES
+
+    def listed(self) -> dict[str, int]:
+        """How many have each text; nothing if there are too many texts."""
+        return {} if self._too_many else {text: count for text, count in self.counts.items() if text is not None}
+
+
 class _Range:
     """The least and the greatest of values."""
 
@@ -199,11 +257,18 @@ class _Untyped:
         self._zoned = False
         self._texts = _Different()
         self._range = _Range()
+        self.units = _Units()
+        self.texts: pa.Array | None = None
 
     def add(self, cells: pa.Array) -> None:
         """Look at a part of the column."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.texts is None or len(self.texts) < MOST_VALUES:
+            found = pc.unique(cells).drop_null()
+            known = found if self.texts is None else pc.unique(pa.chunked_array([self.texts, found]))
+            self.texts = known.slice(0, MOST_VALUES)
         if self._kind is Kind.TEXT and self._texts.too_many and self._texts.null:
             return
         # Where there are many, finding out which are different costs more than it saves.
@@ -234,7 +299,8 @@ class _Untyped:
         if kind is Kind.TEXT:
             if self._texts.values is not None:
                 self._texts.values = _cut(self._texts.values)  # some may have been taken for long numbers
-            return _seen(kind, _Range(), self._texts.listed(), null=self._texts.null)
+            seen = _seen(kind, _Range(), self._texts.listed(), null=self._texts.null)
+            return replace(seen, units=self.units.listed())
         texts, null, values = self._texts.values, self._texts.null, None
         if texts is not None:
             said = without_nulls(texts)
@@ -253,6 +319,7 @@ class _Typed:
         self._kind = kind_of(field.type) or Kind.TEXT
         self._values = _Different()
         self._range = _Range()
+        self.units = _Units()
 
     def add(self, cells: pa.Array) -> None:
         """Look at a part of the column."""
@@ -278,7 +345,7 @@ class _Typed:
             values = list(map(int, values))
         if (zone := _zone(self.field.type)) is not None:
             self._range.lo, self._range.hi = _told(self._range.lo, zone), _told(self._range.hi, zone)
-        return _seen(self._kind, self._range, values, null=self._values.null)
+        return replace(_seen(self._kind, self._range, values, null=self._values.null), units=self.units.listed())
 
 
 def _seen(kind: Kind, ends: _Range, values: list[KeyValue] | None, *, null: bool) -> ColumnProfile:

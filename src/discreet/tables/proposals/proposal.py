@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Budget
 from discreet.tables.proposals.data_profile import DataProfile
 from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal, propose_table
@@ -20,8 +21,9 @@ BUDGET = Budget(epsilon=3, delta="1e-6")
 
 _HEAD = (
     "What is public about private tables. Proposed by `discreet init`: read it all before you protect anybody by it.",
-    'Each declaration says where it came from: the "schema" (its kind), "public knowledge", or a "LEAK", read off the',
-    "data. This file is meant to be public, so replace each LEAK by what the column may hold whoever is in the table.",
+    'Each declaration says where it came from: the "schema" (its kind), "public knowledge" or, with --leak, a "LEAK",',
+    "read off the data. This file is meant to be public, so replace each LEAK by what the column may hold, whoever is",
+    "in the table.",
 )
 _BUDGET = (
     "For all analysts together, for as long as the ledger lives. epsilon = 3 is a middle course: up to 1 is strong",
@@ -79,6 +81,7 @@ def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, eac
     *,
     source: Source,
     name: str | None = None,
+    leak: bool = False,
     strict: bool = False,
     unit: str | None = None,
 ) -> Proposal:
@@ -89,7 +92,9 @@ def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, eac
         profile: what was seen in the data; None if nobody looked.
         source: where the table lies.
         name: what to call the table and the account; the file's stem if None.
-        strict: whether to leave blank what neither the schema nor public knowledge says. The profile isn't looked at.
+        leak: whether to propose what was seen of values, under a mark. Otherwise what neither the schema nor public
+            knowledge says is left blank.
+        strict: whether not to look at the profile at all: not for the texts that stand for NULL, either.
         unit: the column that tells whose row it is, or `row` for each row its own; None: the likeliest by its name.
 
     Raises:
@@ -104,21 +109,31 @@ def propose(  # noqa: PLR0913 — what a custodian may say about a proposal, eac
         place | text | schema: blank: fill in what the column may hold
     """
     return propose_together(
-        [ProposalInput(columns=columns, source=source, profile=profile, name=name)], strict=strict, unit=unit
+        [ProposalInput(columns=columns, source=source, profile=profile, name=name)],
+        leak=leak,
+        strict=strict,
+        unit=unit,
     )
 
 
-def propose_together(tables: Sequence[ProposalInput], *, strict: bool = False, unit: str | None = None) -> Proposal:
+def propose_together(
+    tables: Sequence[ProposalInput], *, leak: bool = False, strict: bool = False, unit: str | None = None
+) -> Proposal:
     """Propose how to protect several tables that the same people are in, with links between them by their names.
 
     Args:
         tables: what is known of them, at least one; the account is named after the first.
-        strict: as for `propose`.
+        leak: as for `propose`.
+        strict: as for `propose`; not with `leak`.
         unit: the column of the first table that tells whose row it is, or `row`; None: the likeliest by its name.
 
     Raises:
         InvalidArgument: as for `propose`, or two tables have one name.
     """
+    if leak and strict:
+        raise InvalidArgument(
+            "what isn't looked at can't be told", hint=Hint.of("{leak} or {strict}", leak=None, strict=None)
+        )
     choices = [likely_unit(each.columns) for each in tables]
     if unit is not None:
         choices[0] = named_unit(unit, tables[0].columns)
@@ -130,7 +145,7 @@ def propose_together(tables: Sequence[ProposalInput], *, strict: bool = False, u
     linked = link_up(named)
     entered = {(link.table, link.to) for choice in linked for link in choice.links}
     proposed = tuple(
-        propose_table(replace(each, profile=None if strict else each.profile), choice, entered)
+        propose_table(replace(each, profile=None if strict else each.profile), choice, entered, leak=leak)
         for each, choice in zip(tables, linked, strict=True)
     )
     first = tables[0].source

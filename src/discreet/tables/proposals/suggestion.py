@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -21,6 +22,16 @@ from discreet.tables.schema.toml import printable
 
 MOST_KEYS = 100
 """How many values read off the data are proposed as keys; a column with more isn't a list of groups."""
+LONGEST_KEY = 40
+"""Characters of a text that may be a key: a longer one is somebody's note."""
+LEAST_UNITS = 10
+"""So many units must have a text before it is proposed as a key: what fewer have may single them out."""
+
+IDENTIFYING = re.compile(
+    r"@|(?:[0-9][ ./()+-]*){6}|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+"
+    r"|\b[0-9]+[a-zA-Z]?,?\s+(?:[^\W\d]|['.-])+|[^\W\d]{3,}[.,]?\s+(?:[Nn][ro.°º]*\s*)?[0-9]+\s*[a-zA-Z]?\b"
+)
+"""What an e-mail address, the number of a person, card, phone or device, or a street with a house number looks like."""
 
 _LEAK = "LEAK: read off the data; replace by what the column may hold"
 
@@ -59,6 +70,11 @@ class Suggestion:
         """Whether nothing but the kind is declared."""
         return self.column.bounds is None and self.column.keys is None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is blank and should be filled in: a column that tells whose row it is says enough."""
+        return self.is_blank and not self.left_out and self.reason.startswith("blank")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
@@ -69,21 +85,33 @@ class Context:
         profile: what was seen in the data; None if nobody looked.
         missing: texts that stand for NULL.
         trims: whether the source's texts are trimmed of spaces, as untyped cells are.
+        leak: whether what was seen may be proposed, under a mark; else it is only compared with what is.
     """
 
     book: Codebook | None
     profile: DataProfile | None
     missing: tuple[str, ...]
     trims: bool
+    leak: bool
 
     @classmethod
     def of(
-        cls, columns: Iterable[Column], profile: DataProfile | None, missing: tuple[str, ...], *, untyped: bool
+        cls,
+        columns: Iterable[Column],
+        profile: DataProfile | None,
+        missing: tuple[str, ...],
+        *,
+        untyped: bool,
+        leak: bool,
     ) -> Context:
         """The context of a table with these columns; where cells are texts, a codebook says which stand for NULL."""
         book = codebook([column.name for column in columns])
         return cls(
-            book=book, profile=profile, missing=missing or (book.missing if book and untyped else ()), trims=untyped
+            book=book,
+            profile=profile,
+            missing=missing or (book.missing if book and untyped else ()),
+            trims=untyped,
+            leak=leak,
         )
 
     def usable(self, keys: Iterable[KeyValue], *, null: bool = False) -> Keys | None:
@@ -127,8 +155,12 @@ def _from_knowledge(column: Column, known: Knowledge, context: Context) -> Sugge
 
 
 def _from_data(column: Column, known: Knowledge | None, context: Context) -> Suggestion | None:
-    """What was seen; None if nobody looked, or what was seen makes no declaration."""
-    if context.profile is None:
+    """What was seen; None if it may not be told, or makes no declaration.
+
+    Guarantee: what leads to one person is never told. A text is proposed as a key only if it is short, has no form of
+    an address or a number of somebody's, and many units have it.
+    """
+    if context.profile is None or not context.leak:
         return None
     seen = context.profile.of(column.name)
     if column.kind is not Kind.TEXT:
@@ -137,16 +169,37 @@ def _from_data(column: Column, known: Knowledge | None, context: Context) -> Sug
             return None
         ranged = replace(column, bounds=bounds)
         return Suggestion(column=ranged, origin=Origin.DATA, reason=f"{_LEAK} (rounded outwards)")
-    values = texts(seen, context)
-    if values is None or not 0 < len(values) <= MOST_KEYS or values == [None]:
+    values = texts(seen, context) or []
+    if not 0 < len(values) <= MOST_KEYS:
         return None
     choices = _choices(column, known, context)
-    for choice in choices:
+    for choice in choices if values != [None] else ():
         if set(values) <= {*(choice.keys or ()), None}:
             reason = "LEAK: of the usual codings, the one that the data fits; replace by what the codebook says"
             fits = replace(choice, keys=context.usable(choice.keys or (), null=None in values))
             return Suggestion(column=fits, origin=Origin.DATA, reason=reason)
-    return Suggestion(column=replace(column, keys=Keys(values)), origin=Origin.DATA, reason=_LEAK, choices=choices[:1])
+    return _with_keys(column, _common(values, seen, context), choices[:1])
+
+
+def _with_keys(column: Column, keys: Keys | None, choices: tuple[Column, ...]) -> Suggestion | None:
+    """Keys that were seen; None if there are none to tell."""
+    if keys is None:
+        return None
+    return Suggestion(column=replace(column, keys=keys), origin=Origin.DATA, reason=_LEAK, choices=choices)
+
+
+def _common(values: list[KeyValue], seen: ColumnProfile, context: Context) -> Keys | None:
+    """The texts that many units have, with NULL for the others; None if one leads to somebody, or none is common."""
+    found = [value for value in values if isinstance(value, str)]
+    if any(len(text) > LONGEST_KEY or IDENTIFYING.search(text) for text in found):
+        return None
+    told = dict.fromkeys(found, 0)
+    for text, count in seen.units.items():
+        kept = text.strip(" ") if context.trims else text
+        told[kept] = max(told.get(kept, 0), count)
+    common = [text for text in found if told[text] >= LEAST_UNITS]
+    rest = None in values or len(common) < len(found)
+    return Keys([*common, *([None] if rest else [])]) if common else None
 
 
 def _blank(column: Column, known: Knowledge | None, context: Context) -> Suggestion:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from discreet.errors import InvalidArgument
 from discreet.tables.proposals.data_profile import DataProfile
@@ -17,7 +18,12 @@ from discreet.tables.schema.toml import key, value
 from discreet.tables.type_inference import USUAL_NULLS
 
 _TELLS = ("the unit", "the link", "a link")
-_GUESSED = "LEAK: kinds other than text were guessed from cells, of which one can change a kind; correct them."
+_GUESSED = "REVIEW: kinds other than text were guessed from cells, of which one can change a kind; correct them."
+_WRITTEN = "REVIEW: the decimal mark and the order of dates are as the cells seem to be written; correct them."
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+[.][^@\s]+")
+_VALUE = re.compile(
+    r"[+-]?[0-9]+(?:[.,][0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}.*"
+)
 _LIMITS = "REVIEW: how much one unit counts at the most. What is beyond counts for less; higher limits mean more noise."
 
 
@@ -29,12 +35,14 @@ class ProposalInput:
         columns: the schema: names and kinds, as the engine describes them.
         source: where the table lies.
         profile: what was seen in the data; None if nobody looked.
+        guessed: whether how the source is written was guessed from its cells.
         name: what to call the table; the file's stem if None.
     """
 
     columns: Sequence[Column]
     source: Source
     profile: DataProfile | None = None
+    guessed: bool = False
     name: str | None = None
 
     @property
@@ -53,9 +61,11 @@ class TableProposal:
         choice: the unit or link, and why.
         codebook: of the public dataset that the table was taken for, by the names of its columns.
         missing_origin: where the texts for NULL came from; None if there are none.
+        doubts: what the cells leave in doubt of how they are written, in words, by the option that would say it.
         mismatches: what the data says against the proposal, in words. For the custodian's screen only: they aren't
             written to the file, because they depend on the data.
-        kinds_are_leaks: whether kinds that nobody knows from names were guessed from cells.
+        source_is_guessed: whether how it is written was guessed from cells.
+        kinds_are_guessed: whether kinds that nobody knows from names were guessed from cells.
     """
 
     table: Table
@@ -64,7 +74,9 @@ class TableProposal:
     codebook: Codebook | None
     missing_origin: Origin | None
     mismatches: tuple[str, ...]
-    kinds_are_leaks: bool = False
+    kinds_are_guessed: bool = False
+    source_is_guessed: bool = False
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -76,11 +88,6 @@ class TableProposal:
         """The names of the columns whose declaration was read off the data."""
         return tuple(item.column.name for item in self.suggestions if item.origin is Origin.DATA)
 
-    @property
-    def missing_is_leak(self) -> bool:
-        """Whether the texts for NULL were read off the data."""
-        return self.missing_origin is Origin.DATA
-
     def rows(self) -> list[tuple[str, str, str]]:
         """The table for the screen: each column, what is declared, and where that came from."""
         return [(item.column.name, _declared(item), f"{item.origin}: {item.reason}") for item in self.suggestions]
@@ -90,6 +97,7 @@ class TableProposal:
         path = ("tables", self.table.name)
         left_out = [item for item in self.suggestions if item.left_out]
         notes = {
+            (*path, "source"): Note(above=(_WRITTEN,) if self.source_is_guessed else ()),
             (*path, "missing"): self._missing_note(),
             (*path, "links" if self.choice.link else "unit"): Note(
                 above=(self.choice.why,), below=tuple(map(_also_linked, self.choice.also))
@@ -97,7 +105,7 @@ class TableProposal:
             (*path, "limits"): Note(above=(_LIMITS,)),
             (*path, "columns"): Note(
                 below=(
-                    *((_GUESSED,) if self.kinds_are_leaks else ()),
+                    *((_GUESSED,) if self.kinds_are_guessed else ()),
                     *_book_words(self.codebook),
                     *(line for item in left_out for line in _left_out(item)),
                 )
@@ -107,25 +115,28 @@ class TableProposal:
 
     def _missing_note(self) -> Note:
         """The comment on the texts for NULL."""
-        if self.missing_is_leak:
-            return Note(above=("LEAK: read off the data; replace by what the codebook says",))
+        if self.missing_origin is Origin.DATA:
+            return Note(above=("REVIEW: often written for NULL, and in some cell; replace by what the codebook says.",))
         return Note(beside=f"{Origin.KNOWLEDGE}: {self.codebook.title}") if self.codebook else Note()
 
 
-def propose_table(given: ProposalInput, choice: UnitChoice, entered: set[tuple[str, str]]) -> TableProposal:
+def propose_table(
+    given: ProposalInput, choice: UnitChoice, entered: set[tuple[str, str]], *, leak: bool
+) -> TableProposal:
     """Propose what to declare of one table.
 
     Args:
         given: of the table.
         choice: of its unit or link.
         entered: the tables and columns that links lead to.
+        leak: whether what was seen of values may be proposed, under a mark.
 
     Raises:
         InvalidArgument: no column is left, or they contradict the choice.
     """
     source = given.source
     seen_missing = _seen_missing(given.columns, given.profile) if source.is_untyped and not source.missing else ()
-    context = Context.of(given.columns, given.profile, source.missing, untyped=source.is_untyped)
+    context = Context.of(given.columns, given.profile, source.missing, untyped=source.is_untyped, leak=leak)
     # A codebook's word on what is missing goes before the data's.
     from_data = bool(seen_missing) and not context.missing
     context = replace(context, missing=context.missing or seen_missing)
@@ -152,9 +163,33 @@ def propose_table(given: ProposalInput, choice: UnitChoice, entered: set[tuple[s
         choice=choice,
         codebook=context.book,
         missing_origin=(Origin.DATA if from_data else Origin.KNOWLEDGE) if context.missing else None,
-        kinds_are_leaks=source.is_untyped and given.profile is not None and any(map(_is_of_kind_alone, suggestions)),
-        mismatches=tuple(words for item in suggestions if (words := mismatch(item, context)) is not None),
+        doubts=given.profile.written.doubts if given.profile is not None and given.profile.written is not None else {},
+        source_is_guessed=given.guessed and given.profile is not None,
+        kinds_are_guessed=source.is_untyped and given.profile is not None and any(map(_is_of_kind_alone, suggestions)),
+        mismatches=(
+            *_doubtful_names(given),
+            *(("it has no rows",) if given.profile is not None and given.profile.is_empty else ()),
+            *(words for item in suggestions if (words := mismatch(item, context)) is not None),
+        ),
     )
+
+
+def _doubtful_names(given: ProposalInput) -> tuple[str, ...]:
+    """That names of columns look like values: of a file without a line of names, they are somebody's.
+
+    Raises:
+        InvalidArgument: one is an e-mail address, so no file must hold it.
+    """
+    if not given.source.is_untyped:
+        return ()
+    names = [column.name for column in given.columns]
+    if any(_ADDRESS.fullmatch(name.strip()) for name in names):
+        raise InvalidArgument(
+            f"the columns of {given.source.location!r} are named by a row: one of the names is an e-mail address",
+            hint="begin the file with a line of names",
+        )
+    valued = sum(_VALUE.fullmatch(name.strip()) is not None for name in names)
+    return (f"{valued} of its names look like values: does the file begin with a line of names?",) if valued else ()
 
 
 def _is_of_kind_alone(item: Suggestion) -> bool:

@@ -229,6 +229,13 @@ FACTS: tuple[Fact, ...] = (
     _identifying("medical_record_number mrn nhs_number", "an official number"),
 )
 
+_NAMED_LAST = """
+    email mail phone telephone mobile fax address addr street surname lastname firstname fullname ssn iban passport
+    telefon handy adresse strasse nachname vorname telefono direccion calle apellido correo indirizzo cognome adres
+    """
+"""What a column holds whose name ends so, whatever comes before: `billing_address`, `contact_phone`."""
+_LEADS = Knowledge(why="its name ends like one that reaches people", identifying=True)
+
 _FLAG = Fact(names="", kinds=_INTEGER, knowledge=Knowledge(why="its name is a yes or no", codings=(Keys((0, 1)),)))
 _PARTS = Knowledge(why="parts of a hundred", bounds=Bounds(Fraction(0), Fraction(100)))
 
@@ -246,6 +253,8 @@ def knowledge(name: str, kind: Kind) -> Knowledge | None:
     if found is None and (rest := without_owner(name)):
         found = find(FACTS, rest, kind)
     words = plain(name).split("_")
+    if found is None and kind in {Kind.INTEGER, Kind.TEXT} and words[-1] in _NAMED_LAST.split():
+        return _LEADS
     if found is None and kind is Kind.INTEGER and words[0] in {"is", "has"} and len(words) > 1:
         return _FLAG.knowledge
     if found is None and kind.is_number and words[-1] in {"pct", "percent", "percentage"}:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Period, Unit
 from discreet.tables.schema.table import Kind, Link, Table
 
@@ -45,6 +45,11 @@ class Dataset:
 
     def __post_init__(self) -> None:
         """Check names, and that what is shared out is there."""
+        if self.adjacency not in list(Adjacency):
+            raise InvalidArgument(
+                f"there is no adjacency {str(self.adjacency)[:70]!r}", hint="ADD_REMOVE or SUBSTITUTION"
+            )
+        object.__setattr__(self, "adjacency", Adjacency(self.adjacency))  # rules compare by identity
         if not self.name or not self.ledger:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
         if self.schema is not None and not all(self.schema.split(".")):
@@ -54,7 +59,7 @@ class Dataset:
         if all(table.public for table in self.tables):
             raise InvalidArgument(
                 f"dataset {self.name!r} has public tables only, so there is nothing to protect",
-                hint="leave out public = true where rows are about people",
+                hint=Hint.of("leave out {public} where rows are about people", public=True),
             )
         graph = SchemaGraph(self.tables)
         for table in self.tables:
@@ -246,7 +251,7 @@ class SchemaGraph:
         if not ways:
             raise InvalidArgument(
                 f"nothing says whose the rows of table {table.name!r} are",
-                hint="declare a unit, a link to a table that has one, or public = true",
+                hint=Hint.of("declare a unit, a link to a table that has one, or {public}", public=True),
             )
         if len(ways) > 1:
             raise InvalidArgument(

@@ -55,7 +55,7 @@ class Node:
         try:
             yield
         except InvalidArgument as error:
-            raise self.error(error.message, hint=error.hint or self.example) from None
+            raise self.error(error.message, hint=error.hint_at("file") or self.example) from None
 
     def text(self, *, empty: bool = False) -> str:
         """A text, which may only be empty if that is said."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from discreet.errors import InvalidArgument, SourceUnsupported
+from discreet.errors import Hint, InvalidArgument, SourceUnsupported
 
 SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
 DateOrder = Literal["ymd", "dmy", "mdy"]
@@ -97,12 +97,16 @@ class Source:
         if self.delimiter is not None and not _separates(self.delimiter):
             raise InvalidArgument(
                 "a delimiter is one ASCII character: no letter, digit, space, quotation mark, line end or NUL",
-                hint='delimiter = ";"',
+                hint=Hint.of("{delimiter}", delimiter=";"),
             )
         if self.delimiter == self.decimal == ",":
-            raise InvalidArgument("a comma can't be both delimiter and decimal mark", hint='delimiter = ";"')
+            raise InvalidArgument(
+                "a comma can't be both delimiter and decimal mark", hint=Hint.of("{delimiter}", delimiter=";")
+            )
         if not _is_text_encoding(self.encoding):
-            raise InvalidArgument(f"there is no text encoding {self.encoding[:50]!r}", hint='encoding = "latin-1"')
+            raise InvalidArgument(
+                f"there is no text encoding {self.encoding[:50]!r}", hint=Hint.of("{encoding}", encoding="latin-1")
+            )
 
     @classmethod
     def of(cls, path: str | Path, **declared: Any) -> Self:  # noqa: ANN401 — the arguments of the class, checked there

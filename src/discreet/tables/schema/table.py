@@ -9,8 +9,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Bounds, Keys, KeyValue, Limits, Unit
+from discreet.tables.schema.node import suggestion
 from discreet.tables.schema.source import Source
 
 
@@ -94,7 +95,16 @@ class Column:
     values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that the declaration fits the kind."""
+        """Check that the declaration is one, and fits the kind."""
+        if self.kind not in list(Kind):
+            raise InvalidArgument(f"there is no kind {str(self.kind)[:70]!r}", hint=f"one of {', '.join(Kind)}")
+        object.__setattr__(self, "kind", Kind(self.kind))
+        for name, kind in {"bounds": Bounds, "keys": Keys, "time_zone": str}.items():
+            said = getattr(self, name)
+            if said is not None and not isinstance(said, kind):
+                raise InvalidArgument(
+                    f"{name} of {self._called} must be {_A[name]}, not {type(said).__name__}", hint=_AS[name]
+                )
         if self.bounds is not None and self.keys is not None:
             raise InvalidArgument(f"{self._called} has bounds and keys; keys already say what it may hold")
         if self.bounds is not None:
@@ -138,10 +148,16 @@ class Column:
         return f"{self.name} {self.kind}{declared}"
 
 
+_A = {"bounds": "Bounds", "keys": "Keys", "time_zone": "a text"}
+_AS = {"bounds": "Bounds(0, 100)", "keys": 'Keys(["a", "b"])', "time_zone": '"Europe/Paris", or "UTC"'}
+"""How each is declared in code."""
+
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
 """Kinds whose values can't tell one from another: reals are rarely equal, and there are two booleans."""
 
+_SHOWN = 10
+"""How many names of columns fit a line."""
 _GROUP = re.compile("[a-z0-9_-]{1,64}")
 
 ROW_CEILING = 2**40
@@ -233,8 +249,8 @@ class Table:
         if len(set(names)) < len(names):
             twice = next(name for n, name in enumerate(names) if name in names[:n])
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
-        if not 1 <= self.row_ceiling <= 2**48:
-            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸")
+        if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
+            raise InvalidArgument("row_ceiling must be a whole number from 1 to 2⁴⁸", hint="1_000_000")
         if self.refresh and not _GROUP.fullmatch(self.refresh):
             raise InvalidArgument(
                 f"the refresh group of table {self.name!r} can't be called {self.refresh[:70]!r}",
@@ -264,7 +280,11 @@ class Table:
             if key in missing:
                 raise InvalidArgument(
                     f"the key {key!r} of column {column.name!r} is read as NULL",
-                    hint="make NULL a group of its own by listing it: None here, { null = true } in discreet.toml",
+                    hint=Hint(
+                        "make NULL a group of its own by listing it: None",
+                        cli="make NULL a group of its own by listing it: { null = true }",
+                        file="make NULL a group of its own by listing it: { null = true }",
+                    ),
                 )
 
     def _check_public(self) -> None:
@@ -274,7 +294,7 @@ class Table:
             if declared:
                 raise InvalidArgument(
                     f"table {self.name!r} is public, so it has no rows to protect, and takes no {what.split()[-1]}",
-                    hint=f"leave out {what}, or public = true if its rows are about people",
+                    hint=Hint.of(f"leave out {what}, or {{public}} if its rows are about people", public=True),
                 )
         for name in self.unique:
             self.column(name)
@@ -284,7 +304,7 @@ class Table:
         if self.unit is None and not self.links:
             raise InvalidArgument(
                 f"nothing says whose the rows of table {self.name!r} are",
-                hint="declare a unit, a link to a table that has one, or public = true",
+                hint=Hint.of("declare a unit, a link to a table that has one, or {public}", public=True),
             )
         if self.unique:
             raise InvalidArgument(
@@ -330,4 +350,9 @@ class Table:
         for column in self.columns:
             if column.name.casefold() == name.casefold():
                 return column
-        raise InvalidArgument(f"table {self.name!r} has no column {name!r}")
+        known = [column.name for column in self.columns]
+        close = suggestion(name, known, {})
+        there = f"it has {', '.join(known[:_SHOWN])}{f' and {len(known) - _SHOWN} more' if known[_SHOWN:] else ''}"
+        raise InvalidArgument(
+            f"table {self.name!r} has no column {name!r}", hint=f"did you mean {close!r}?" if close else there
+        )

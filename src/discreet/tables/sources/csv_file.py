@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow
 
-from discreet.errors import SourceUnsupported
+from discreet.errors import Hint, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.csv_quoting import Signs
 from discreet.tables.sources.csv_records import BLOCK, LONGEST_CELL, LONGEST_RECORD, Grammar, Text, whole_records
@@ -101,7 +101,8 @@ def parse_header(line: bytes, source: Source) -> Header:
         other = next((each for each in _DELIMITERS if each in _QUOTED.sub("", text)), None)
         if other is not None:
             raise SourceUnsupported(
-                f"no {delimiter!r} stands in the header of {where}", hint=f"delimiter {other!r} seems right"
+                f"no {delimiter!r} stands in the header of {where}",
+                hint=Hint.of("{delimiter} seems right", delimiter=other),
             )
     return Header(column_names(cells, source.location), delimiter)
 
@@ -115,7 +116,7 @@ def _text(line: bytes, source: Source) -> str:
     if text is None:
         raise SourceUnsupported(
             f"the header of {source.location!r} isn't {source.encoding} text",
-            hint='declare its encoding, such as encoding = "cp1252"; or save it in UTF-8',
+            hint=Hint.of("say its encoding, such as {encoding}; or save it in UTF-8", encoding="cp1252"),
         )
     return text
 

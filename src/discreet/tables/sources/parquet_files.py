@@ -62,7 +62,10 @@ def parts_of(location: str) -> list[Part]:
     else:
         parts = list(_matching(location))
     if not parts:
-        raise SourceMissing(f"there are no Parquet files in {location!r}", hint="check the path, and the names' ending")
+        raise SourceMissing(
+            f"there are no Parquet files in {location!r}",
+            hint="check the path; a folder is read for its .parquet files, and any other file is named itself",
+        )
     if any(part.values.keys() != parts[0].values.keys() for part in parts):
         raise SourceUnsupported(
             f"the folders of {location!r} don't all name the same columns", hint="each file needs each KEY=VALUE folder"
@@ -85,7 +88,13 @@ def listing(parts: list[Part], identities: list[str]) -> str:
 
 def _below(folder: Path, location: str) -> Iterator[Part]:
     """The files in a folder and those within it."""
-    for path in sorted(folder.rglob("*")):
+    try:
+        paths = sorted(folder.rglob("*"))
+    except OSError as error:  # a folder in it that may not be looked into, or is gone meanwhile
+        raise SourceUnsupported(
+            f"the folder {location!r} can't be listed: {error.strerror}", hint="name its files by a pattern: *.parquet"
+        ) from None
+    for path in paths:
         inner = path.relative_to(folder)
         if any(name.startswith(("_", ".")) for name in inner.parts) or path.is_dir():
             continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile
 
@@ -72,7 +72,7 @@ class Malformed:
             others = f", and on {least}{self.count - 1:,} other line{'s' if self.count > 2 else ''}: {listed}{more}"  # noqa: PLR2004 — plural
         return SourceMalformed(
             f"no whole record starts on line {self.lines[0]:,} of {location!r}{others}",
-            hint="mend the file; or leave such lines out with skip_malformed = true",
+            hint=Hint.of("mend the file; or leave such lines out with {skip_malformed}", skip_malformed=True),
         )
 
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.records.column import Mask, Reals
 from discreet.anonymity.reduce.lattice.problem import Finding
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 
 MOST_NODES = 1 << 23
 """Of a lattice: its bounds are kept in memory, 21 bytes a node."""
@@ -57,7 +57,9 @@ class Frontier:
         if self.nodes > MOST_NODES:
             raise InvalidArgument(
                 f"the lattice has {self.nodes:,} generalisations, more than the {MOST_NODES:,} that can be searched",
-                hint="take quasi-identifiers out, give them fewer levels, or use algorithm='mondrian'",
+                hint=Hint.of(
+                    "take quasi-identifiers out, give them fewer levels, or use {algorithm}", algorithm="mondrian"
+                ),
             )
         self._meter = meter
         self._most = most

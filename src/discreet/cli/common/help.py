@@ -1,0 +1,89 @@
+"""Help texts: each with an example, and laid out so that nothing of it is lost in a narrow terminal."""
+
+from __future__ import annotations
+
+from functools import partial
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Protocol
+
+from typer.core import TyperCommand, TyperGroup
+
+from discreet.cli.common.screen import ENDLESS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NARROW = 80
+"""In fewer columns, frames and columns would leave too little for the words, and names of options would be cut."""
+
+_COUNT = '"SELECT COUNT(*) AS n FROM census WHERE age >= 40"'
+
+EXAMPLES: Mapping[str, str] = {
+    "discreet": f"discreet ask {_COUNT} --epsilon 0.1",
+    "discreet demo": "discreet demo --save census.csv",
+    "discreet init": "discreet init census.csv",
+    "discreet admit": "discreet admit --report",
+    "discreet explain": f"discreet explain {_COUNT} --epsilon 0.1",
+    "discreet ask": f"discreet ask {_COUNT} --epsilon 0.1",
+    "discreet ledger": "discreet ledger create",
+    "discreet ledger create": "discreet ledger create --config discreet.toml",
+    "discreet budget": "discreet budget --format json",
+    "discreet history": "discreet history --last 5",
+    "discreet verify": "discreet verify --format json",
+    "discreet audit": "discreet audit laplace --epsilon 1 --draws 1000",
+    "discreet risk": "discreet risk census.csv --quasi-identifying age,sex,zip",
+    "discreet anonymize": (
+        "discreet anonymize census.csv --quasi-identifying age,sex --k 5 --suppression 5% --output safer.csv"
+    ),
+    "discreet attack": "discreet attack averaging --trials 1",
+    "discreet plot": "discreet plot neighbours --epsilon 1 --out neighbours.svg",
+    "discreet plot neighbours": "discreet plot neighbours --epsilon 1 --out neighbours.svg",
+    "discreet plot loss": "discreet plot loss --epsilon 1 --out loss.svg",
+    "discreet plot delta": "discreet plot delta --epsilon 1 --out delta.svg",
+    "discreet plot composition": "discreet plot composition --epsilon 0.1 --out composition.svg",
+    "discreet plot accuracy": "discreet plot accuracy --out accuracy.svg",
+    "discreet plot averaging": "discreet plot averaging --epsilon 0.1 --out averaging.svg",
+}
+"""A command line for each command, by its path; each works as it stands, where `discreet init` has been."""
+
+
+class _Helped(Protocol):
+    """What Typer's commands and groups have in common here."""
+
+    epilog: str | None
+    rich_markup_mode: Any
+
+
+def _prepare(command: _Helped, path: str, formatter: Any) -> None:  # noqa: ANN401 — Typer's, without public types
+    """Give a command's help its example, and a layout that fits."""
+    columns = get_terminal_size().columns
+    formatter.width = min(columns, NARROW)
+    formatter.write_dl = partial(formatter.write_dl, col_max=formatter.width // 3)
+    example = f"Example: `{EXAMPLES[path]}`"
+    if command.epilog is None or not command.epilog.startswith("Example: "):
+        command.epilog = f"{example}\n\n{command.epilog}" if command.epilog else example
+    command.rich_markup_mode = "markdown" if columns >= NARROW else None
+
+
+class Command(TyperCommand):
+    """A command whose help has an example."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 — Typer's, without public types
+        """Write the help."""
+        _prepare(self, ctx.command_path, formatter)
+        super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """A group of commands whose help has an example."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 — Typer's, without public types
+        """Write the help."""
+        _prepare(self, ctx.command_path, formatter)
+        super().format_help(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 — Typer's, without public types
+        """Write what each command does, all of it, where there are no frames."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(ENDLESS)) for name, each in found if each is not None])
