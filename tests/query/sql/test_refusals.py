@@ -10,12 +10,12 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.parser import Parser
 
-from discreet.errors import QueryError
-from discreet.query.sql import question
+from discreet.errors import QueryError, Unsupported
+from discreet.query.sql import question, select, subqueries
 from discreet.query.sql.aggregate_syntax import AGGREGATE_SYNTAX
 from discreet.query.sql.dialect_semantics import SEMANTICS
 from discreet.query.sql.dialects import MEANINGLESS, READ, RULES, plain
-from discreet.query.sql.refusals import FLAGS, PARTS, unknown_part
+from discreet.query.sql.refusals import CLAUSES, FLAGS, PARTS, unknown_part
 from discreet.query.sql.scalar_syntax import SCALAR_SYNTAX
 from support.asked import TABLES
 
@@ -99,6 +99,31 @@ def test_every_part_of_the_surface_is_accounted_for() -> None:
     assert not offenders, offenders
     assert all(MEANINGLESS.values())
     assert MEANINGLESS.keys() <= FLAGS
+
+
+def test_every_clause_has_a_name() -> None:
+    """Each that a SELECT can have is read, or refused by a name that isn't the parser's own."""
+    clauses = {part.rstrip("_") for part in exp.Select.arg_types}
+    assert clauses <= select.CLAUSES | CLAUSES.keys()
+    assert clauses <= subqueries.CLAUSES | CLAUSES.keys()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("mysql", "SELECT SQL_NO_CACHE COUNT(*) FROM people"),
+        ("bigquery", "SELECT AS STRUCT COUNT(*) FROM people"),
+        ("tsql", "SELECT COUNT(*) FROM people OPTION (RECOMPILE)"),
+        ("spark", "SELECT COUNT(*) FROM people SORT BY 1"),
+        ("clickhouse", "SELECT COUNT(*) FROM people SETTINGS max_threads = 1"),
+        ("oracle", "SELECT COUNT(*) FROM (SELECT age FROM people CONNECT BY age = 1)"),
+    ],
+)
+def test_clauses_are_refused_by_name(dialect: str, sql: str) -> None:
+    """In a question, and in its subqueries."""
+    with pytest.raises(Unsupported) as caught:
+        question(sql, TABLES, dialect)
+    assert not foreign(caught.value.message, sql)
 
 
 @pytest.mark.parametrize("value", [exp.column("age"), exp.Literal.number(7), True])

@@ -194,6 +194,37 @@ PARTS = {
 }
 """What a question would call the parts of syntax nodes that some function takes and discreet doesn't."""
 
+_ROWS = "which rows it leaves would depend on other people's"
+
+CLAUSES = {
+    "cluster": ("CLUSTER BY", "leave it out"),
+    "connect": ("CONNECT BY", "a join reads several tables"),
+    "distinct": ("SELECT DISTINCT", "GROUP BY the same columns gives each combination once"),
+    "distribute": ("DISTRIBUTE BY", "leave it out"),
+    "exclude": ("EXCLUDE", "name the columns"),
+    "for": ("FOR", "an answer's form is asked for beside the question"),
+    "format": ("FORMAT", "an answer's form is asked for beside the question"),
+    "hint": ("hints", "leave them out"),
+    "into": ("SELECT INTO", "answers are returned, not stored"),
+    "kind": ("a kind of row", "name the columns: SELECT a, b"),
+    "laterals": ("LATERAL", "a join reads several tables"),
+    "limit": ("LIMIT", _ROWS),
+    "locks": ("FOR UPDATE", "tables here can only be asked"),
+    "match": ("MATCH_RECOGNIZE", "leave it out"),
+    "offset": ("OFFSET", _ROWS),
+    "operation_modifiers": ("a word between SELECT and the columns", "leave it out"),
+    "options": ("OPTION", "leave it out"),
+    "order": ("ORDER BY", "rows here have no order; put it into the outermost SELECT"),
+    "pivots": ("PIVOT", "GROUP BY makes a group of each value"),
+    "prewhere": ("PREWHERE", "WHERE does the same"),
+    "qualify": ("QUALIFY", "HAVING filters groups"),
+    "sample": ("SAMPLE", "all rows are asked; noise is what protects them"),
+    "settings": ("SETTINGS", "leave it out"),
+    "sort": ("SORT BY", "ORDER BY does"),
+    "windows": ("WINDOW", "GROUP BY answers each group"),
+}
+"""What a question would call the clauses that are refused in it or in its subqueries, and the way around each."""
+
 _LABEL = re.compile(r"(|the \w+ of )((?!CAST )[A-Z_]{2,}(?: WHEN)?)\b")
 
 _LONGEST = 40
@@ -222,6 +253,17 @@ def refusal(node: exp.Expression) -> QueryError:
             f"{called} isn't among the functions that discreet takes", hint=_FUNCTIONS.get(name) or _suggestion(called)
         )
     return Unsupported("this can't be used in a question", hint=_OFFERED)
+
+
+def refused_clause(part: str, where: str) -> QueryError:
+    """The error for a clause of a SELECT.
+
+    Args:
+        part: what the parser calls it.
+        where: where it stands.
+    """
+    what, hint = CLAUSES.get(part, ("this clause", "leave it out"))
+    return Unsupported(f"{what} can't be used in {where}", hint=hint)
 
 
 def said(node: exp.Expression) -> str:

@@ -25,6 +25,7 @@ from discreet.query.sql.options_clause import check_strategy, check_unit_column
 from discreet.query.sql.parsing import parse, spelled
 from discreet.query.sql.post_processing import layers, over
 from discreet.query.sql.projections import inlined, pruned
+from discreet.query.sql.refusals import refused_clause
 from discreet.query.sql.scopes import Common, Derived, Names, Schema, SelectContext, check_alias, place_of, placed
 from discreet.query.sql.subqueries import Subqueries, common_of
 from discreet.tables import Kind, Table
@@ -39,18 +40,8 @@ MOST_TOTAL = 10_000
 MOST_NAME = 200
 """How long the name of a column without an alias may be."""
 
-_CLAUSES = {
+CLAUSES = {
     *("expressions", "from", "joins", "where", "group", "having", "order", "limit", "offset", "with", "distinct"),
-}
-
-_REFUSED = {
-    "laterals": ("LATERAL", "a join reads several tables"),
-    "windows": ("WINDOW", "GROUP BY answers each group"),
-    "qualify": ("QUALIFY", "HAVING filters groups"),
-    "sample": ("SAMPLE", "all rows are asked; noise is what protects them"),
-    "hint": ("hints", "leave them out"),
-    "into": ("SELECT INTO", "answers are returned, not stored"),
-    "locks": ("FOR UPDATE", "tables here can only be asked"),
 }
 
 
@@ -113,7 +104,7 @@ class _Reading:
         self._text = text
         self._dialect = dialect
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
-        for part in self._parts.keys() - _CLAUSES:
+        for part in self._parts.keys() - CLAUSES:
             self._refuse(part)
         context = SelectContext(text, tables, self._derived, schema)
         self._subqueries = Subqueries(context)
@@ -213,8 +204,9 @@ class _Reading:
         found = self._parts[part]
         nodes = found if isinstance(found, list) else [found]
         place = place_of(self._text, *(node for node in nodes if hasattr(node, "walk")))
-        what, hint = _REFUSED.get(part, (part.upper().replace("_", " "), "leave it out"))
-        raise Unsupported(f"{what} can't be used in a question", hint=hint, place=place)
+        error = refused_clause(part, "a question")
+        error.place = place
+        raise error
 
     @cached_property
     def _grouping(self) -> Grouping:

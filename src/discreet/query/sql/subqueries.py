@@ -18,6 +18,7 @@ from discreet.query.sql.binder import AnswerBinder, RowBinder
 from discreet.query.sql.from_clause import condition, source_of
 from discreet.query.sql.interval_functions import holds_aggregate
 from discreet.query.sql.per_unit import Summaries, WindowBinder
+from discreet.query.sql.refusals import refused_clause
 from discreet.query.sql.scopes import (
     UNIT,
     Common,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-_CLAUSES = {
+CLAUSES = {
     "expressions",
     "from",
     "joins",
@@ -91,11 +92,8 @@ class Subqueries:
     def _select(self, select: exp.Select, common: Common) -> Derived:
         """One SELECT."""
         parts = {part.rstrip("_") for part, value in select.args.items() if value}
-        for part in sorted(parts - _CLAUSES):
-            raise Unsupported(
-                f"{part.upper()} can't be used in a subquery",
-                hint="which rows it leaves would depend on other people's" if part in {"limit", "offset"} else "",
-            )
+        for part in sorted(parts - CLAUSES):
+            raise refused_clause(part, "a subquery")
         source = source_of(self._context, select, common)
         is_grouped = "group" in parts or "having" in parts or any(map(holds_aggregate, select.expressions))
         derived = self._groups(select, source) if is_grouped else self._rows(select, source)
