@@ -199,7 +199,6 @@ _ROWS = "which rows it leaves would depend on other people's"
 CLAUSES = {
     "cluster": ("CLUSTER BY", "leave it out"),
     "connect": ("CONNECT BY", "a join reads several tables"),
-    "distinct": ("SELECT DISTINCT", "GROUP BY the same columns gives each combination once"),
     "distribute": ("DISTRIBUTE BY", "leave it out"),
     "exclude": ("EXCLUDE", "name the columns"),
     "for": ("FOR", "an answer's form is asked for beside the question"),
