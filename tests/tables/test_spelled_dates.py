@@ -45,7 +45,9 @@ def test_what_can_be_read_in_two_ways_is_not_settled() -> None:
     found = days_of(pa.array(both))
     assert found is not None
     assert not found.settled
-    assert days_of(pa.array([text.replace("/", ".") for text in both])).settled  # type: ignore[union-attr]
+    dotted = days_of(pa.array([text.replace("/", ".") for text in both]))
+    assert dotted is not None
+    assert dotted.settled
     settled = days_of(pa.array([*both, "7/13/1967"]))
     assert settled is not None
     assert (settled.order, settled.settled) == ("mdy", True)

@@ -92,8 +92,11 @@ def test_dates_in_two_orders_go_by_years_until_the_order_is_said() -> None:
     with pytest.raises(SchemaMismatch, match="whether the day or the month stands first"):
         Calendar().ladder(both)
     assert Calendar(units=("year",)).ladder(both).labels[1:] == (("1984", "1991"), ("*",))
-    for order, months in (("dmy", ("1984-02", "1984-01", "1991-03")), ("mdy", ("1984-01", "1984-02", "1991-03"))):
-        assert Calendar(units=("month",), order=order).ladder(both).labels[1] == months  # type: ignore[arg-type]
+    for calendar, months in (
+        (Calendar(units=("month",), order="dmy"), ("1984-02", "1984-01", "1991-03")),
+        (Calendar(units=("month",), order="mdy"), ("1984-01", "1984-02", "1991-03")),
+    ):
+        assert calendar.ladder(both).labels[1] == months
     proposed = propose_hierarchy(both)
     assert proposed.hierarchy == Calendar(units=("year", "decade"))
     assert "--dates" in proposed.reason

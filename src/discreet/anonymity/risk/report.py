@@ -198,9 +198,7 @@ def assess(  # noqa: PLR0913 — a table, its columns' roles, and what is known 
     begin = start(records, first.classes.names, first.classes)
     columns = column_risks(records, begin)
     safe = smallest_safe(risk.threshold)
-    estimate = None
-    if sampling_fraction is not None:
-        estimate = estimated(sample_of(first.classes), sampling_fraction)
+    estimate = None if sampling_fraction is None else estimated(sample_of(first.classes), sampling_fraction)
     return RiskReport(
         rows=records.rows,
         units=records.counted,

@@ -127,6 +127,9 @@ Nodes: TypeAlias = Annotated[
 ]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: take the columns for what they seem.")]
 
+_ROLES = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
+"""The options that say what columns are."""
+
 
 @reported
 @tables.with_written
@@ -177,16 +180,15 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
         records = read(how.source(file), unit=whose, missing=missing.policy)
     tables.say_unread(records.unread.words())
     said = [tables.names(each) for each in (identifying, quasi_identifying, sensitive, keep)]
-    options_of = ("--identifying", "--quasi-identifying", "--sensitive", "--keep")
-    tables.check({"--unit": whose, **dict(zip(options_of, said, strict=True))}, [*records.names, *(whose or ())])
-    tables.check({"--yes-keep": tables.names(yes_keep)}, records.names)
+    tables.check({"--unit": whose, **dict(zip(_ROLES, said, strict=True))}, [*records.names, *(whose or ())])
+    tables.check({"--yes-keep": (known := tables.names(yes_keep) or [])}, records.names)
     roles = Roles.of(records, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
         from discreet.cli.anonymize.asking import ask
 
         roles, choices, output = ask(file, records, roles, choices, output, force=force)
     roles.require_known(records.rows)
-    roles.require_harmless(records, tables.names(yes_keep) or [])
+    roles.require_harmless(records, known)
     choices.require_possible(records, roles.sensitive)
     with working("searching"):
         outcome = made(records, roles, choices, whose)
