@@ -38,6 +38,11 @@
     │   ├── LedgerVersion        written by another version
     │   ├── LedgerCorrupt        its hash chain or a recomputed loss doesn't hold
     │   └── AccountClosed        it was closed in this process, and is used again
+    ├── AccessError              whoever asks may not, or not now; nothing was charged
+    │   ├── Unauthenticated      the token isn't known, or holds no more
+    │   ├── Forbidden            the token's role may not do this
+    │   ├── AboveCeiling         it costs more than the token may spend on one question
+    │   └── TooManyWaiting       the queue is full
     └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
 
 Messages hold public facts only (the question, the schema, the budget), never a value of a row. All but
@@ -47,7 +52,8 @@ else it could say might depend on a person.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 Door: TypeAlias = Literal["python", "cli", "file"]
 """Where somebody reads a hint: in Python, on the command line, or about discreet.toml."""
@@ -398,6 +404,42 @@ class AccountClosed(LedgerError):
         super().__init__("these tables were closed", hint="open them again: protect(…), load(…)")
 
 
+class AccessError(DiscreetError):
+    """Whoever asks a server may not, or not now; nothing was charged."""
+
+    code = "access"
+
+
+class Unauthenticated(AccessError):
+    """The token isn't known, or holds no more; which of the two isn't said."""
+
+    code = "unauthenticated"
+
+    def __init__(self) -> None:
+        """Take nothing: a stranger learns nothing of tokens."""
+        super().__init__(
+            "this token isn't known here, or holds no more", hint="the custodian makes one: discreet token create"
+        )
+
+
+class Forbidden(AccessError):
+    """The token's role may not do this."""
+
+    code = "forbidden"
+
+
+class AboveCeiling(AccessError):
+    """The question costs more than the token may spend on one."""
+
+    code = "above_ceiling"
+
+
+class TooManyWaiting(AccessError):
+    """The queue of questions is full, for this caller or for all."""
+
+    code = "too_many_waiting"
+
+
 class QuestionFailed(DiscreetError):
     """Something went wrong after the data was touched.
 
@@ -415,3 +457,29 @@ class QuestionFailed(DiscreetError):
                 cli="the custodian finds the reservation in `discreet history`",
             ),
         )
+
+
+def from_dict(data: Mapping[str, Any]) -> DiscreetError:
+    """The error that `to_dict` wrote, of its own kind; of one that isn't known here, the root.
+
+    Args:
+        data: with `code`, `message`, `hint` and `place`.
+
+    Examples:
+        >>> error = from_dict({"code": "forbidden", "message": "no", "hint": "", "place": None})
+        >>> type(error).__name__, str(error)
+        ('Forbidden', 'no')
+    """
+    kinds: list[type[DiscreetError]] = [DiscreetError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    found = next((kind for kind in kinds if kind.code == data.get("code")), DiscreetError)
+    error = found.__new__(found)
+    place = data.get("place")
+    DiscreetError.__init__(
+        error,
+        str(data.get("message", "")),
+        hint=str(data.get("hint", "")),
+        place=None if place is None else (int(place[0]), int(place[1])),
+    )
+    return error

@@ -7,6 +7,7 @@ public facts, and whatever goes wrong afterwards has one outcome, the same for e
 """
 
 from discreet.gateway.admissions import AdmissionReport, Admissions
+from discreet.gateway.answer_builder import cost_of
 from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
 from discreet.gateway.protected import Protected
@@ -17,6 +18,7 @@ __all__ = [
     "DeclaredTable",
     "Protected",
     "admissions_of",
+    "cost_of",
     "create_ledger",
     "inspect",
     "load",

@@ -38,7 +38,7 @@ def answers_of(workload: Workload, outcome: Outcome) -> list[Answer]:
 
 def explanation_of(plan: Plan) -> Explanation:
     """The plan in words, to be read like an answer."""
-    return replace(Explanation.of(plan.explain(), _cost([plan])), warnings=plan.warnings)
+    return replace(Explanation.of(plan.explain(), cost_of([plan])), warnings=plan.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequen
         intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows)),
         confidence=plan.request.confidence,
         coverage=_coverage(plan),
-        cost=_cost([*before, plan]),
+        cost=cost_of([*before, plan]),
         certificate=outcome.certificate,
         entry=outcome.entry,
         reused=outcome.reused,
@@ -104,8 +104,8 @@ def _shown_as(value: Any, places: int | None) -> Any:  # noqa: ANN401 — a rele
     return value if places is None or value is None else decimal_of(value, places)
 
 
-def _cost(plans: Iterable[Plan]) -> Cost:
-    """What plans cost together."""
+def cost_of(plans: Iterable[Plan]) -> Cost:
+    """What plans cost together: what an account is charged for them."""
     charge = charge_of(ComposedEvent(tuple(plan.event for plan in plans)))
     return Cost(epsilon=charge.epsilon, rho=charge.rho, delta=charge.delta)
 

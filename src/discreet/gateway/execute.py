@@ -8,7 +8,7 @@ is. From then on there is one error, the same whatever happened, for anything mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,8 +29,14 @@ _NOTHING = ExactResult(keys=(), measures={})
 """What is read of the data where nothing is measured."""
 
 
-def execute(
-    question: Plan | Workload, *, account: Account, current: Current, index: ReuseIndex, analyst: str | None
+def execute(  # noqa: PLR0913 — the parts that meet here
+    question: Plan | Workload,
+    *,
+    account: Account,
+    current: Current,
+    index: ReuseIndex,
+    analyst: str | None,
+    until: Callable[[], None] | None = None,
 ) -> Outcome:
     """Look for a stored outcome, or pay for a new one. A plan is a workload of one.
 
@@ -45,6 +51,8 @@ def execute(
         current: the versions of the tables in force.
         index: of stored outcomes.
         analyst: who asks.
+        until: returns when the outcome may be stored, whatever it is; None for at once. Where strangers can see when an
+            answer is there, that must not depend on how long it took.
 
     Raises:
         SnapshotChanged: a file that was admitted in place has changed; nothing is charged.
@@ -61,11 +69,13 @@ def execute(
     if known is not None:
         return known
     for plan in bundles:
-        _prepare(plan, current.engine)
+        prepare(plan, current.engine)
     reservation = _reserved(question, account, version, analyst)
     # Paid. Rows are read from here on, and nothing but an outcome, or the one error, may leave.
-    outcome = _carried_out(question, account, current, reservation)
-    if outcome is None:
+    outcome = _measured(question, current, reservation)
+    if until is not None:
+        until()
+    if outcome is None or not _is_stored(question, account, current, reservation, outcome):
         with suppress(Exception):  # the debit stands, noted as failed or not
             account.fail(reservation)
         raise QuestionFailed
@@ -73,7 +83,7 @@ def execute(
     return outcome
 
 
-def _prepare(plan: Plan, engine: Engine) -> None:
+def prepare(plan: Plan, engine: Engine) -> None:
     """Do what a plan takes without private data, before anything is paid: what would fail on any data costs nothing.
 
     Raises:
@@ -113,27 +123,34 @@ def _too_accurate(question: Plan | Workload, account: Account, analyst: str | No
     )
 
 
-def _carried_out(
-    question: Plan | Workload, account: Account, current: Current, reservation: Reservation
-) -> Outcome | None:
-    """Run, release and commit all of it; None if anything went wrong, so that nothing else of it leaves.
+def _measured(question: Plan | Workload, current: Current, reservation: Reservation) -> Outcome | None:
+    """Run and release all of it; None if anything went wrong, so that nothing else of it leaves.
 
-    Whatever went wrong may depend on a person: no message, cause or traceback gets out. An outcome that can't be
-    stored isn't given: it couldn't be given again.
+    Whatever went wrong may depend on a person: no message, cause or traceback gets out.
     """
     bundles = bundles_of(question)
     try:
         released = [run(plan, current.engine) for plan in bundles]
         proof = certificate_of(question, reservation)
-        account.commit(
-            reservation,
-            certificate=proof,
-            answer=recorded(question, released),
-            topics=[(reuse_key(plan.question.source), current.version_for(plan)) for plan in bundles],
-        )
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
         return None
     return Outcome(plans=bundles, groups=released, certificate=proof, entry=reservation.entry, reused=False)
+
+
+def _is_stored(
+    question: Plan | Workload, account: Account, current: Current, reservation: Reservation, outcome: Outcome
+) -> bool:
+    """Commit an outcome; whether that went well. What can't be stored isn't given: it couldn't be given again."""
+    try:
+        account.commit(
+            reservation,
+            certificate=outcome.certificate,
+            answer=recorded(question, outcome.groups),
+            topics=[(reuse_key(plan.question.source), current.version_for(plan)) for plan in outcome.plans],
+        )
+    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
+        return False
+    return True
 
 
 def run(plan: Plan, engine: Engine) -> Sequence[Group]:

@@ -19,7 +19,7 @@ from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.current import AFTER_CLOSE
-from discreet.gateway.execute import execute
+from discreet.gateway.execute import execute, prepare
 from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
@@ -31,7 +31,7 @@ from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
-    from discreet.ledger import Account, Entry, Ledger, Verification
+    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -57,6 +57,7 @@ class Protected:
         self._account = account
         self._admissions = Admissions(dataset, account, data)
         self._index = ReuseIndex(account, self._remade)
+        self._until: Callable[[], None] | None = None
 
     @property
     def tables(self) -> Mapping[str, Frame]:
@@ -208,12 +209,38 @@ class Protected:
         plan = self._as_answered(plan, current.version_for)
         if not isinstance(question, Plan | Workload):
             plan = self._as_payable(plan, current.version_for, analyst)
-        carry_out = partial(execute, account=self._account, current=current, index=self._index, analyst=analyst)
+        carry_out = partial(
+            execute,
+            account=self._account,
+            current=current,
+            index=self._index,
+            analyst=analyst,
+            until=self._until,
+        )
         if isinstance(plan, Workload):
             return answers_of(plan, carry_out(plan))
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
         return answer_of(tuned(plan, carry_out, self._again))
+
+    def hold(self, until: Callable[[], None]) -> None:
+        """Store no outcome from now on until this returns; it is called each time one was made. For servers.
+
+        Whoever waits for an answer, or asks whether one is stored, then can't tell how long it took.
+
+        Args:
+            until: called in the thread that asked, once what it asked for was paid and measured, or has failed.
+        """
+        self._until = until
+
+    def warm_up(self) -> None:
+        """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
+
+        Raises:
+            SnapshotError, SourceError, EngineUnavailable: as for `ask`.
+        """
+        name = self.dataset.private[0].name.replace('"', '""')
+        prepare(self.plan(f'SELECT COUNT(*) AS n FROM "{name}"', epsilon=1), self._admissions.current().engine)  # noqa: S608 — no query of a database
 
     def refresh(self, group: str | None = None) -> AdmissionReport:
         """Admit the tables again, as the next version, whether or not anything changed. For the custodian.
@@ -418,6 +445,11 @@ class Protected:
     def remaining_by(self, analyst: str) -> Remaining:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may come in through a server; for the custodian."""
+        return self._account.tokens
 
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""

@@ -3,7 +3,20 @@
 from discreet.ledger.account import Account, Reservation, Stored
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.tokens import Grant, Tokens
 from discreet.ledger.transaction import Admitted
 from discreet.ledger.verification import Problem, Verification
 
-__all__ = ["Account", "Admitted", "Entry", "Ledger", "Problem", "Reservation", "State", "Stored", "Verification"]
+__all__ = [
+    "Account",
+    "Admitted",
+    "Entry",
+    "Grant",
+    "Ledger",
+    "Problem",
+    "Reservation",
+    "State",
+    "Stored",
+    "Tokens",
+    "Verification",
+]

@@ -12,6 +12,7 @@ from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
 from discreet.privacy import Event
 from discreet.privacy.events import from_dict, to_dict
@@ -326,6 +327,11 @@ class Account:
             return transaction.remaining(transaction.in_force(self._adjacency), analyst)
 
         return self._store.read(left)
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may come in through a server."""
+        return Tokens(self._store, self.name)
 
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""

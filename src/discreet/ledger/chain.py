@@ -149,6 +149,11 @@ class Chain:
             found = found.where(ENTRY.c.account == account)
         return [Row(**row) for row in self._connection.execute(found.order_by(ENTRY.c.seq).limit(PAGE)).mappings()]
 
+    def every(self, kind: Kind, account: str) -> list[Row]:
+        """All entries of a kind, in their order, each checked against its hash; for kinds of which there are few."""
+        own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(kind)).order_by(ENTRY.c.seq)
+        return [_checked(Row(**row)) for row in self._connection.execute(own).mappings()]
+
     def _one(self, found: Select[Any], **values: object) -> Row | None:
         """The one entry found, checked against its hash."""
         columns = self._connection.execute(found, values).first()

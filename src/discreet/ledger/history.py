@@ -110,4 +110,6 @@ def _text(row: Row) -> str:
     if row.kind == Kind.DATA:
         group = group_of(row)
         return f"data version {row.version}{f', of {group}' if group else ''}"
+    if row.kind in {Kind.TOKEN, Kind.REVOKE}:
+        return f"token {(row.digest or '')[:12]}{' revoked' if row.kind == Kind.REVOKE else ''}"
     return str(row.content().get("text", ""))

@@ -47,6 +47,12 @@ class Kind(StrEnum):
     FAIL = "fail"
     """It got no answer. What was paid stays paid."""
 
+    TOKEN = "token"  # noqa: S105 — the name of a kind
+    """Somebody was given a token, by which a server lets them in; the digest is that of the token."""
+
+    REVOKE = "revoke"
+    """A token holds no more."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -58,8 +64,9 @@ class Row:
         kind: one of `Kind`.
         account: whose account it belongs to.
         number: the question's number in its account; an outcome has the number of its reservation.
-        analyst: who asked.
-        digest: what the entry is looked up by: the digest of a question, or the mark of a version's contents.
+        analyst: who asked, or whose token it is.
+        digest: what the entry is looked up by: the digest of a question or of a token, or the mark of a version's
+            contents.
         version: the number of the data version.
         epsilon: what the question costs in ε, as `"p/q"`, or `"inf"`; so for `rho` and `delta`.
         rho: as above.

@@ -153,6 +153,8 @@ _FILLED = {
     Kind.RESERVE: _ALWAYS | {"number", "digest", "version"} | _AMOUNTS,
     Kind.COMMIT: _ALWAYS | {"number", "digest", "version"},
     Kind.FAIL: _ALWAYS | {"number", "digest", "version"},
+    Kind.TOKEN: _ALWAYS | {"analyst", "digest"},
+    Kind.REVOKE: _ALWAYS | {"analyst", "digest"},
 }
 """Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too."""
 
@@ -161,7 +163,8 @@ _FILLED = {
 class _Account:
     """An account as the entries so far have made it.
 
-    Its first `unadmitted` data versions are numbers of before tables were admitted.
+    Its first `unadmitted` data versions are numbers of before tables were admitted; `tokens` has whose each is, by its
+    digest.
     """
 
     declaration: Declaration | None = None
@@ -173,6 +176,8 @@ class _Account:
     shares: dict[str, Charge] = field(default_factory=dict)
     questions: int = 0
     open: dict[int | None, Row] = field(default_factory=dict)
+    tokens: dict[str | None, str | None] = field(default_factory=dict)
+    revoked: set[str | None] = field(default_factory=set)
 
 
 class Replay:
@@ -206,6 +211,10 @@ class Replay:
             yield from _check_data(account, row)
         elif kind is Kind.RESERVE:
             yield from _check_debit(account, account.declaration, row)
+        elif kind is Kind.TOKEN:
+            yield from _check_token(account, row)
+        elif kind is Kind.REVOKE:
+            yield from _check_revocation(account, row)
         else:
             yield from _check_outcome(account, row)
 
@@ -285,6 +294,23 @@ def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
     content = row.content()
     if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
         yield "it has no certificate, or no answer"
+
+
+def _check_token(account: _Account, row: Row) -> Iterator[str]:
+    """A token is given once."""
+    row.content()
+    if row.digest in account.tokens:
+        yield "it gives a token that was given before"
+    account.tokens[row.digest] = row.analyst
+
+
+def _check_revocation(account: _Account, row: Row) -> Iterator[str]:
+    """A token is revoked once, and is whose it says."""
+    if account.tokens.get(row.digest) != row.analyst:
+        yield "it revokes a token that nobody of this name was given"
+    if row.digest in account.revoked:
+        yield "it revokes a token that was revoked before"
+    account.revoked.add(row.digest)
 
 
 def _least_cost(row: Row) -> Charge:

@@ -1,0 +1,1 @@
+"""Interfaces: the protocols by which strangers reach a service. None of them decides anything."""

@@ -1,0 +1,95 @@
+"""Bodies: how large a request may be, and what a question looks like in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.interfaces.http.problems import described
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_BYTES = 256 * 1024
+"""How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
+
+Number = str | int | float
+
+
+class Asked(BaseModel):
+    """A question, and what is offered for it; numbers may be texts, which are read exactly."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    question: str = Field(description="One SELECT, in SQL.")
+    epsilon: Number | None = Field(None, description="Offer ε: Laplace noise; 0.1 or '1/10'.")
+    rho: Number | None = Field(None, description="Offer ρ (zCDP): Gaussian noise.")
+    delta: Number | None = Field(None, description="Offer δ, for groups that aren't public.")
+    within: Number | dict[str, Number] | None = Field(
+        None, description="The half width wanted of intervals, for all columns or by name; the least cost reaches it."
+    )
+    weights: dict[str, Number] | None = Field(None, description="How the offer is shared, by column.")
+    confidence: Number | None = Field(None, description="Of the intervals; 0.95 if left out.")
+    limits: dict[str, int] | str | None = Field(None, description="Of a unit's rows; or 'auto'.")
+    bounds: dict[str, list[Number] | str] | None = Field(None, description="Of columns; or 'auto'.")
+    dialect: str | None = Field(None, description="Of the SQL; 'duckdb' if left out.")
+
+    def terms(self) -> dict[str, Any]:
+        """What is offered, without what wasn't said."""
+        return {name: value for name, value in self.model_dump(exclude={"question"}).items() if value is not None}
+
+
+class Issuing(BaseModel):
+    """Whom a token is for, and what it allows."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    subject: str = Field(description="Who will hold it: the analyst's name in the account.")
+    role: str = Field("analyst", description="analyst, custodian, auditor or operator.")
+    days: int = Field(90, description="For how many days it holds.")
+    most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
+
+
+class LimitedBodies:
+    """Middleware: refuses larger bodies, also those that don't say how large they are.
+
+    Args:
+        app: what is protected.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Keep the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, as far as it may go, and hand it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = b""
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return  # the client is gone
+            body += message.get("body", b"")
+            if len(body) > MOST_BYTES:
+                refusal = described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
+                await refusal(scope, receive, send)
+                return
+            if not message.get("more_body", False):
+                break
+        handed = False
+
+        async def whole() -> Message:
+            nonlocal handed
+            if handed:
+                return await receive()
+            handed = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, whole, send)

@@ -1,0 +1,15 @@
+"""The service: who may do what with a protected dataset, and when an answer leaves. No protocol is known here.
+
+    token ──▶ caller (one role) ──▶ plan: a planning process, under a limit of time
+                                    ask: stored? at once : a slot, whose answer leaves at its plan's public time
+
+An analyst who comes in here holds nothing but a token: neither the tables, nor the configuration, nor the ledger.
+"""
+
+from discreet.service.release_times import ReleaseTimes
+from discreet.service.roles import Action, Role
+from discreet.service.service import Service, Settings
+from discreet.service.tickets import Ticket
+from discreet.service.tokens import Caller, Issued
+
+__all__ = ["Action", "Caller", "Issued", "ReleaseTimes", "Role", "Service", "Settings", "Ticket"]

@@ -1,0 +1,55 @@
+"""Release times: when an answer leaves, by public facts alone.
+
+How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
+and rounding up to a grid tells on which side of a step it ran. So each plan has one time, which follows from its shape:
+the answer leaves exactly then, and if there is none by then, `question_failed` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.query.planner import Plan
+
+_MOST = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseTimes:
+    """The custodian's table of seconds.
+
+    Args:
+        base: seconds that every question takes.
+        scan: seconds for each time that a question reads a table, for each of its grouping sets.
+
+    Raises:
+        InvalidArgument: a number is out of range.
+
+    Examples:
+        >>> ReleaseTimes(base=1, scan=2)
+        ReleaseTimes(base=1, scan=2)
+    """
+
+    base: float = 1.0
+    scan: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name, seconds in (("base", self.base), ("scan", self.scan)):
+            if not 0 < seconds <= _MOST:
+                raise InvalidArgument(f"{name} must be above 0 and at most {_MOST} seconds, not {seconds}")
+
+    def step(self, plan: Plan) -> float:
+        """How many seconds each step of a plan has: each profile that is asked first, and the question itself.
+
+        All have as many, so that it makes no difference which profiles were asked before.
+        """
+        return max(self._of(each) for each in (*plan.profiles, plan))
+
+    def _of(self, plan: Plan) -> float:
+        """How many seconds a plan would have by itself."""
+        return self.base + self.scan * sum(len(level.exact.scans) for level in plan.levels)

@@ -1,0 +1,145 @@
+"""Tokens: what a caller shows. They are made here, once seen, and known to the ledger by their digests alone."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from discreet.entropy import fresh_bytes
+from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.exact import Rationalizable
+from discreet.exact.rational import positive
+from discreet.service.roles import Role
+
+if TYPE_CHECKING:
+    from discreet.ledger import Grant, Tokens
+
+PREFIX = "dsc_"
+"""How every token begins, so that scanners for leaked secrets find it."""
+
+_BYTES = 32
+_TOKEN = re.compile(f"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
+_MOST_DAYS = 3660
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Whoever showed a token that holds.
+
+    Args:
+        token: what the token is called; see `Grant.id`.
+        subject: who holds it; questions are asked in this analyst's name.
+        role: what it is for.
+        most_epsilon: the ceiling on what one question may cost in ε; None if there is none.
+        expires: when it ends, in UTC.
+    """
+
+    token: str
+    subject: str
+    role: Role
+    most_epsilon: Fraction | None
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issued:
+    """A token that was just made. Its text is shown once, and kept nowhere.
+
+    Args:
+        text: the token.
+        caller: what it allows.
+    """
+
+    text: str
+    caller: Caller
+
+    def __repr__(self) -> str:
+        """Never the token."""
+        return f"Issued(caller={self.caller!r})"
+
+
+def issue(tokens: Tokens, subject: str, role: Role, *, days: int, most_epsilon: Rationalizable | None = None) -> Issued:
+    """Make a token, and let it in.
+
+    Guarantee: 256 bits from the operating system. The ledger holds its SHA-256 alone.
+
+    Args:
+        tokens: of the account.
+        subject: who holds it: 1 to 255 printable characters.
+        role: what it is for.
+        days: for how many days it holds, from 1 to 3660.
+        most_epsilon: the ceiling on what one question may cost in ε; None for none.
+
+    Raises:
+        InvalidArgument: something is out of range, or the role never asks and so has no ceiling.
+        LedgerError: the ledger can't be written.
+    """
+    if not 1 <= days <= _MOST_DAYS:
+        raise InvalidArgument(f"a token holds from 1 to {_MOST_DAYS} days, not {days}")
+    if most_epsilon is not None and role is not Role.ANALYST:
+        raise InvalidArgument(f"a token of role {role} asks nothing, so it has no ceiling")
+    ceiling = None if most_epsilon is None else positive(most_epsilon, "most_epsilon")
+    expires = datetime.now(UTC) + timedelta(days=days)
+    text = PREFIX + urlsafe_b64encode(fresh_bytes(_BYTES)).decode("ascii").rstrip("=")
+    content = {
+        "role": str(role),
+        "expires": expires.isoformat(timespec="seconds"),
+        **({} if ceiling is None else {"most_epsilon": str(ceiling)}),
+    }
+    return Issued(text=text, caller=caller_of(tokens.grant(digest_of(text), subject, content)))
+
+
+def recognise(tokens: Tokens, text: str) -> Caller:
+    """Whoever shows this token.
+
+    Raises:
+        Unauthenticated: it isn't one, or holds no more. It isn't said which.
+        LedgerError: the ledger can't be read.
+    """
+    grant = tokens.find(digest_of(text)) if _TOKEN.fullmatch(text) else None
+    if grant is None or grant.revoked is not None:
+        raise Unauthenticated
+    caller = caller_of(grant)
+    # A clock that was set back makes no token hold again that was made after it seems to be now.
+    if not grant.at <= datetime.now(UTC) + _SKEW or caller.expires <= datetime.now(UTC):
+        raise Unauthenticated
+    return caller
+
+
+_SKEW = timedelta(minutes=5)
+"""By how much the clocks of two servers on one ledger may differ."""
+
+
+def digest_of(text: str) -> str:
+    """What the ledger knows a token by."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def caller_of(grant: Grant) -> Caller:
+    """What a token allows, as the ledger has it.
+
+    Raises:
+        InvalidArgument: it was written by something else.
+    """
+    try:
+        return _read(grant, grant.content)
+    except (LookupError, TypeError, ValueError):
+        raise InvalidArgument(f"what token {grant.id} allows can't be read") from None
+
+
+def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
+    """What was written of a token; what is wrong with it is some built-in error."""
+    ceiling = content.get("most_epsilon")
+    return Caller(
+        token=grant.id,
+        subject=grant.subject,
+        role=Role(content["role"]),
+        most_epsilon=None if ceiling is None else Fraction(ceiling),
+        expires=datetime.fromisoformat(content["expires"]),
+    )

@@ -1,0 +1,198 @@
+"""The API: what strangers can do with a token, without one, and with bodies that nobody should send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from discreet.interfaces.http import make_app
+from discreet.interfaces.http.bodies import MOST_BYTES
+from discreet.ledger import State
+from discreet.results import Answer
+from support.served import COUNT, STEP, Served, served
+
+OPEN = {"/healthz", "/v1/openapi.json"}
+MALFORMED = {400, 422}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for all tests: its processes take seconds to start."""
+    with served(tmp_path_factory.mktemp("http")) as found:
+        yield found
+
+
+@pytest.fixture
+def client(running: Served) -> TestClient:
+    """A client of its API."""
+    return TestClient(make_app(running.service), raise_server_exceptions=False)
+
+
+def bearer(running: Served, name: str) -> dict[str, str]:
+    """The header by which somebody comes in."""
+    return {"Authorization": f"Bearer {running.tokens[name]}"}
+
+
+def test_a_question_is_planned_asked_and_asked_again(running: Served, client: TestClient) -> None:
+    """The answer leaves at its time, with its certificate; again it is free and at once; it is in the history."""
+    ann = bearer(running, "analyst")
+    for epsilon in ("1/10", "1/5", "2/5", "3/5", "4/5"):  # a busy machine may take longer than there is time for
+        asked = {"question": COUNT, "epsilon": epsilon}
+        plan = client.post("/v1/plans", json=asked, headers=ann).json()
+        assert (plan["step"], plan["cost"]["exact"]["epsilon"]) == (STEP, epsilon)
+        begun = monotonic()
+        reply = client.post("/v1/answers", json=asked, headers=ann)
+        assert monotonic() - begun >= STEP
+        if reply.status_code == 200:
+            break
+        assert (reply.status_code, reply.json()["code"]) == (500, "question_failed")
+    first = Answer.from_json(reply.json())
+    again = client.post("/v1/answers", json=asked, headers={**ann, "Prefer": "respond-async"})
+    assert again.status_code == 200
+    second = Answer.from_json(again.json())
+    assert second.reused
+    assert (second["n"], second.certificate, second.interval("n")) == (
+        first["n"],
+        first.certificate,
+        first.interval("n"),
+    )
+    assert abs(first["n"][0] - 1000) < 2000  # ε ≥ 0.1: further off with a chance below 1e-80
+    assert client.get("/v1/history", headers=ann).json()[-1]["text"] == COUNT
+    assert client.get("/v1/history", headers=bearer(running, "bob")).json() == []
+    spent = client.get("/v1/budget", headers=ann).json()
+    assert spent["own"]["spent"] == spent["spent"]
+
+
+def test_who_does_not_wait_is_told_where_to_ask(running: Served, client: TestClient) -> None:
+    """202, a place, pending until it is done; nobody else finds it."""
+    ann, question = bearer(running, "analyst"), f"{COUNT} WHERE id < 500"
+    reply = client.post(
+        "/v1/answers", json={"question": question, "epsilon": 0.5}, headers={**ann, "Prefer": "respond-async"}
+    )
+    assert (reply.status_code, reply.json()["state"]) == (202, "pending")
+    place = reply.headers["location"]
+    assert client.get(place, headers=bearer(running, "bob")).status_code == 404
+    while (found := client.get(place, headers=ann)).status_code == 202:
+        sleep(0.1)
+    assert found.status_code in {200, 500}
+
+
+def paths(client: TestClient) -> list[tuple[str, str]]:
+    """All methods and paths that there are."""
+    described = client.get("/v1/openapi.json").json()["paths"]
+    return [(method, path) for path, methods in described.items() for method in methods]
+
+
+def test_nothing_is_said_without_a_token(running: Served, client: TestClient) -> None:
+    """Every path, with no token, a wrong one, and one in another place than the header; in the same words."""
+    seen = set()
+    for method, path in paths(client):
+        if path in OPEN:
+            continue
+        for headers in ({}, {"Authorization": "Bearer dsc_" + "A" * 43}, {"Authorization": running.tokens["analyst"]}):
+            reply = client.request(
+                method, f"{path}?token={running.tokens['analyst']}", headers=headers, json={"question": COUNT}
+            )
+            seen.add((reply.status_code, reply.text, reply.headers["content-type"], reply.headers["www-authenticate"]))
+    assert len(seen) == 1
+    assert next(iter(seen))[0] == 401
+
+
+def test_errors_are_problems(running: Served, client: TestClient) -> None:
+    """With our code, hint and place; nothing was charged."""
+    ann, before = bearer(running, "analyst"), running.states()
+    expected: list[tuple[dict[str, Any], int, str]] = [
+        ({"question": "SELECT nope FROM people", "epsilon": 1}, 422, "unknown_column"),
+        ({"question": COUNT, "epsilon": -1}, 422, "invalid_argument"),
+        ({"question": COUNT, "epsilon": 100}, 402, "budget_exhausted"),
+        ({"question": COUNT, "epsilon": 1, "analyst": "bob"}, 422, "invalid_argument"),
+        ({"question": COUNT, "epsilon": [1]}, 422, "invalid_argument"),
+        ({"question": COUNT, "epsilon": 1, "limits": {"walls": 3}}, 422, "invalid_argument"),
+        ({"question": 7}, 422, "invalid_argument"),
+    ]
+    for body, status, code in expected:
+        reply = client.post("/v1/answers", json=body, headers=ann)
+        found = reply.json()
+        assert (reply.status_code, found["code"], found["status"]) == (status, code, status), found
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert found["title"]
+    assert client.post("/v1/plans", json=expected[0][0], headers=ann).json()["place"] == [1, 8]
+    assert State.RESERVED not in running.states()[len(before) :]
+
+
+def test_bodies_that_nobody_should_send(running: Served, client: TestClient) -> None:
+    """Too large, by what is said and by what comes; not JSON; nested without end: refused, and never a defect."""
+    ann = bearer(running, "analyst")
+    large = b"{" + b" " * MOST_BYTES + b"}"
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(20):
+            yield large[: MOST_BYTES // 10]
+
+    for content, statuses in (
+        (large, {413}),
+        (pieces(), {413}),
+        (b"\xff\xfe", MALFORMED),
+        (b"[" * 100_000, MALFORMED),
+        (b"", MALFORMED),
+        (json.dumps({"question": COUNT, "epsilon": float("nan")}).encode(), MALFORMED),
+        (b'{"question": "SELECT 1", "epsilon": 1e999}', MALFORMED),
+        (b'{"question": "SELECT \\u0000", "epsilon": 1}', MALFORMED),
+        (b'{"question": "SELECT \\ud800", "epsilon": 1}', MALFORMED),
+    ):
+        reply = client.post("/v1/answers", content=content, headers={**ann, "Content-Type": "application/json"})
+        assert reply.status_code in statuses, (reply.status_code, reply.text)
+        assert reply.headers["content-type"] == "application/problem+json"
+
+
+def test_a_custodian_gives_and_takes_tokens(running: Served, client: TestClient) -> None:
+    """A token is shown once, lets in, and lets in no more; nobody else may do that."""
+    carla = bearer(running, "custodian")
+    made = client.post("/v1/tokens", json={"subject": "dora", "days": 2, "most_epsilon": "1/2"}, headers=carla)
+    assert made.status_code == 201
+    dora = {"Authorization": f"Bearer {made.json()['text']}"}
+    assert client.get("/v1/me", headers=dora).json()["subject"] == "dora"
+    listed = client.get("/v1/tokens", headers=carla)
+    assert made.json()["text"] not in listed.text
+    assert client.delete(f"/v1/tokens/{made.json()['token']}", headers=dora).status_code == 403
+    assert client.delete(f"/v1/tokens/{made.json()['token']}", headers=carla).status_code == 204
+    assert client.get("/v1/me", headers=dora).status_code == 401
+    assert client.delete("/v1/tokens/nope", headers=carla).status_code == 404
+    assert client.post("/v1/tokens", json={"subject": "eve", "role": "king"}, headers=carla).status_code == 422
+    assert client.get("/v1/verification", headers=bearer(running, "auditor")).json()["problems"] == []
+
+
+def test_what_goes_wrong_inside_is_not_said(
+    running: Served, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an error of the ledger, which names a path, nor a defect, whose text may quote anything."""
+    from discreet.errors import LedgerUnavailable
+
+    ann = bearer(running, "analyst")
+    for error, status in ((LedgerUnavailable("/secret/path: no"), 503), (RuntimeError("/secret/path"), 500)):
+
+        def fail(_: object, error: Exception = error) -> None:
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(running.service, "budget", fail)
+            reply = client.get("/v1/budget", headers=ann)
+        assert reply.status_code == status
+        assert "secret" not in reply.text
+        assert reply.headers["content-type"] == "application/problem+json"
+
+
+def test_the_public_schema_says_what_was_declared(running: Served, client: TestClient) -> None:
+    """And not where it lies."""
+    reply = client.get("/v1/dataset", headers=bearer(running, "analyst"))
+    (table,) = reply.json()["tables"]
+    assert (table["name"], table["unit"], table["limits"]) == ("people", "id", "1 rows")
+    assert table["columns"][1] == {"name": "k", "kind": "text", "nullable": True, "bounds": None, "keys": ["a", "b"]}
+    assert str(running.folder) not in reply.text
+    assert "csv" not in reply.text
+    assert "ledger" not in reply.text

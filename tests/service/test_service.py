@@ -1,0 +1,226 @@
+"""The service: what a caller may do, and when an answer leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any, cast
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.errors import (
+    AboveCeiling,
+    Forbidden,
+    InvalidArgument,
+    QueryError,
+    QuestionFailed,
+    TooManyWaiting,
+    Unsupported,
+)
+from discreet.ledger import State
+from discreet.service import Role, Ticket
+from discreet.service import service as module
+from discreet.service.workers import Message, Worker
+from support.served import COUNT, STEP, Served, served
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for all tests: its processes take seconds to start."""
+    with served(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served) -> None:
+    """Not before: the ledger has no outcome, so nobody has it for nothing either; afterwards it is free, at once.
+
+    A busy machine may take longer than there is time for, so that there is no answer; that leaves then too, and a
+    dearer offer is made. It may not be so five times.
+    """
+    service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
+    for epsilon in ("1/10", "1/5", "2/5", "3/5", "4/5"):
+        plan = service.plan(ann, COUNT, {"epsilon": epsilon})
+        assert (plan["step"], plan["steps"], plan["cost"]["exact"]["epsilon"]) == (STEP, 1, epsilon)
+        before, begun = len(running.states()), monotonic()
+        ticket = service.ask(ann, COUNT, {"epsilon": epsilon})
+        while not ticket.is_done:
+            is_stored = State.COMMITTED in running.states()[before:]
+            assert not is_stored or monotonic() - begun >= STEP
+            sleep(0.05)
+        assert monotonic() - begun >= STEP
+        assert ticket.outcome is not None
+        if "answer" in ticket.outcome:
+            break
+    assert "answer" in ticket.outcome, ticket.outcome
+    assert running.states()[-1] is State.COMMITTED
+    again = service.ask(bob, COUNT, {"epsilon": epsilon})
+    assert again.is_done
+    assert again.outcome is not None
+    assert again.outcome["answer"]["reused"]
+    assert again.outcome["answer"]["rows"] == ticket.outcome["answer"]["rows"]
+    assert service.verify(running.callers["auditor"]).holds
+
+
+def test_refusals_leave_at_once_and_cost_nothing(running: Served) -> None:
+    """Whatever the reason."""
+    service, bob, before = running.service, running.callers["bob"], running.states()
+    refused: list[tuple[type[dp.DiscreetError], str, Mapping[str, Any]]] = [
+        (AboveCeiling, COUNT, {"epsilon": 2}),
+        (AboveCeiling, COUNT, {"epsilon": "1000001/1000000"}),
+        (InvalidArgument, COUNT, {"epsilon": 1, "analyst": "analyst"}),
+        (InvalidArgument, COUNT, {"epsilon": "nan"}),
+        (InvalidArgument, COUNT, {"colour": "red"}),
+        (InvalidArgument, COUNT + " " * 65_536, {"epsilon": 1}),
+        (QueryError, "SELECT nope FROM people", {"epsilon": 1}),
+        (QueryError, "DROP TABLE people", {"epsilon": 1}),
+    ]
+    for error, question, terms in refused:
+        with pytest.raises(error):
+            service.ask(bob, question, terms)
+    assert running.states() == before
+
+
+def test_nobody_does_what_their_role_may_not(running: Served) -> None:
+    """Every call, by every role that isn't let in."""
+    service = running.service
+    calls: dict[str, tuple[set[str], Any]] = {
+        "plan": ({"analyst", "custodian"}, lambda who: service.plan(who, COUNT, {"epsilon": 1})),
+        "ask": ({"analyst"}, lambda who: service.ask(who, COUNT, {"epsilon": "1/10"})),
+        "ticket": ({"analyst"}, lambda who: service.ticket(who, "x")),
+        "verify": ({"custodian", "auditor"}, service.verify),
+        "tokens": ({"custodian"}, service.tokens),
+        "issue": ({"custodian"}, lambda who: service.issue(who, "eve", Role.ANALYST, days=1)),
+        "revoke": ({"custodian"}, lambda who: service.revoke(who, service.tokens(who)[-1][0].digest)),
+    }
+    public = {name for name in dir(service) if not name.startswith("_")} - {"caller", "close", "settings"}
+    assert calls.keys() == public
+    for allowed, call in calls.values():
+        for role in Role:
+            if role in allowed:
+                call(running.callers[role])
+            else:
+                with pytest.raises(Forbidden):
+                    call(running.callers[role])
+
+
+def test_nobody_finds_the_questions_of_others(running: Served) -> None:
+    """Whoever knows its name."""
+    service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
+    ticket = service.ask(bob, COUNT, {"epsilon": "1/10"})
+    assert service.ticket(bob, ticket.id) is ticket
+    assert service.ticket(ann, ticket.id) is None
+    assert service.ticket(bob, "0" * 32) is None
+
+
+def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
+    """Two may wait, here. A worker that is killed has no answer, at its time; another one takes its place."""
+    service, bob = running.service, running.callers["bob"]
+    begun = monotonic()
+    questions = [f"SELECT COUNT(*) AS n FROM people WHERE id < {number}" for number in range(3)]
+    tickets = [service.ask(bob, question, {"epsilon": "1/9"}) for question in questions[:2]]
+    with pytest.raises(TooManyWaiting):
+        service.ask(bob, questions[2], {"epsilon": "1/9"})
+    service._slots[0]._process.kill()
+    assert tickets[0].wait(120)
+    assert monotonic() - begun >= STEP
+    assert tickets[0].outcome == {"error": QuestionFailed().to_dict()}
+    slot = service._slots[0]
+    assert tickets[1].wait(120)
+    assert slot._process.is_alive()
+    service.ask(bob, questions[2], {"epsilon": "1/9"}).wait(120)
+
+
+def test_planning_has_a_limit(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that takes longer is refused, and the planner that it kept busy is another one."""
+    service = running.service
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "monotonic", lambda: monotonic() - 3600)
+        with pytest.raises(Unsupported, match="too long to plan"):
+            service.plan(running.callers["analyst"], COUNT, {"epsilon": 1})
+    assert service.plan(running.callers["analyst"], COUNT, {"epsilon": 1})["steps"] == 1
+
+
+# ── Time, without processes ──────────────────────────────────────────────────────────────────────────────────────────
+
+SHORT = 0.2
+
+
+class Fake:
+    """A worker that says what it is told to, when it is told to.
+
+    Args:
+        after: how long it takes to measure; None if it never does.
+        obeys: whether it waits with its answer until it is let go.
+    """
+
+    def __init__(self, after: float | None, *, obeys: bool = True) -> None:
+        """Nothing was said yet."""
+        self.after, self.obeys = after, obeys
+        self.started = self.released = 0.0
+        self.restarts = 0
+
+    def wait_until_ready(self) -> None:
+        """It is."""
+
+    def send(self, _: object) -> None:
+        """Begin."""
+        self.started = monotonic()
+
+    def receive(self, until: float | None = None) -> Message | None:
+        """What it says next."""
+        if self.released or not self.obeys:
+            return "done", {"answer": 1}
+        due = float("inf") if self.after is None else self.started + self.after
+        if until is not None and due > until:
+            sleep(max(0.0, until - monotonic()))
+            return None
+        sleep(max(0.0, due - monotonic()))
+        return "held", {}
+
+    def go(self) -> None:
+        """It may store it."""
+        self.released = monotonic()
+
+    def restart(self) -> None:
+        """Killed."""
+        self.restarts += 1
+
+
+def elapsed(worker: Fake) -> float:
+    """After how long a question was done."""
+    begun = monotonic()
+    ticket = Ticket(id="", subject="", question="", terms={}, step=SHORT, steps=1)
+    try:
+        module._carried_out(cast("Worker", worker), ticket)
+    except QuestionFailed:
+        assert worker.restarts == 1
+    return monotonic() - begun
+
+
+def test_nothing_leaves_before_its_time() -> None:
+    """However soon it was measured; nor later, if it never is. Wrong twin: a worker that says so when it is done."""
+    for after in (0.0, SHORT / 2, None):
+        assert elapsed(Fake(after)) >= SHORT
+    assert elapsed(Fake(0.0, obeys=False)) < SHORT
+
+
+def test_what_is_held_is_stored_once_it_may_be(tmp_path: Path) -> None:
+    """`Protected.hold`: paid, measured, and not stored until the call returns; a failure waits as well."""
+    people = pa.table({"id": range(10)})
+    settings: dict[str, Any] = {"unit": "id", "budget": 3, "limits": dp.Limits(rows=1), "ledger": tmp_path / "l"}
+    with dp.protect(people, name="people", **settings) as tables:
+        seen = []
+        tables.hold(lambda: seen.append([entry.state for entry in tables.history()][-1]))
+        tables.ask(COUNT, epsilon=1)
+        tables.ask(COUNT, epsilon=1)  # free: nothing is made, so nothing waits
+        assert seen == [State.RESERVED]
+        waiting = Thread(target=lambda: tables.ask(f"{COUNT} WHERE id > 3", epsilon=1))
+        tables.hold(lambda: sleep(SHORT))
+        begun = monotonic()
+        waiting.start()
+        waiting.join()
+        assert monotonic() - begun >= SHORT

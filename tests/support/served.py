@@ -1,0 +1,79 @@
+"""A service that runs: over a table of a thousand people, with somebody of each role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv
+
+import discreet as dp
+from discreet.ledger import State
+from discreet.service import Caller, ReleaseTimes, Role, Service, Settings
+from discreet.service.tokens import issue
+
+STEP = 3.0
+"""How many seconds a question over the one table has."""
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+
+CONFIG = """
+name = "people"
+ledger = "people.ledger"
+adjacency = "add_remove"
+budget = { epsilon = 10 }
+
+[tables.people]
+source = "people.csv"
+unit = "id"
+limits = { rows = 1 }
+
+[tables.people.columns]
+id = { kind = "integer" }
+k = { kind = "text", keys = ["a", "b"] }
+"""
+
+
+@dataclass
+class Served:
+    """A service, and those who may come in.
+
+    Args:
+        service: itself.
+        folder: of its configuration.
+        tokens: the text of each one's token: one of each role, called like it, and the analyst bob, whose ceiling is 1.
+    """
+
+    service: Service
+    folder: Path
+    tokens: dict[str, str]
+
+    @property
+    def callers(self) -> dict[str, Caller]:
+        """Who they are."""
+        return {name: self.service.caller(text) for name, text in self.tokens.items()}
+
+    def states(self) -> list[State | None]:
+        """What became of all questions, as the ledger has it."""
+        with dp.load(self.folder / "discreet.toml") as tables:
+            return [entry.state for entry in tables.history() if entry.kind == "question"]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Served]:
+    """A service on a configuration in this folder; two questions of one caller may wait."""
+    csv.write_csv(pa.table({"id": range(1000), "k": ["a", "b"] * 500}), folder / "people.csv")
+    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
+    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
+        tables.refresh()
+        texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
+        texts["bob"] = issue(tables.tokens, "bob", Role.ANALYST, days=1, most_epsilon=1).text
+    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), waiting=2)
+    service = Service(folder / "discreet.toml", settings)
+    try:
+        yield Served(service, folder, texts)
+    finally:
+        service.close()
