@@ -203,8 +203,8 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
     if expr in rules:
         return rules[expr]
 
-    laws, is_selected = draft.laws, draft.threshold is not None
-    ratios = {} if is_selected else {part: ratio_of(part, dict(draft.estimators)) for part in parts}
+    laws, counts = draft.laws, draft.threshold is None and _stands_for_null(expr)
+    ratios = {part: ratio_of(part, dict(draft.estimators)) for part in parts} if counts else {}
 
     def together(noisy: Noisy) -> Interval | None:
         found = {part: rule(noisy) for part, rule in rules.items()}
@@ -218,6 +218,11 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
         return Interval(float(spread.lo), float(spread.hi))
 
     return together
+
+
+def _stands_for_null(expr: ir.Expr) -> bool:
+    """Whether something stands for NULL anywhere in an expression."""
+    return isinstance(expr, ir.Call) and (expr.function.name == "coalesce" or any(map(_stands_for_null, expr.args)))
 
 
 def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:
