@@ -50,8 +50,8 @@ def untried() -> AttackResult:
 def test_the_others_are_shown_beside_it() -> None:
     """A table has "not tried" in the cells, and what was tried on a sample with its interval."""
     found = compare("linkage", synthetic(60), **{**TERMS, **POOR})
-    assert [row["success"] is None for row in found.rows()] == [False, False, True]
-    assert found.rows()[2]["not_tried"] == found.results[2].not_tried
+    assert [row["success"] is None for row in found.rows()] == [False, False, False, True]
+    assert found.rows()[3]["not_tried"] == found.results[3].not_tried
     assert str(found).splitlines()[-1].split() == [
         "the",
         "gateway,",

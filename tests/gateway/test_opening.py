@@ -206,7 +206,7 @@ def test_declarations_can_be_said_in_short(tmp_path: Path) -> None:
         ({"columns": {"id": []}}, "column 'id': keys must not be empty"),
         ({"columns": {"id": [1, "a"]}}, "column 'id': keys must be of one kind"),
         ({"adjacency": "bounded"}, "there is no adjacency 'bounded'"),
-        ({"row_ceiling": 1e6}, "row_ceiling must be a whole number"),
+        ({"row_ceiling": 1e6}, "row_ceiling must be from 1 to 2⁴⁸, and whole"),
         ({"time_zone": 1}, "time_zone must be a text, not int"),
         ({"ledger": 3}, "ledger must be a path, not int"),
         ({"snapshots": 3}, "snapshots must be a path, not int"),

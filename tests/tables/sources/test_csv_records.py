@@ -133,7 +133,8 @@ def test_malformed_records_are_refused_by_line(tmp_path: Path) -> None:
         with pytest.raises(SourceMalformed, match=r"line 3 of .*, and on 1 other line: 5") as caught:
             list(opened.batches(["id"]))
         assert "CANARY" not in str(caught.value)
-        assert "skip_malformed = true" in caught.value.hint
+        assert "skip_malformed=True" in caught.value.hint
+        assert "skip_malformed = true" in caught.value.hint_at("file")
         assert (opened.malformed.count, opened.malformed.lines) == (2, [3, 5])
 
 

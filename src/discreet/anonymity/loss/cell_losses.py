@@ -167,8 +167,10 @@ class GeometricLossMetric:
     A search adds logarithms: log(1 + sᵢ) depends on the column's level alone, and leaving rows out adds the logarithm
     of 1 + d/(1 + sᵢ), which falls on the way up: d, the cells' share that was still said, falls, and sᵢ rises.
 
-    Source: Prasser et al. (2020), "Flexible data anonymization using ARX", and ARX's source, `MetricMDNMLoss` and
-    `ILMultiDimensionalGeometricMean`, for the normalisation and the aggregate.
+    The normalisation and the aggregate are those of ARX's `MetricMDNMLoss` and `ILMultiDimensionalGeometricMean`.
+
+    Source: Prasser, Eicher, Spengler, Bild, Kuhn (2020), "Flexible data anonymization using ARX", the definition of
+    the loss model.
 
     Examples:
         >>> from discreet.anonymity import read, read_hierarchy

@@ -217,8 +217,8 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
     if expr in rules:
         return rules[expr]
 
-    laws, is_selected = draft.laws, draft.threshold is not None
-    ratios = {} if is_selected else {part: ratio_of(part, dict(draft.estimators)) for part in parts}
+    laws, counts = draft.laws, draft.threshold is None and _stands_for_null(expr)
+    ratios = {part: ratio_of(part, dict(draft.estimators)) for part in parts} if counts else {}
 
     def together(noisy: Noisy) -> Interval | None:
         found = {part: rule(noisy) for part, rule in rules.items()}
@@ -240,6 +240,11 @@ def _exactly(draft: Draft, expr: ir.Expr, noisy: Noisy) -> Interval | None:
     names = ir.released_names(expr)
     value = evaluate(expr, known) if names and names <= known.keys() else None
     return Interval(value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _stands_for_null(expr: ir.Expr) -> bool:
+    """Whether something stands for NULL anywhere in an expression."""
+    return isinstance(expr, ir.Call) and (expr.function.name == "coalesce" or any(map(_stands_for_null, expr.args)))
 
 
 def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:

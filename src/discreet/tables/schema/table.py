@@ -250,7 +250,7 @@ class Table:
             twice = next(name for n, name in enumerate(names) if name in names[:n])
             raise InvalidArgument(f"table {self.name!r} has two columns named {twice!r}")
         if type(self.row_ceiling) is not int or not 1 <= self.row_ceiling <= 2**48:
-            raise InvalidArgument("row_ceiling must be a whole number from 1 to 2⁴⁸", hint="1_000_000")
+            raise InvalidArgument("row_ceiling must be from 1 to 2⁴⁸, and whole", hint="1_000_000")
         if self.refresh and not _GROUP.fullmatch(self.refresh):
             raise InvalidArgument(
                 f"the refresh group of table {self.name!r} can't be called {self.refresh[:70]!r}",
