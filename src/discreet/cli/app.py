@@ -29,6 +29,8 @@ _HOMES = {
     "attack": "attack",
     "plot": "plot",
     "ledger": "account",
+    "serve": "serving",
+    "token": "serving",
 }
 """Where each command is, in the order in which somebody meets them."""
 

@@ -1,0 +1,188 @@
+"""Serving: `discreet serve`, for analysts who hold a token and nothing else; `discreet token`, who may come in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.failures import reported
+from discreet.cli.common.help import Command, Group
+from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
+
+if TYPE_CHECKING:
+    from discreet.ledger import Tokens
+    from discreet.service import Issued
+
+_HERE = "127.0.0.1"
+
+_FIRST_DAYS = 90
+"""For how many days the custodian's first token holds."""
+
+Days: TypeAlias = Annotated[int, typer.Option("--days", min=1, help="For how many days it holds.")]
+
+token = typer.Typer(
+    name="token",
+    cls=Group,
+    help="Who may come in through `discreet serve`.",
+    rich_markup_mode="markdown",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@token.callback()
+def _group() -> None:
+    """Who may come in through a server."""
+
+
+@token.command(cls=Command)
+@reported
+def create(
+    subject: Annotated[str, typer.Argument(metavar="NAME", help="Who will hold it; questions are asked in this name.")],
+    *,
+    role: Annotated[str, typer.Option("--role", help="analyst, custodian, auditor or operator.")] = "analyst",
+    days: Days = _FIRST_DAYS,
+    most_epsilon: Annotated[
+        str | None, typer.Option("--most-epsilon", metavar="NUMBER", help="The most that one question may cost in ε.")
+    ] = None,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
+    from discreet.errors import InvalidArgument
+    from discreet.service import Role
+    from discreet.service.tokens import issue
+
+    if role not in list(Role):
+        raise InvalidArgument(f"there is no role {role!r}", hint=f"there are {', '.join(Role)}")
+    with options.opened(config) as tables:
+        issued = issue(tables.tokens, subject, Role(role), days=days, most_epsilon=most_epsilon)
+    say(issued.text)
+
+
+@token.command("list", cls=Command)
+@reported
+def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.Config = options.CONFIG) -> None:
+    """Show who may come in: whose tokens there are, what they allow, until when, and which were revoked."""
+    from discreet.service.tokens import caller_of
+
+    refuse_binary_to_screen(format_)
+    with options.opened(config) as tables:
+        found = [(grant, caller_of(grant)) for grant in tables.tokens.all()]
+    rows = [
+        [
+            caller.token,
+            printable(caller.subject),
+            str(caller.role),
+            None if caller.most_epsilon is None else str(caller.most_epsilon),
+            f"{caller.expires:%Y-%m-%d %H:%M}",
+            None if grant.revoked is None else f"{grant.revoked:%Y-%m-%d %H:%M}",
+        ]
+        for grant, caller in found
+    ]
+    Sheet(("token", "name", "role", "most_epsilon", "until", "revoked"), rows).show(format_)
+
+
+@token.command(cls=Command)
+@reported
+def revoke(
+    name: Annotated[str, typer.Argument(metavar="TOKEN", help="What `discreet token list` calls it.")],
+    *,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Let a token in no more. Nothing lets it in again."""
+    from discreet.errors import InvalidArgument
+
+    with options.opened(config) as tables:
+        found = [grant for grant in tables.tokens.all() if grant.id == name]
+        if not found:
+            raise InvalidArgument("there is no such token", hint="`discreet token list` shows what they are called")
+        tables.tokens.revoke(found[0].digest)
+    say(f"revoked {name}, of {printable(found[0].subject)}")
+
+
+@reported
+def serve(  # noqa: PLR0913 — what a custodian may say, each by name
+    *,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; others than this machine's need TLS.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen at.")] = 8443,
+    certificate: Annotated[Path | None, typer.Option(help="A file with the certificate for TLS.")] = None,
+    key: Annotated[Path | None, typer.Option(help="A file with the certificate's key.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
+    slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
+    base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
+    scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
+
+    Each answer leaves at a time that its plan names, whatever it took; a question that takes longer fails, and stays
+    paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for the
+    custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+    """
+    from discreet.errors import ExtraMissing, InvalidArgument
+    from discreet.service import ReleaseTimes, Service, Settings
+
+    if (certificate is None) != (key is None):
+        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
+    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
+        raise InvalidArgument(
+            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
+        )
+    try:
+        import uvicorn
+
+        from discreet.interfaces.http import make_app
+    except ImportError as error:
+        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
+    settings = Settings(slots=slots, times=ReleaseTimes(base=base, scan=scan))
+    with options.opened(config) as tables:
+        tables.admissions.first()
+        _show_first(tables.tokens, config)
+    with working("opening"):
+        service = Service(config, settings)
+    try:
+        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
+        uvicorn.run(
+            make_app(service),
+            host=host,
+            port=port,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+            log_level="error",
+            access_log=False,  # a line for each question, with its time, would say how long it took
+            server_header=False,
+        )
+    finally:
+        service.close()
+
+
+def _show_first(tokens: Tokens, config: Path) -> None:
+    """Make the custodian's first token, where there is none; show it to who sits here, or to who owns the folder."""
+    from discreet.service import Role
+    from discreet.service.tokens import caller_of, issue
+
+    if any(caller_of(grant).role is Role.CUSTODIAN and grant.revoked is None for grant in tokens.all()):
+        return
+    issued = issue(tokens, "custodian", Role.CUSTODIAN, days=_FIRST_DAYS)
+    if sys.stdout.isatty():
+        say(f"the custodian's token, shown this once: {issued.text}")
+        return
+    say(f"the custodian's token is in {printable(str(_written(issued, config)))}")
+
+
+def _written(issued: Issued, config: Path) -> Path:
+    """A new file with a token, which its owner alone can read."""
+    path = config.absolute().parent / "custodian.token"
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(f"{issued.text}\n")
+    return path
