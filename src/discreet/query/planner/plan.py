@@ -25,8 +25,7 @@ from discreet.query.planner.draft import Draft
 from discreet.query.planner.groups import contributions, public_keys, selection
 from discreet.query.planner.measures import measures
 from discreet.query.planner.noise_calibration import calibrate, sensitivities
-from discreet.query.planner.plan_text import explain
-from discreet.query.planner.public_facts import warnings_of, why_no_rows
+from discreet.query.planner.plan_text import explain, warnings_of, why_no_rows
 from discreet.query.planner.request import Request
 from discreet.tables import Column, Dataset
 
