@@ -254,16 +254,16 @@ def test_rows_of_an_unnamed_unit_are_noted(here: Path, run: Any, visits: Path) -
 
 
 def test_everything_is_attacked_by_unit(here: Path, run: Any, visits: Path) -> None:
-    """Rows, anonymised rows and answers are about two people, in words, in JSON and in the figure."""
+    """Rows, with pseudonyms, anonymised, and answers are about two people, in words, in JSON and in the figure."""
     told = (visits, "--unit", "patient_id", "--on", "zip", "--sensitive", "ill", "--k", "2")
     everything = run("attack", "linkage", *told, "--against", "all", "--plot", "both.svg")
     assert everything.exit_code == 0, everything.output
-    assert everything.stdout.count("counted   units of patient_id") == 3
+    assert everything.stdout.count("counted   units of patient_id") == 4
     assert "not tried" not in everything.stdout
     assert "both.svg: Linkage is right in " in everything.stdout
     assert (here / "both.svg").is_file()
     results = json.loads(run("attack", "linkage", *told, "--against", "all", "--format", "json").stdout)["results"]
-    assert [(each["tried"], each["unit"], each["note"]) for each in results] == [(2, ["patient_id"], None)] * 3
+    assert [(each["tried"], each["unit"], each["note"]) for each in results] == [(2, ["patient_id"], None)] * 4
     (asked,) = json.loads(run("attack", "averaging", *told, "--against", "exact", "--format", "json").stdout)["results"]
     assert (asked["truth"], asked["unit"]) == (1, ["patient_id"])
     assert "COUNT(DISTINCT" in asked["question"]

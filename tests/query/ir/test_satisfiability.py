@@ -13,7 +13,7 @@ from hypothesis import given
 
 from discreet.privacy import Bounds, Keys, Unit
 from discreet.query import ir
-from discreet.query.ir import contradiction, satisfiability
+from discreet.query.ir import conditions, contradiction
 from discreet.query.ir.literals import literal
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
@@ -133,7 +133,7 @@ def test_what_is_called_impossible_holds_for_no_row(rows: duckdb.DuckDBPyConnect
 def _end_left_out() -> Iterator[None]:
     """A range without its ends."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(satisfiability, "_at_most", satisfiability._below)
+        patch.setattr(conditions, "_at_most", conditions._below)
         yield
 
 
@@ -141,8 +141,8 @@ def _end_left_out() -> Iterator[None]:
 def _null_forgotten() -> Iterator[None]:
     """What may be NULL is taken never to be."""
     with pytest.MonkeyPatch.context() as patch:
-        before = satisfiability._by_structure
-        patch.setattr(satisfiability, "_by_structure", lambda each: _without_null(each, before))
+        before = conditions._by_structure
+        patch.setattr(conditions, "_by_structure", lambda each: _without_null(each, before))
         yield
 
 
@@ -157,8 +157,8 @@ def _without_null(condition: ir.Expr, before: object) -> frozenset[bool | None]:
 def _or_like_and() -> Iterator[None]:
     """OR can't hold once one of its parts can't."""
     with pytest.MonkeyPatch.context() as patch:
-        before = satisfiability._connected_outcomes
-        patch.setattr(satisfiability, "_connected_outcomes", lambda args, **_: before(args, decisive=False))
+        before = conditions._connected_outcomes
+        patch.setattr(conditions, "_connected_outcomes", lambda args, **_: before(args, decisive=False))
         yield
 
 
@@ -265,8 +265,8 @@ def test_many_conditions_take_bounded_work() -> None:
     """Steps are bounded over all conditions of a question together: what they don't settle is taken for possible."""
     wide = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 9_000))
     table = Table(name="t", source=Source(kind="csv", location="t.csv"), columns=(wide,), unit=Unit.row())
-    conditions = " AND ".join(f"age * 3 <> {3 * number}" for number in range(200))
-    source = question(f"SELECT COUNT(*) AS c FROM t WHERE {conditions}", [table]).source
+    many = " AND ".join(f"age * 3 <> {3 * number}" for number in range(200))
+    source = question(f"SELECT COUNT(*) AS c FROM t WHERE {many}", [table]).source
     assert contradiction(source) is None
     trial = ir.Trial()
     hard = [ir.call("eq", ir.call("multiply", ir.Column("t", "age", ir.column_type(wide)), literal(3)), literal(1))]

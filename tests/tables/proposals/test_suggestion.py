@@ -112,6 +112,14 @@ def test_what_makes_no_keys_is_left_blank(values: tuple[str | None, ...] | None)
     assert item.origin is Origin.SCHEMA
 
 
+def test_what_leads_to_people_is_never_proposed() -> None:
+    """By its form, however many units have it, and however short it is: plates, here; other texts of that size are."""
+    for values, expected in ((("AB-CD 123", "XY-Z 99"), True), (("red", "green"), False)):
+        profile = DataProfile(columns={"v": ColumnProfile(values=values, units=dict.fromkeys(values, 50))})
+        (item,) = propose(columns({"v": Kind.TEXT}), profile, source=CSV, leak=True).tables[0].suggestions
+        assert item.is_blank is expected, values
+
+
 def test_codings_that_do_not_fit_are_shown_beside_what_was_read() -> None:
     """An unusual coding is read off the data, under a mark, with the usual one as the way out."""
     (item,) = (

@@ -9,8 +9,16 @@ values an expression can have.
 Engines know this room and nothing else of `query`; nothing here can reach a row.
 """
 
-from discreet.query.ir.conditions import conjunction, conjuncts, narrowed
-from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, listed, places_of, public_values
+from discreet.query.ir.conditions import (
+    conjunction,
+    conjuncts,
+    contradiction,
+    impossible,
+    is_always_null,
+    narrowed,
+    outcomes,
+)
+from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, computed, listed, places_of, public_values
 from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
 from discreet.query.ir.expressions import (
     Call,
@@ -45,7 +53,6 @@ from discreet.query.ir.literals import (
     ordinal,
     python_value,
 )
-from discreet.query.ir.public_rows import reached
 from discreet.query.ir.questions import (
     MARK,
     MOST_GROUPING_SETS,
@@ -83,7 +90,6 @@ from discreet.query.ir.relations import (
     scans,
     sources,
 )
-from discreet.query.ir.satisfiability import contradiction, impossible, is_always_null, outcomes
 
 __all__ = [
     "EXACT",
@@ -137,6 +143,7 @@ __all__ = [
     "column_type",
     "columns_in",
     "columns_of",
+    "computed",
     "computed_in",
     "conjunction",
     "conjuncts",
@@ -171,7 +178,6 @@ __all__ = [
     "places_of",
     "public_values",
     "python_value",
-    "reached",
     "released_names",
     "scans",
     "sources",

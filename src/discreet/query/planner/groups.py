@@ -19,19 +19,27 @@ don't keep to what was declared. Two cases keep the shape of groups × rows. Gau
 √k·m there, and k·m for rows in all. And where groups are selected, and have one row of a unit each, the number of rows
 is that of units: one number, with all of ε, selects groups and is the answer. For the same reason units aren't counted
 apart from rows where they have one row in all: one that has more counts in parts, of 1 together.
+
+What a public table holds is known to everybody. So of a key that is computed from its columns alone, the values are
+those of its rows which pass the question's filters on it, and NULL where a LEFT JOIN finds no partner. No private row
+has a say in that: a group is shown because the public table has it, whether or not anybody is in it. Where the
+custodian has declared its values, all of them are answered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
 from discreet.mechanisms import Threshold
-from discreet.privacy import Limits
+from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
-from discreet.query.ir import MOST_VALUES, declared_limits, has_one_row, reached
+from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one_row, public_values
 from discreet.query.planner.draft import Draft
+from discreet.tables import Kind
 
 MOST_GROUPS = 1_000_000
 """Public groups times aggregates that are answered: each group is, with or without rows, and all are held in memory."""
@@ -177,3 +185,117 @@ def selection(draft: Draft) -> Draft:
             delta=draft.request.delta,
         ),
     )
+
+
+_Rows = Sequence[Sequence[object]]
+_Beneath = Mapping[tuple[str, str], ir.Expr]
+"""What the columns of projections are computed from, by alias and name."""
+
+
+def reached(source: ir.Relation, key: ir.Expr) -> tuple[KeyValue, ...] | None:
+    """The public values of a grouping expression that rows of a relation can have; None if they aren't public.
+
+    Args:
+        source: of the rows.
+        key: with its public values in its type.
+    """
+    values = public_values(key)
+    beneath = {
+        (each.alias, name): expr
+        for each in ir.nodes(source)
+        if isinstance(each, ir.Project)
+        for name, expr in each.columns
+    }
+    below = _resolved(key, beneath)
+    scan = _only_scan(source, below)
+    if scan is None or (values is not None and _is_declared(scan, below)):
+        return values
+    rows = _Passing(scan, beneath).rows(source)
+    found = None if rows is None else ir.computed(below, _columns(scan), rows)
+    if found is None:
+        return values
+    held = set(found)
+    listed = _in_order(held) if values is None else values
+    return tuple(value for value in listed if value in held)
+
+
+def _in_order(held: Collection[Any]) -> list[KeyValue]:
+    """Values of one kind in order, NULL last."""
+    return sorted(held, key=lambda value: (value is None, 0 if value is None else value))
+
+
+class _Passing:
+    """The rows of a public table that can pass a question's filters.
+
+    Args:
+        scan: of the table.
+        beneath: the projections of the question.
+    """
+
+    def __init__(self, scan: ir.Scan, beneath: _Beneath) -> None:
+        """Look for the rows of this scan."""
+        self._scan = scan
+        self._beneath = beneath
+
+    def rows(self, relation: ir.Relation) -> _Rows | None:
+        """Those that come through a relation; None if it hands none of them on one by one."""
+        match relation:
+            case ir.Scan(alias=alias, table=table):
+                return table.rows if alias == self._scan.alias else None
+            case ir.Where(source=source, predicate=predicate):
+                return self._filtered(self.rows(source), predicate)
+            case ir.Project(source=source) | ir.Distinct(source=source) | ir.Window(source=source):
+                return self.rows(source)
+            case ir.Join():
+                return self._joined(relation)
+            case _:
+                return None
+
+    def _joined(self, join: ir.Join) -> _Rows | None:
+        """Those that come through a join."""
+        left, is_sure = self.rows(join.left), join.kind in {ir.JoinKind.INNER, ir.JoinKind.SEMI}
+        if left is not None:
+            return self._filtered(left, join.predicate) if is_sure else left
+        right = self._filtered(self.rows(join.right), join.predicate)
+        if right is None or join.kind in {ir.JoinKind.SEMI, ir.JoinKind.ANTI}:
+            return None
+        return right if is_sure else [*right, (None,) * len(self._scan.table.columns)]
+
+    def _filtered(self, rows: _Rows | None, predicate: ir.Expr | None) -> _Rows | None:
+        """Those that pass what a condition says of this table alone."""
+        for each in () if rows is None or predicate is None else ir.conjuncts(predicate):
+            part = _resolved(each, self._beneath)
+            names = {column.table for column in ir.columns_in(part)}
+            truths = ir.computed(part, _columns(self._scan), rows or ()) if names == {self._scan.alias} else None
+            if truths is not None:
+                rows = [row for row, truth in zip(rows or (), truths, strict=True) if truth is True]
+        return rows
+
+
+def _only_scan(source: ir.Relation, key: ir.Expr) -> ir.Scan | None:
+    """The scan of the public table that a key is computed from, if it is one, used once, and its rows are known."""
+    aliases = {column.table for column in ir.columns_in(key)}
+    found = [scan for scan in ir.scans(source) if scan.alias in aliases]
+    return found[0] if len(found) == len(aliases) == 1 and found[0].table.rows is not None else None
+
+
+def _is_declared(scan: ir.Scan, key: ir.Expr) -> bool:
+    """Whether declarations list the values of a key's columns: then all of them are answered."""
+    columns = [replace(scan.table.column(column.name), values=None) for column in ir.columns_in(key)]
+    return all(public_values(ir.Column(scan.alias, each.name, column_type(each))) is not None for each in columns)
+
+
+def _columns(scan: ir.Scan) -> list[ir.Column]:
+    """The columns of a table's rows."""
+    return [ir.Column(scan.alias, column.name, ir.Type(Kind.TEXT)) for column in scan.table.columns]
+
+
+def _resolved(expr: ir.Expr, beneath: _Beneath) -> ir.Expr:
+    """The expression with the columns of projections by what they are computed from, down to those of tables."""
+    match expr:
+        case ir.Column(table=table, name=name) if (table, name) in beneath:
+            return _resolved(beneath[table, name], beneath)
+        case ir.Call(args=args):
+            return replace(expr, args=tuple(_resolved(arg, beneath) for arg in args))
+        case _:
+            return expr

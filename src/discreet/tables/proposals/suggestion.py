@@ -193,6 +193,8 @@ def _common(values: list[KeyValue], seen: ColumnProfile, context: Context) -> Ke
     found = [value for value in values if isinstance(value, str)]
     if any(len(text) > LONGEST_KEY or IDENTIFYING.search(text) for text in found):
         return None
+    if found and _leads_to_people(found):
+        return None
     told = dict.fromkeys(found, 0)
     for text, count in seen.units.items():
         kept = text.strip(" ") if context.trims else text
@@ -200,6 +202,15 @@ def _common(values: list[KeyValue], seen: ColumnProfile, context: Context) -> Ke
     common = [text for text in found if told[text] >= LEAST_UNITS]
     rest = None in values or len(common) < len(found)
     return Keys([*common, *([None] if rest else [])]) if common else None
+
+
+def _leads_to_people(found: list[str]) -> bool:
+    """Whether texts hold what leads to people, by its form: plates, account numbers and their like."""
+    import pyarrow as pa
+
+    from discreet.tables.content import content_of
+
+    return bool(content_of(pa.array(found, pa.string())).identifying)
 
 
 def _blank(column: Column, known: Knowledge | None, context: Context) -> Suggestion:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from discreet.privacy import Bounds, Unit
-from discreet.query.ir import public_rows, reached
+from discreet.query.planner import groups as planner_groups
+from discreet.query.planner.groups import reached
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
 from support.examples import examples
@@ -109,11 +110,11 @@ def test_groups_are_those_of_the_rows_that_pass(rows: duckdb.DuckDBPyConnection)
 def test_wrong_twins_are_caught(rows: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, kept: str) -> None:
     """Who forgets NULL after a LEFT JOIN, or the filters, is found out."""
     if kept == "rows that don't pass":
-        monkeypatch.setattr(public_rows._Passing, "_filtered", lambda _self, rows, _predicate: rows)
+        monkeypatch.setattr(planner_groups._Passing, "_filtered", lambda _self, rows, _predicate: rows)
     else:
-        before = public_rows._Passing._joined
+        before = planner_groups._Passing._joined
         monkeypatch.setattr(
-            public_rows._Passing, "_joined", lambda self, join: [row for row in before(self, join) or () if any(row)]
+            planner_groups._Passing, "_joined", lambda self, join: [row for row in before(self, join) or () if any(row)]
         )
     assert differing(rows) != []
 
