@@ -45,7 +45,7 @@ class Example:
 
 
 def example(random: Random, wanted: str | None = None, whose: str | None = None) -> Example | None:
-    """An example; None if the question was refused, or has too many levels."""
+    """An example; None if the question was refused, is answered without the engine, or has too many levels."""
     whose = whose or random.choice(list(UNITS))
     declared = dataset(random, whose)
     statement = Writer(random, entities(whose), wanted or random.choice(CONSTRUCTS)).statement()
@@ -54,7 +54,7 @@ def example(random: Random, wanted: str | None = None, whose: str | None = None)
     bounds = random.choice([None, None, ends(random, declared)])
     request = Request.of(delta="1/1000", limits=own, bounds=bounds, cut_off=own is not None, **offer)  # type: ignore[arg-type]  # numbers and limits
     plan = planned(declared, statement.text, request)
-    if plan is None or len(levels_of(plan)) > MOST_LEVELS:
+    if plan is None or plan.is_free or len(levels_of(plan)) > MOST_LEVELS:
         return None
     return Example(plan, statement, data(random, declared))
 

@@ -248,8 +248,9 @@ def test_bounds_of_ones_own(make: Make) -> None:
             visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"nothing": dp.Bounds(0, 10)})
         with pytest.raises(InvalidArgument):
             visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"region": "auto"})
+        assert visits.plan("SELECT SUM(paid) FROM visits", epsilon=1, bounds={"paid": (0, 10)}).digest == plan.digest
         with pytest.raises(InvalidArgument):
-            visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"paid": (0, 10)})  # type: ignore[dict-item]  # the slip
+            visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"paid": (0, 10, 20)})  # type: ignore[dict-item]  # the slip
         with pytest.raises(Unsupported):
             visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, limits=dp.Limits(rows=3))
 

@@ -165,12 +165,6 @@ def test_the_same_question_with_its_schema_is_free(census: dp.Protected) -> None
     assert census.spent.epsilon == 1
 
 
-def test_public_keys_alone_are_no_question(census: dp.Protected) -> None:
-    """Their list is in the declaration; it is refused when planned, not when it would be paid for."""
-    with pytest.raises(Unsupported, match="public"):
-        census.plan("SELECT sex FROM census GROUP BY sex", epsilon=1)
-
-
 def test_histograms_of_real_steps_are_answered(census: dp.Protected) -> None:
     """As BI tools write them: groups of whole steps, shown as the question computes them."""
     answer = census.ask("SELECT FLOOR(age / 12.5) * 12.5 AS age, COUNT(*) AS n FROM census GROUP BY 1", epsilon=1)

@@ -264,12 +264,13 @@ def answers(table: pa.Table) -> tuple[list[Found], ...]:
     return _answers(sink.getvalue().to_pybytes())
 
 
-def check_answers(found: Admitted) -> None:
-    """No question fails, and the person with the extreme rows moves none by more than is declared."""
+def check_answers(found: Admitted) -> int:
+    """No question fails, and the person with the extreme rows moves none by more than is declared; how many do move."""
     ordinary = [(0, found.base.slice(0, 1)), (1, found.base.slice(1, 1))]
-    rest = found.whole.slice(ORDINARY)
+    rest, moved = found.whole.slice(ORDINARY), 0
     for plan, here, there in zip(
         plans(), answers(assembled(ordinary)), answers(assembled([*ordinary, (7, rest)])), strict=True
     ):
         check(plan, here, there)
-        assert here != there, plan.question.text
+        moved += here != there
+    return moved

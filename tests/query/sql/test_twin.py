@@ -29,6 +29,7 @@ DIFFERENT = {
     "SELECT SUM(married), AVG(age > 30) FROM people": "DuckDB has no average of truths",
     "SELECT SUM(income / age), SUM(MOD(age, 7)) FROM people": "a row divided by 0 is infinity there, NULL here",
     "SELECT SUM(IF(age > 3, 1, 2)), SUM(IIF(married, 1, 2)) FROM people": "DuckDB has no IIF",
+    "SELECT WITH DIFFERENTIAL_PRIVACY DISTINCT sex FROM people": "the clause is BigQuery's",
     "SELECT SUM(LEAST(GREATEST(CAST(education AS DOUBLE), 0), 9)) FROM people": "a failing CAST is an error there",
 }
 """Where the answer may differ from DuckDB's, and why."""

@@ -417,7 +417,8 @@ def test_instants_without_a_declared_zone_are_refused(kind: str, tmp_path: Path)
     source, data = zoned(tmp_path)[kind]
     with pytest.raises(SchemaMismatch, match="points in time") as refusal:
         admitted(table_of(source, Column(name="v", kind=Kind.TIMESTAMP)), data)
-    assert 'time_zone = "Europe/Paris"' in refusal.value.hint
+    assert 'time_zone="Europe/Paris"' in refusal.value.hint
+    assert 'time_zone = "Europe/Paris"' in refusal.value.hint_at("file")
 
 
 def test_cells_that_say_their_zone(tmp_path: Path) -> None:

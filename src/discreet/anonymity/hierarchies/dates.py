@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates, times
 from discreet.anonymity.records.column import Coded
-from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch
 from discreet.tables.schema.source import DateOrder
 
 if TYPE_CHECKING:
@@ -177,6 +177,9 @@ class Calendar:
         if not found.settled and not set(self.units) <= _WHATEVER_ORDER:
             raise SchemaMismatch(
                 f"nothing in column {column.name!r} tells whether the day or the month stands first",
-                hint='order="dmy" or order="mdy", or on the command line --dates; units of a year or more need neither',
+                hint=Hint(
+                    'order="dmy" or order="mdy"; units of a year or more need neither',
+                    cli="--dates dmy or --dates mdy; units of a year or more need neither",
+                ),
             )
         return found.days
