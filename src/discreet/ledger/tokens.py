@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.errors import Hint, InvalidArgument, LedgerCorrupt
 from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
@@ -108,7 +108,8 @@ class Tokens:
         def append(chain: Chain) -> Grant:
             row = self._last(chain, Kind.TOKEN, digest)
             if row is None:
-                raise InvalidArgument("there is no such token", hint="`discreet token list` shows them")
+                hint = Hint("tokens.all() has them", cli="`discreet token list` shows them")
+                raise InvalidArgument("there is no such token", hint=hint)
             before = self._last(chain, Kind.REVOKE, digest)
             return granted(
                 row,

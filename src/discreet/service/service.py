@@ -17,12 +17,12 @@ from discreet.errors import AboveCeiling, InvalidArgument, QuestionFailed, TooMa
 from discreet.exact import Rationalizable
 from discreet.gateway import load
 from discreet.privacy import Bounds, Limits
-from discreet.service.public_schema import public_schema
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
 from discreet.service.workers import Job, Message, Worker
+from discreet.tables import public_schema
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification

@@ -13,6 +13,7 @@ from discreet.tables.proposals import (
 )
 from discreet.tables.schema.config import dumps, load_config, loads, save_config
 from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of
+from discreet.tables.schema.public_schema import public_schema
 from discreet.tables.schema.source import Source, SourceKind
 from discreet.tables.schema.table import MOST_PLACES, Column, Kind, Link, Table
 
@@ -40,5 +41,6 @@ __all__ = [
     "owner_of",
     "propose",
     "propose_together",
+    "public_schema",
     "save_config",
 ]

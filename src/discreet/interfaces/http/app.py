@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant
 
 _BEARER = "Bearer "
+_LOOK = 0.01
+"""Every so many seconds a reply looks whether its answer is there."""
+
 _PATIENCE = 3600.0
 """How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
 
@@ -112,11 +118,13 @@ def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — J
 
 
 @_ROUTES.post("/v1/answers")
-def answer(asked: Asked, service: Serving, who: Who, prefer: Annotated[str, Header()] = "") -> Response:
+async def answer(asked: Asked, service: Serving, who: Who, prefer: Annotated[str, Header()] = "") -> Response:
     """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
-    ticket = service.ask(who, asked.question, asked.terms())
-    if "respond-async" not in prefer:
-        ticket.wait(_PATIENCE)
+    ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms())
+    end = monotonic() + (0 if "respond-async" in prefer else _PATIENCE)
+    # No thread waits: there are few, and others need them. A thread finishes the ticket, so no event of asyncio's can.
+    while not ticket.is_done and monotonic() < end:  # noqa: ASYNC110 — see above
+        await asyncio.sleep(_LOOK)
     return _reply(ticket)
 
 

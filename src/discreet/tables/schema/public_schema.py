@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.privacy import Bounds, BoundValue
-from discreet.tables import Column, Dataset, Table
+from discreet.tables.schema.dataset import Dataset
+from discreet.tables.schema.table import Column, Table
 
 
 def public_schema(dataset: Dataset) -> dict[str, Any]:
