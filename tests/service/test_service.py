@@ -137,6 +137,18 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     service.ask(bob, questions[2], {"epsilon": "1/9"}).wait(120)
 
 
+def test_another_plan_is_not_carried_out(running: Served) -> None:
+    """A slot that plans the question otherwise, for declarations that were changed meanwhile, refuses it unpaid."""
+    service, before = running.service, running.states()
+    terms = {"epsilon": "1/3", "analyst": "bob"}
+    ticket = Ticket(id="x", subject="bob", question=COUNT, terms=terms, digest="0" * 64, step=STEP, steps=1)
+    service._waiting.put(ticket)
+    assert ticket.wait(120)
+    assert ticket.outcome is not None
+    assert "have changed" in ticket.outcome["error"]["message"]
+    assert running.states() == before
+
+
 def test_planning_has_a_limit(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that takes longer is refused, and the planner that it kept busy is another one."""
     service = running.service
@@ -196,7 +208,7 @@ class Fake:
 def elapsed(worker: Fake) -> float:
     """After how long a question was done."""
     begun = monotonic()
-    ticket = Ticket(id="", subject="", question="", terms={}, step=SHORT, steps=1)
+    ticket = Ticket(id="", subject="", question="", terms={}, digest="", step=SHORT, steps=1)
     try:
         module._carried_out(cast("Worker", worker), ticket)
     except QuestionFailed:

@@ -189,6 +189,7 @@ class Service:
             subject=caller.subject,
             question=question,
             terms=offered,
+            digest=plan["digest"],
             step=plan["step"],
             steps=plan["steps"],
         )
@@ -270,7 +271,7 @@ def _carried_out(slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
     slot.wait_until_ready()
     ticket.started = datetime.now(UTC)
     due = monotonic()
-    slot.send(Job(kind="ask", question=ticket.question, terms=ticket.terms))
+    slot.send(Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest))
     for _ in range(ticket.steps):
         due += ticket.step
         message = _received(slot, due)

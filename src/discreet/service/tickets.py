@@ -18,6 +18,7 @@ class Ticket:
         subject: whose it is.
         question: SQL.
         terms: what was offered for it.
+        digest: of its plan: that is carried out, or nothing.
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
     """
@@ -26,6 +27,7 @@ class Ticket:
     subject: str
     question: str
     terms: Mapping[str, Any]
+    digest: str
     step: float
     steps: int
     started: datetime | None = None

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from discreet.errors import DiscreetError, QuestionFailed
+from discreet.errors import DiscreetError, InvalidArgument, QuestionFailed
 from discreet.service.release_times import ReleaseTimes
 
 if TYPE_CHECKING:
@@ -40,11 +40,13 @@ class Job:
         kind: plan it; answer it from what is stored; or ask it.
         question: SQL.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
+        digest: of the plan that was made for it, if it is to be asked.
     """
 
     kind: Literal["plan", "stored", "ask"]
     question: str
     terms: Mapping[str, Any]
+    digest: str = ""
 
 
 class Worker:
@@ -152,11 +154,22 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
                 version = tables.admissions.current().version
                 return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
             case "ask":
-                return {"answer": tables.ask(job.question, **job.terms).to_json()}
+                return {"answer": _asked(tables, job)}
     except DiscreetError as error:
         return {"error": error.to_dict()}
     except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
         return {"error": QuestionFailed().to_dict()}
+
+
+def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """The answer to a question, if it is planned here as it was before.
+
+    Raises:
+        InvalidArgument: it isn't: the configuration was changed, and this process read it later.
+    """
+    if tables.plan(job.question, **job.terms).digest != job.digest:
+        raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
+    return tables.ask(job.question, **job.terms).to_json()
 
 
 def described(plan: Plan, times: ReleaseTimes) -> dict[str, Any]:
