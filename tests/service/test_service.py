@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -127,6 +130,8 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     tickets = [service.ask(bob, question, {"epsilon": "1/9"}) for question in questions[:2]]
     with pytest.raises(TooManyWaiting):
         service.ask(bob, questions[2], {"epsilon": "1/9"})
+    while tickets[0].started is None:
+        sleep(0.01)
     service._slots[0]._process.kill()
     assert tickets[0].wait(120)
     assert monotonic() - begun >= STEP
@@ -150,13 +155,34 @@ def test_another_plan_is_not_carried_out(running: Served) -> None:
 
 
 def test_planning_has_a_limit(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question that takes longer is refused, and the planner that it kept busy is another one."""
-    service = running.service
+    """A question that takes longer is refused, and the planner is another one; so it is where a planner ends."""
+    service, ann = running.service, running.callers["analyst"]
+    planner = service._planners.queue[0]
+    stuck = planner._process.pid
+    assert stuck is not None
+    os.kill(stuck, signal.SIGSTOP)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "monotonic", lambda: monotonic() - 3600)
+        patch.setattr(service, "settings", replace(service.settings, planning=0.2))
         with pytest.raises(Unsupported, match="too long to plan"):
-            service.plan(running.callers["analyst"], COUNT, {"epsilon": 1})
-    assert service.plan(running.callers["analyst"], COUNT, {"epsilon": 1})["steps"] == 1
+            service.plan(ann, COUNT, {"epsilon": 1})
+    assert service.plan(ann, COUNT, {"epsilon": 1})["steps"] == 1
+    assert planner._process.pid != stuck
+    os.kill(planner._process.pid or 0, signal.SIGSTOP)
+    asking = Thread(target=lambda: raised.append(_refusal(lambda: service.plan(ann, COUNT, {"epsilon": 1}))))
+    raised: list[str] = []
+    asking.start()
+    sleep(0.1)
+    planner._process.kill()
+    asking.join()
+    assert raised == ["engine_unavailable"]
+    assert service.plan(ann, COUNT, {"epsilon": 1})["steps"] == 1
+
+
+def _refusal(call: Callable[[], object]) -> str:
+    """The code of the error by which a call ends."""
+    with pytest.raises(dp.DiscreetError) as caught:
+        call()
+    return caught.value.code
 
 
 # ── Time, without processes ──────────────────────────────────────────────────────────────────────────────────────────

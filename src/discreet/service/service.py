@@ -13,7 +13,15 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
-from discreet.errors import AboveCeiling, InvalidArgument, QuestionFailed, TooManyWaiting, Unsupported, from_dict
+from discreet.errors import (
+    AboveCeiling,
+    EngineUnavailable,
+    InvalidArgument,
+    QuestionFailed,
+    TooManyWaiting,
+    Unsupported,
+    from_dict,
+)
 from discreet.exact import Rationalizable
 from discreet.gateway import load
 from discreet.privacy import Bounds, Limits
@@ -250,6 +258,9 @@ class Service:
                 planner.restart()
                 raise Unsupported("this question takes too long to plan", hint="ask a simpler one")
             return message[1]
+        except QuestionFailed:  # no question was asked, so that isn't what failed
+            planner.restart()
+            raise EngineUnavailable("a process that plans ended", hint="ask again") from None
         finally:
             self._planners.put(planner)
 
@@ -282,14 +293,15 @@ def _carried_out(slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
             slot.restart()
             raise QuestionFailed
         slot.go()
-    message = slot.receive()
+    message = _received(slot, None)
     if message is None:
+        slot.restart()
         raise QuestionFailed
     return message[1]
 
 
-def _received(slot: Worker, due: float) -> Message | None:
-    """The next message; None if there is none in time, also from a process that is gone."""
+def _received(slot: Worker, due: float | None) -> Message | None:
+    """The next message; None if there is none in time, or none will come from a process that is gone."""
     try:
         return slot.receive(due)
     except QuestionFailed:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -83,17 +84,19 @@ class Worker:
             self._is_ready = True
 
     def send(self, job: Job) -> None:
-        """Give it a job, once it is ready.
+        """Give it a job, once it is ready. Whether the process is gone by then, `receive` tells.
 
         Raises:
             QuestionFailed: the tables can't be opened.
         """
         self.wait_until_ready()
-        self._connection.send(job)
+        with suppress(OSError):
+            self._connection.send(job)
 
     def go(self) -> None:
         """Let it store what it measured."""
-        self._connection.send("go")
+        with suppress(OSError):
+            self._connection.send("go")
 
     def receive(self, until: float | None = None) -> Message | None:
         """The next message; None if there is none by then.
