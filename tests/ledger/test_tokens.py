@@ -10,6 +10,7 @@ from sqlalchemy import create_engine, text
 
 from discreet.errors import InvalidArgument
 from discreet.ledger import Account, Ledger
+from discreet.ledger.row import Row
 from discreet.privacy import Budget
 
 ONE, TWO = "1" * 64, "2" * 64
@@ -89,3 +90,22 @@ def test_tampering_is_found(ledger: Ledger, account: Account, tmp_path: Path, ch
     engine.dispose()
     found = Ledger.open(tmp_path / "t.ledger", create=False).verify() if "head" not in problem else ledger.verify()
     assert any(problem in each.message for each in found.problems), found.problems
+
+
+def test_every_change_of_a_column_is_found(ledger: Ledger, account: Account, tmp_path: Path) -> None:
+    """Whatever one column of a token's or a revocation's entry is changed to."""
+    account.tokens.grant(ONE, "ann", {"role": "analyst"})
+    account.tokens.revoke(ONE)
+    engine = create_engine(f"sqlite:///{tmp_path / 't.ledger'}")
+    for seq in (3, 4):
+        for column in Row.__dataclass_fields__:
+            with engine.begin() as connection:
+                (before,) = connection.execute(text(f"SELECT {column} FROM discreet_entry WHERE seq = {seq}")).one()
+                change = text(f"UPDATE discreet_entry SET {column} = :value WHERE seq = :seq")
+                connection.execute(change, {"value": "9" if before is None else f"{before}0", "seq": seq})
+            assert not ledger.verify().holds, (seq, column)
+            with engine.begin() as connection:
+                place = f"{seq}0" if column == "seq" else seq
+                connection.execute(change, {"value": before, "seq": place})
+            assert ledger.verify().holds
+    engine.dispose()
