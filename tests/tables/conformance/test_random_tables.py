@@ -58,14 +58,14 @@ def _cells(random: Random, cells: Cells, *, fixed: bool, is_json: bool) -> Cells
         made.append(cell if fixed else _cell(random, cell, is_json=is_json))
     if fixed:
         return replace(cells, cells=tuple(made))
-    return replace(cells, cells=tuple(made), meanings=[_meaning(cells.kind, each) for each in made])
+    return replace(cells, cells=tuple(made), meanings=[_meaning(cells.kind, each, is_json=is_json) for each in made])
 
 
-def _meaning(kind: Kind, cell: Any) -> Hashable:
+def _meaning(kind: Kind, cell: Any, *, is_json: bool) -> Hashable:
     """What a cell says; of times nothing is claimed, since they can be written in many ways."""
     if kind in {Kind.DATE, Kind.TIMESTAMP}:
         return None
-    text = cell.strip('"') if isinstance(cell, str) else str(cell)
+    text = str(cell).strip('"') if is_json else str(cell)
     return number(text) if kind is Kind.INTEGER else text
 
 
