@@ -100,7 +100,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "verify": ({"custodian", "auditor"}, service.verify),
         "tokens": ({"custodian"}, service.tokens),
         "issue": ({"custodian"}, lambda who: service.issue(who, "eve", Role.ANALYST, days=1)),
-        "revoke": ({"custodian"}, lambda who: service.revoke(who, service.tokens(who)[-1][0].digest)),
+        "revoke": ({"custodian"}, lambda who: service.revoke(who, service.tokens(who)[-1][0].id)),
     }
     public = {name for name in dir(service) if not name.startswith("_")} - {"caller", "close", "settings"}
     assert calls.keys() == public

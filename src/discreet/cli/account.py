@@ -11,7 +11,7 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.answers import allowance, amounts, in_words, price
 from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.help import Command, Group
+from discreet.cli.common.help import Command, group
 from discreet.cli.common.screen import printable, say, width, working
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
 from discreet.errors import InvalidArgument
@@ -25,20 +25,7 @@ _TEXT, _OTHERS = 32, 48
 """How much of a question is shown in a table at the least, and what the other columns take."""
 
 
-ledger = typer.Typer(
-    name="ledger",
-    cls=Group,
-    help="The file that remembers what was spent.",
-    rich_markup_mode="markdown",
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@ledger.callback()
-def _group() -> None:
-    """The file that remembers what was spent."""
+ledger = group("ledger", "The file that remembers what was spent.")
 
 
 @ledger.command(cls=Command)

@@ -11,7 +11,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.help import Command, Group
+from discreet.cli.common.help import Command, group
 from discreet.cli.common.screen import printable, say, working
 from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
 
@@ -19,27 +19,12 @@ if TYPE_CHECKING:
     from discreet.ledger import Tokens
     from discreet.service import Issued
 
-_HERE = "127.0.0.1"
-
 _FIRST_DAYS = 90
 """For how many days the custodian's first token holds."""
 
 Days: TypeAlias = Annotated[int, typer.Option("--days", min=1, help="For how many days it holds.")]
 
-token = typer.Typer(
-    name="token",
-    cls=Group,
-    help="Who may come in through `discreet serve`.",
-    rich_markup_mode="markdown",
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@token.callback()
-def _group() -> None:
-    """Who may come in through a server."""
+token = group("token", "Who may come in through `discreet serve`.")
 
 
 @token.command(cls=Command)
@@ -55,14 +40,12 @@ def create(
     config: options.Config = options.CONFIG,
 ) -> None:
     """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
-    from discreet.errors import InvalidArgument
-    from discreet.service import Role
+    from discreet.service import role_of
     from discreet.service.tokens import issue
 
-    if role not in list(Role):
-        raise InvalidArgument(f"there is no role {role!r}", hint=f"there are {', '.join(Role)}")
+    held = role_of(role)
     with options.opened(config) as tables:
-        issued = issue(tables.tokens, subject, Role(role), days=days, most_epsilon=most_epsilon)
+        issued = issue(tables.tokens, subject, held, days=days, most_epsilon=most_epsilon)
     say(issued.text)
 
 
@@ -100,11 +83,11 @@ def revoke(
     from discreet.errors import InvalidArgument
 
     with options.opened(config) as tables:
-        found = [grant for grant in tables.tokens.all() if grant.id == name]
-        if not found:
+        found = tables.tokens.called(name)
+        if found is None:
             raise InvalidArgument("there is no such token", hint="`discreet token list` shows what they are called")
-        tables.tokens.revoke(found[0].digest)
-    say(f"revoked {name}, of {printable(found[0].subject)}")
+        tables.tokens.revoke(found.digest)
+    say(f"revoked {name}, of {printable(found.subject)}")
 
 
 @reported

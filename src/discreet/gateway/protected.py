@@ -279,10 +279,7 @@ class Protected:
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
-        plan = again(offer)
-        if plan.is_free:
-            return plan
-        found, choice = choose_noise(plan, again, self.dataset)
+        found, choice = choose_noise(again(offer), again, self.dataset)
         return replace(found, choice=choice)
 
     def _as_answered(self, question: Plan | Workload, version: Callable[..., int]) -> Plan | Workload:

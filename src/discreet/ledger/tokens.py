@@ -133,6 +133,14 @@ class Tokens:
 
         return self._store.read(look)
 
+    def called(self, name: str) -> Grant | None:
+        """The token of this id, revoked or not; None if there is none.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return next((grant for grant in self.all() if grant.id == name), None)
+
     def _last(self, chain: Chain, kind: Kind, digest: str) -> Row | None:
         """The last entry of a kind about a token."""
         return chain.last(kind, account=self._account, digest=digest)

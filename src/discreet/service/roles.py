@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from discreet.errors import Forbidden
+from discreet.errors import Forbidden, InvalidArgument
 
 
 class Role(StrEnum):
@@ -23,6 +23,21 @@ class Role(StrEnum):
 
     OPERATOR = "operator"
     """Sees whether the service is well; nothing that was asked."""
+
+
+def role_of(name: str) -> Role:
+    """The role of a name.
+
+    Raises:
+        InvalidArgument: there is none.
+
+    Examples:
+        >>> role_of("auditor")
+        <Role.AUDITOR: 'auditor'>
+    """
+    if name not in list(Role):
+        raise InvalidArgument(f"there is no role {name[:20]!r}", hint=f"there are {', '.join(Role)}")
+    return Role(name)
 
 
 class Action(StrEnum):

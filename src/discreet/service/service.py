@@ -24,7 +24,7 @@ from discreet.errors import (
 )
 from discreet.exact import Rationalizable
 from discreet.gateway import load
-from discreet.privacy import Bounds, Limits
+from discreet.privacy import Limits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.tickets import Ticket
@@ -129,10 +129,11 @@ class Service:
         check_allowed(caller.role, Action.TOKENS)
         return issue(self._tokens, subject, role, days=days, most_epsilon=most_epsilon)
 
-    def revoke(self, caller: Caller, digest: str) -> Grant:
-        """Let a token in no more."""
+    def revoke(self, caller: Caller, name: str) -> Grant | None:
+        """Let the token of this id in no more; None if there is none."""
         check_allowed(caller.role, Action.TOKENS)
-        return self._tokens.revoke(digest)
+        found = self._tokens.called(name)
+        return None if found is None else self._tokens.revoke(found.digest)
 
     def tokens(self, caller: Caller) -> Sequence[tuple[Grant, Caller]]:
         """All tokens, and what each allows."""
@@ -166,7 +167,9 @@ class Service:
         whole = Action.HISTORY in ALLOWED[caller.role]
         check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
         entries = self._tables.history()
-        return entries if whole else [each for each in entries if each.kind == "question" and _is_own(caller, each)]
+        if whole:
+            return entries
+        return [each for each in entries if each.kind == "question" and each.analyst == caller.subject]
 
     def plan(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
@@ -308,31 +311,23 @@ def _received(slot: Worker, due: float | None) -> Message | None:
         return None
 
 
-def _is_own(caller: Caller, entry: Entry) -> bool:
-    """Whether the caller asked it."""
-    return entry.analyst == caller.subject
-
-
 def _terms_of(caller: Caller, terms: Mapping[str, Any]) -> dict[str, Any]:
     """The terms of a question, which is asked in the caller's name; limits and bounds may be said as JSON has them.
 
     Raises:
-        InvalidArgument: another analyst is named, or limits or bounds are of no shape that is known.
+        InvalidArgument: another analyst is named, or limits are of no shape that is known.
     """
     named = terms.get("analyst", caller.subject)
     if named != caller.subject:
         raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
     found = {**terms, "analyst": caller.subject}
+    if isinstance(bounds := found.get("bounds"), Mapping):
+        found["bounds"] = {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
     try:
         if isinstance(limits := found.get("limits"), Mapping):
             found["limits"] = Limits(**limits)
-        if isinstance(bounds := found.get("bounds"), Mapping):
-            found["bounds"] = {name: Bounds(*ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
     except TypeError:
-        raise InvalidArgument(
-            "limits or bounds aren't of a shape that is known",
-            hint='{"limits": {"rows": 5}, "bounds": {"age": [0, 110]}}',
-        ) from None
+        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
     return found
 
 

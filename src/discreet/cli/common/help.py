@@ -6,6 +6,7 @@ from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Protocol
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 from discreet.cli.common.screen import ENDLESS
@@ -92,3 +93,23 @@ class Group(TyperGroup):
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.get_short_help_str(ENDLESS)) for name, each in found if each is not None])
+
+
+def group(name: str, text: str) -> typer.Typer:
+    """A command that holds others, also where it holds one alone.
+
+    Args:
+        name: of the command.
+        text: what its help says.
+    """
+    made = typer.Typer(
+        name=name,
+        cls=Group,
+        help=text,
+        rich_markup_mode="markdown",
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(lambda: None)  # without one, a single command would take the group's place
+    return made

@@ -197,7 +197,7 @@ def make_workload(
         return Workload(dataset, tuple(questions), offer, apportioned(bundles, offer, dataset) if bundles else ())
 
     workload = offered(request)
-    if choosing and not workload.is_free:
+    if choosing:
         found, choice = choose_noise(workload, offered, dataset)
         workload = replace(found, choice=choice)
     if len(workload.plans) < len(questions):

@@ -12,10 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated, from_dict
+from discreet.errors import DiscreetError, Unauthenticated, from_dict
 from discreet.interfaces.http.bodies import Asked, Issuing, LimitedBodies
 from discreet.interfaces.http.problems import described, problem
-from discreet.service import Caller, Role, Service, Ticket
+from discreet.service import Caller, Service, Ticket, role_of
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -144,19 +144,15 @@ def tokens(service: Serving, who: Who) -> list[dict[str, Any]]:
 @_ROUTES.post("/v1/tokens", status_code=201)
 def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
     """Make a token. It is in this reply, and nowhere else."""
-    if asked.role not in list(Role):
-        raise InvalidArgument(f"there is no role {asked.role[:20]!r}", hint=f"there are {', '.join(Role)}")
-    issued = service.issue(who, asked.subject, Role(asked.role), days=asked.days, most_epsilon=asked.most_epsilon)
+    issued = service.issue(who, asked.subject, role_of(asked.role), days=asked.days, most_epsilon=asked.most_epsilon)
     return {"text": issued.text, **_caller(issued.caller)}
 
 
 @_ROUTES.delete("/v1/tokens/{name}", status_code=204)
 def revoke(name: str, service: Serving, who: Who) -> Response:
     """Let a token in no more."""
-    found = [grant.digest for grant, _ in service.tokens(who) if grant.id == name]
-    if not found:
+    if service.revoke(who, name) is None:
         return described(404, "not_found", "there is no such token")
-    service.revoke(who, found[0])
     return Response(status_code=204)
 
 

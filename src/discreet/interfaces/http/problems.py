@@ -8,11 +8,9 @@ from types import MappingProxyType
 from fastapi.responses import JSONResponse
 
 from discreet.errors import (
-    AboveCeiling,
     AccessError,
     BudgetError,
     DiscreetError,
-    Forbidden,
     InvalidArgument,
     QueryError,
     QuestionFailed,
@@ -24,8 +22,6 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
     {
         Unauthenticated: 401,
         TooManyWaiting: 429,
-        AboveCeiling: 403,
-        Forbidden: 403,
         AccessError: 403,
         BudgetError: 402,
         QueryError: 422,

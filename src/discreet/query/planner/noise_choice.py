@@ -90,6 +90,10 @@ class Planned(Protocol):
     def drafts(self) -> Sequence[Draft]:
         """What the rules decided."""
 
+    @property
+    def is_free(self) -> bool:
+        """Whether public facts alone answer it, so that there is no noise to choose."""
+
 
 _Planned = TypeVar("_Planned", bound=Planned)
 
@@ -104,6 +108,8 @@ def choose_noise(
         again: plans the same for another request.
         dataset: with the budgets.
     """
+    if laplace.is_free:
+        return laplace, None
     try:
         gaussian = _gaussian(laplace, again, dataset)
     except InvalidArgument:  # no Gaussian noise is so large, or so small
