@@ -117,6 +117,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     """
     from discreet.errors import ExtraMissing, InvalidArgument
     from discreet.service import PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.service.workers import load_ahead
     from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
@@ -130,6 +131,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
             f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
             hint=f"--slots {usable_cores()}, or fewer",
         )
+    load_ahead()
     try:
         import uvicorn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
@@ -307,6 +307,7 @@ def _carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, A
     slot.send(Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest))
     for _ in range(ticket.steps):
         due += ticket.step
+        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
         message = _received(slot, due - storing)
         if message is not None and message[0] == "done":
             return message[1]  # stored meanwhile, or refused before it was paid for: both are public

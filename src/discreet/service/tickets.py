@@ -25,6 +25,8 @@ class Ticket:
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
         place: its own in the queue; None if it didn't have to wait.
+        started: when it was begun, in UTC; None while it waits.
+        release: when its answer leaves, in UTC, as far as is known; steps that turn out to be stored bring it forward.
     """
 
     id: str
@@ -36,6 +38,7 @@ class Ticket:
     steps: int
     place: Place | None = None
     started: datetime | None = None
+    release: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     _done: Event = field(default_factory=Event)
     _told: list[Callable[[], object]] = field(default_factory=list)

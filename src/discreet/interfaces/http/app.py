@@ -189,10 +189,14 @@ async def _done(ticket: Ticket) -> None:
 def _reply(ticket: Ticket) -> Response:
     """What became of a question; while it waits or runs, where to ask again."""
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
+    if ticket.release is not None:
+        headers["Release-Time"] = ticket.release.isoformat()
     if ticket.outcome is None:
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if "error" in ticket.outcome:
-        return problem(from_dict(ticket.outcome["error"]))
+        response = problem(from_dict(ticket.outcome["error"]))
+        response.headers.update(headers)
+        return response
     return JSONResponse({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, 200, headers)
 
 
