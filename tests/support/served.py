@@ -63,15 +63,23 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
-    """A service on a configuration in this folder; two questions of one caller may wait."""
+def served(folder: Path, *, step: float = STEP, ledger: str = "") -> Iterator[Served]:
+    """A service on a configuration in this folder; two questions of one caller may wait.
+
+    Args:
+        folder: of the configuration.
+        step: how many seconds a question over the one table has.
+        ledger: a URL; a file in the folder if left out.
+    """
     csv.write_csv(pa.table({"id": range(1000), "k": ["a", "b"] * 500}), folder / "people.csv")
-    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
+    kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
+    config = CONFIG.replace('ledger = "people.ledger"', kept)
+    (folder / "discreet.toml").write_text(config, encoding="utf-8")
     with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
         tables.refresh()
         texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
         texts["bob"] = issue(tables.tokens, "bob", Role.ANALYST, days=1, most_epsilon=1).text
-    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), waiting=2)
+    settings = Settings(times=ReleaseTimes(base=step / 2, scan=step / 2), waiting=2)
     service = Service(folder / "discreet.toml", settings)
     try:
         yield Served(service, folder, texts)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AboveCeiling,
+    DiscreetError,
     InvalidArgument,
     LedgerError,
     QuestionFailed,
@@ -92,7 +93,11 @@ class Service:
         self.settings = settings or Settings()
         self._tables = load(config)
         self._tokens = self._tables.tokens
-        self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
+        try:
+            self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
+        except DiscreetError:
+            self._tables.close()
+            raise
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
         self._lock = Lock()
