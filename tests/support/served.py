@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
 
 import discreet as dp
+from discreet.errors import QuestionFailed
 from discreet.ledger import State
-from discreet.service import Caller, ReleaseTimes, Role, Service, Settings
+from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket
 from discreet.service.tokens import issue
 
 STEP = 3.0
@@ -85,3 +90,59 @@ def served(folder: Path, *, step: float = STEP, ledger: str = "") -> Iterator[Se
         yield Served(service, folder, texts)
     finally:
         service.close()
+
+
+PATIENCE = 120.0
+"""For how many seconds a test waits for what must come."""
+
+FAILED = {"error": QuestionFailed().to_dict()}
+"""The outcome of every question that failed."""
+
+_NUMBERS = count(1)
+
+
+def asked(running: Served, service: Service | None = None) -> Ticket:
+    """A question that nobody asked before, at ε = 0.1."""
+    service = service or running.service
+    return service.ask(running.callers["analyst"], f"{COUNT} WHERE id < {next(_NUMBERS)}", {"epsilon": "1/10"})
+
+
+def again(running: Served, ticket: Ticket) -> Ticket:
+    """The same once more."""
+    return running.service.ask(running.callers["analyst"], ticket.question, {"epsilon": "1/10"})
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Wait for something."""
+    end = monotonic() + PATIENCE
+    while not reached():
+        assert monotonic() < end
+        sleep(0.005)
+
+
+def outcome(ticket: Ticket) -> Any:
+    """What became of it."""
+    assert ticket.wait(PATIENCE)
+    return ticket.outcome
+
+
+def answered(running: Served) -> Ticket:
+    """A question that is answered; a busy machine may fail one, but not five."""
+    for _ in range(5):
+        ticket = asked(running)
+        if "answer" in outcome(ticket):
+            break
+    assert "answer" in outcome(ticket), outcome(ticket)
+    return ticket
+
+
+def spent(running: Served) -> Fraction:
+    """What was spent, as the ledger has it; which holds, and is the sum of all debits."""
+    with dp.load(running.folder / "discreet.toml") as tables:
+        assert tables.verify().holds
+        found = None
+        while found is None or found != (tables.spent.epsilon or Fraction(0)):  # each look is a transaction of its own
+            found = tables.spent.epsilon or Fraction(0)
+            entries = [entry for entry in tables.history() if entry.kind == "question"]
+    assert found == sum(entry.cost.epsilon or 0 for entry in entries if entry.cost)
+    return found
