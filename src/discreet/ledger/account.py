@@ -248,7 +248,7 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=_debit_body(text, event),
+            body=debit_body(text, event),
         )
 
         def pay(chain: Chain) -> Row:
@@ -359,7 +359,7 @@ class Account:
         )
 
 
-def _debit_body(text: str, event: Event) -> str:
+def debit_body(text: str, event: Event) -> str:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)

@@ -75,9 +75,9 @@ _ROUTES = APIRouter()
 
 
 @_ROUTES.get("/healthz")
-def healthz() -> dict[str, str]:
-    """Whether the server is there."""
-    return {"status": "ok"}
+def healthz(service: Serving) -> dict[str, str]:
+    """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
+    return {"status": "degraded" if service.is_degraded else "ok"}
 
 
 @_ROUTES.get("/v1/me")
