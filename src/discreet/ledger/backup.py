@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
-from discreet.errors import BudgetError, InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.account import debit_body
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.location import File, locate
@@ -178,7 +178,10 @@ def _signed(heads: str, keys: Sequence[PublicKey], ledger: str) -> list[Mapping[
         if good is None:
             raise InvalidArgument(
                 "a head isn't signed by a key that this ledger names",
-                hint="--key FILE, if it was signed with a later key than the copy names",
+                hint=Hint(
+                    "key=…, if it was signed with a later key than the copy names",
+                    cli="--key FILE, if it was signed with a later key than the copy names",
+                ),
             )
         if good["ledger"] != ledger:
             raise InvalidArgument("a head is of another ledger", hint="take the heads of this one's witness")
