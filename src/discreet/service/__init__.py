@@ -11,5 +11,6 @@ from discreet.service.roles import Action, Role, role_of
 from discreet.service.service import Service, Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
+from discreet.service.witness import Witness
 
-__all__ = ["Action", "Caller", "Issued", "ReleaseTimes", "Role", "Service", "Settings", "Ticket", "role_of"]
+__all__ = ["Action", "Caller", "Issued", "ReleaseTimes", "Role", "Service", "Settings", "Ticket", "Witness", "role_of"]
