@@ -16,6 +16,7 @@ import httpx2 as httpx
 import pytest
 
 from discreet.cli.common.failures import ExitCode
+from discreet.results import PublicKey, heads_in, verify_head
 from support.served import CONFIG
 
 
@@ -54,6 +55,8 @@ def test_a_token_is_made_listed_and_revoked(folder: Path, run: Any) -> None:
         (["serve", "--host", "0.0.0.0"], "in the clear"),  # noqa: S104 — it is refused
         (["serve", "--certificate", "cert.pem"], "a certificate and its key"),
         (["serve", "--base", "0"], "base must be above 0"),
+        (["serve", "--witness-every", "0"], "witness_every must be above 0"),
+        (["serve", "--witness", "http://witness.example/"], "https"),
     ],
 )
 def test_what_makes_no_sense_is_refused(folder: Path, run: Any, arguments: list[str], words: str) -> None:
@@ -71,7 +74,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     server = subprocess.Popen(
-        [sys.executable, "-m", "discreet", "serve", "--port", str(port)],
+        [sys.executable, "-m", "discreet", "serve", "--port", str(port), "--witness", "witnessed"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -97,6 +100,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
         assert httpx.post(f"{address}/v1/plans", json=asked, headers=ann).json()["step"] == 2
         assert httpx.post(f"{address}/v1/answers", json=asked, headers=carla).status_code == 403
         assert httpx.get(f"{address}/v1/me").status_code == 401
+        key = PublicKey.read(httpx.get(f"{address}/v1/key").text)
     finally:
         server.send_signal(signal.SIGINT)
         said = server.communicate(timeout=60)[0]
@@ -104,3 +108,5 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
     assert "Traceback" not in said
     assert made["text"] not in said
     assert kept.read_text().strip() not in said
+    heads = [verify_head(each, key) for each in heads_in((folder / "witnessed").read_text())]
+    assert [each.problems for each in heads] == [(), ()]  # the token was made between the first and the last

@@ -214,4 +214,4 @@ def test_a_service_tells_nothing_by_when_it_replies(tmp_path: Path) -> None:
             (other if label else one).ask(f"{question} AND id > -1", epsilon="1/10")
             return monotonic() - begun
 
-        assert seen(ask, 400) > MOST_ADVANTAGE
+        assert seen(ask, 1000) > MOST_ADVANTAGE

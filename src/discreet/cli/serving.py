@@ -107,6 +107,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    witness: Annotated[
+        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+    ] = "",
+    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
@@ -138,14 +142,22 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         from discreet.interfaces.http import make_app
     except ImportError as error:
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    limits = PlanningLimits(per_minute=planning)
-    settings = Settings(slots=slots, planners=planners, planning=limits, times=ReleaseTimes(base=base, scan=scan))
+    settings = Settings(
+        slots=slots,
+        planners=planners,
+        planning=PlanningLimits(per_minute=planning),
+        times=ReleaseTimes(base=base, scan=scan),
+        witness=witness,
+        witness_every=witness_every,
+    )
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)
     with working("opening"):
         service = Service(config, settings)
     try:
+        if service.is_degraded:
+            say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
         uvicorn.run(
             make_app(service),

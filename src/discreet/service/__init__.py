@@ -12,6 +12,7 @@ from discreet.service.roles import Action, Role, role_of
 from discreet.service.service import Service, Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
+from discreet.service.witness import Witness
 
 __all__ = [
     "Action",
@@ -23,5 +24,6 @@ __all__ = [
     "Service",
     "Settings",
     "Ticket",
+    "Witness",
     "role_of",
 ]

@@ -31,6 +31,7 @@ from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
+from discreet.service.witness import Sender, Witness
 from discreet.service.workers import Job, Message, Share, Worker
 from discreet.tables import public_schema
 from discreet.tables.session import usable_cores, usable_memory
@@ -57,9 +58,11 @@ class Settings:
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
         kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
+        witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
+        witness_every: so many seconds.
 
     Raises:
-        InvalidArgument: a number is out of range.
+        InvalidArgument: a number is out of range, or heads may not be sent to that witness.
     """
 
     slots: int = 1
@@ -68,12 +71,16 @@ class Settings:
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
     kept: int = 10_000
+    witness: str = ""
+    witness_every: float = 60.0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("slots", "planners", "waiting", "kept"):
+        for name in ("slots", "planners", "waiting", "kept", "witness_every"):
             if getattr(self, name) <= 0:
                 raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
+        if self.witness:
+            Witness(self.witness)
 
 
 class Service:
@@ -86,12 +93,19 @@ class Service:
     Args:
         config: the path of `discreet.toml`.
         settings: how it is run.
+
+    Attributes:
+        key: what its answers and heads are checked against.
+
+    Raises:
+        LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
     """
 
     def __init__(self, config: Path, settings: Settings | None = None) -> None:
         """Open the account, and start the processes."""
-        self.settings = settings or Settings()
+        self.settings = settings = settings or Settings()
         self._tables = load(config)
+        self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
         try:
             self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
@@ -112,6 +126,9 @@ class Service:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
+        self._sender = None
+        if settings.witness:
+            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
 
     def close(self) -> None:
         """Take no more, wait for what runs, and stop the processes."""
@@ -121,8 +138,20 @@ class Service:
         self._planners.close()
         for slot in self._slots:
             slot.close()
+        if self._sender is not None:
+            self._sender.close()
         self._servers.close()
         self._tables.close()
+
+    @property
+    def witness_failures(self) -> int:
+        """How often no head could be sent to the witness."""
+        return 0 if self._sender is None else self._sender.failures
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether the last head couldn't be sent. Questions are answered all the same; see `witness`."""
+        return self._sender is not None and self._sender.is_behind
 
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -237,6 +266,15 @@ class Service:
         """Recompute the ledger's hash chain and every loss in it."""
         check_allowed(caller.role, Action.VERIFY)
         return self._tables.verify()
+
+    def head(self, caller: Caller) -> Mapping[str, Any]:
+        """The ledger's head as it is now, signed.
+
+        What it tells of others is public when it is told: a debit at once, an outcome once it is stored, which begins
+        a fixed time before its release.
+        """
+        check_allowed(caller.role, Action.HEAD)
+        return self._tables.signing.head()
 
     def _keep(self, ticket: Ticket) -> None:
         """Remember a question.
