@@ -130,10 +130,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )
-    if slots > usable_cores():
+    if slots > (cores := len(usable_cores())):
         raise InvalidArgument(
-            f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
-            hint=f"--slots {usable_cores()}, or fewer",
+            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            hint=f"--slots {cores}, or fewer",
         )
     load_ahead()
     try:

@@ -32,18 +32,14 @@ from discreet.service.scheduling import FairQueue
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
 from discreet.service.witness import Sender, Witness
-from discreet.service.workers import Job, Message, Share, Worker
+from discreet.service.workers import Job, Message, Worker, shares
 from discreet.tables import public_schema
-from discreet.tables.session import usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
 
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
-
-_PLANNING_MEMORY = 1 << 30
-"""How many bytes a process that plans may take for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +112,8 @@ class Service:
         self._tickets: dict[str, Ticket] = {}
         self._lock = Lock()
         times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
-        planning = Share(threads=1, memory=_PLANNING_MEMORY, planning=limits.seconds)
-        asking = Share(threads=max(1, usable_cores() // slots), memory=usable_memory() // slots)
-        self._slots = [Worker(config, times, asking) for _ in range(slots)]
+        asking, planning = shares(slots, limits.seconds)
+        self._slots = [Worker(config, times, share) for share in asking]
         workers = [Worker(config, times, planning) for _ in range(self.settings.planners)]
         self._planners = Planners(workers, limits, self._servers)
         self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]

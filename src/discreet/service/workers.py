@@ -13,6 +13,7 @@ that how long one takes doesn't depend on what others do; the system ends one th
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.release_times import ReleaseTimes
+from discreet.tables.session import take_share, usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
     from discreet.gateway import Protected
     from discreet.query.planner import Plan
+
+_PLANNING_MEMORY = 1 << 30
+"""How many bytes a process that plans may take for it."""
 
 _PRELOADED = (
     "discreet.gateway",
@@ -91,15 +96,31 @@ class Share:
     """What a worker has of the machine.
 
     Args:
-        threads: of the engine.
+        cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
         memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
             what it has when it is ready, where the system has such a limit.
         planning: for how many seconds of processor time it may plan; None for one that asks.
     """
 
-    threads: int
+    cores: tuple[int, ...]
     memory: int
     planning: float | None = None
+
+
+def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
+    """The shares of each slot, and of those who plan.
+
+    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
+    strangers: they reply at once, so that how long they take would tell how long a slot is busy.
+    """
+    cores, memory = usable_cores(), usable_memory() // slots
+    each = max(1, (len(cores) - 1) // slots)
+    own = [tuple(cores[len(cores) - (slot + 1) * each :][:each]) for slot in range(slots)]
+    if len(cores) <= slots:
+        own = [(cores[slot % len(cores)],) for slot in range(slots)]
+    rest = tuple(core for core in cores if not any(core in taken for taken in own))
+    asking = [Share(cores=taken, memory=memory) for taken in own]
+    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)
 
 
 class Worker:
@@ -189,14 +210,15 @@ class Worker:
 def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share) -> None:
     """Do jobs until the service is gone."""
     from discreet.gateway import load
-    from discreet.tables.session import take_share
 
     def held() -> None:
         connection.send(("held", {}))
         connection.recv()
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service says when it ends
-    take_share(share.threads, share.memory)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, share.cores)
+    take_share(len(share.cores) if share.planning is None else 1, share.memory)
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(held)
         tables.warm_up()
