@@ -1,6 +1,6 @@
 """A server under load, and killed under load: `discreet serve` on a table of visits, asked over HTTP by 50 analysts.
 
-    python bench/serve.py [--rows 1e6] [--seconds 15] [--kills 5] [--plans 10] [--asks 1] [--again 20] [--step 1]
+    python bench/serve.py [--rows 1e6] [--seconds 15] [--kills 5] [--plans 10] [--asks 1] [--again 20] [--step 0.5]
 
 First for some seconds at a stated rate: plans, new questions, and questions that were answered before. Then re-asks
 alone, as fast as they go. Then the server is killed (-9) again and again while questions run, and started again. Each
@@ -368,8 +368,8 @@ def main() -> int:
     parser.add_argument("--plans", type=float, default=10, help="a second")
     parser.add_argument("--asks", type=float, default=1, help="new questions a second")
     parser.add_argument("--again", type=float, default=20, help="questions a second that were answered before")
-    parser.add_argument("--step", type=float, default=1.0, help="seconds of a question")
-    parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--step", type=float, default=0.5, help="seconds of a question")
+    parser.add_argument("--slots", type=int, default=1)
     arguments = parser.parse_args()
     figures = Figures()
     with tempfile.TemporaryDirectory(prefix="discreet-bench-") as temporary:
