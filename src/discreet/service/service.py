@@ -25,6 +25,7 @@ from discreet.errors import (
 from discreet.exact import Rationalizable
 from discreet.gateway import load
 from discreet.privacy import Limits
+from discreet.results import Cost
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.tickets import Ticket
@@ -171,8 +172,12 @@ class Service:
             return entries
         return [each for each in entries if each.kind == "question" and each.analyst == caller.subject]
 
-    def plan(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    def plan(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
+
+        A list of questions is a workload, which is planned, asked and paid for as one; all its answers leave together.
+        `remaining_like_this` says how many more questions of this cost the budget still pays for, and the caller's own
+        share of it; it tells no more than `budget` does.
 
         Raises:
             Forbidden: the caller may not plan.
@@ -180,9 +185,12 @@ class Service:
             QueryError: the question is refused.
         """
         check_allowed(caller.role, Action.PLAN)
-        return self._planned(question, _terms_of(caller, terms))
+        plan = self._planned(question, _terms_of(caller, terms))
+        analyst = caller.subject if caller.role is Role.ANALYST else None
+        remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst)
+        return {**plan, "remaining_like_this": remaining}
 
-    def ask(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Ticket:
+    def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
 
         Raises:
@@ -241,10 +249,11 @@ class Service:
             for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
                 del self._tickets[name]
 
-    def _planned(self, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _planned(self, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """A plan, made by a process that can be killed."""
-        if len(question) > MOST_CHARACTERS:
-            raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(question):,}")
+        size = len(question) if isinstance(question, str) else sum(map(len, question))
+        if size > MOST_CHARACTERS:
+            raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
         found = self._done_by_a_planner(Job(kind="plan", question=question, terms=terms))
         if "error" in found:
             raise from_dict(found["error"])

@@ -25,8 +25,9 @@ from discreet.service.release_times import ReleaseTimes
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from discreet.gateway import Protected
+    from discreet.gateway import Protected, Workload
     from discreet.query.planner import Plan
+    from discreet.results import Answer
 
 _CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
 
@@ -39,13 +40,13 @@ class Job:
 
     Args:
         kind: plan it; answer it from what is stored; or ask it.
-        question: SQL.
+        question: SQL; a list of them is a workload.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
     """
 
     kind: Literal["plan", "stored", "ask"]
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str = ""
 
@@ -155,7 +156,7 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
                 return {"plan": described(tables.plan(job.question, **job.terms), times)}
             case "stored":
                 version = tables.admissions.current().version
-                return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
+                return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}
             case "ask":
                 return {"answer": _asked(tables, job)}
     except DiscreetError as error:
@@ -172,18 +173,27 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     """
     if tables.plan(job.question, **job.terms).digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
-    return tables.ask(job.question, **job.terms).to_json()
+    return _to_json(tables.ask(job.question, **job.terms))
 
 
-def described(plan: Plan, times: ReleaseTimes) -> dict[str, Any]:
+def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:
+    """An answer, or those to a workload, as JSON-ready data."""
+    return {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+
+
+def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     """A plan as an analyst may see it: all of it follows from the question and from what is declared."""
     from discreet.gateway import cost_of
+    from discreet.query.planner import Plan
 
-    return {
-        "digest": plan.digest,
-        "cost": cost_of([plan]).to_json(),
-        "expected": [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected],
-        "words": plan.explain(),
-        "step": times.step(plan),
-        "steps": 1 + len(plan.profiles),
-    }
+    shared = {"digest": plan.digest, "step": times.step(plan)}
+    if isinstance(plan, Plan):
+        cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
+        return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
+    cost, expected = cost_of(plan.bundles), [_expected(each) for each in plan.plans]
+    return {**shared, "cost": cost.to_json(), "expected": expected, "words": str(plan), "steps": 1}
+
+
+def _expected(plan: Plan) -> list[dict[str, Any]]:
+    """How accurate each column of an answer would be."""
+    return [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected]

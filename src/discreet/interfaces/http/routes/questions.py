@@ -11,8 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from discreet.errors import from_dict
-from discreet.interfaces.http.bodies import Asked
+from discreet.interfaces.http.bodies import Asked, AskedTogether
 from discreet.interfaces.http.callers import Serving, Who
+from discreet.interfaces.http.formats import ARROW, CSV, JSON, Wanted, chosen, written
 from discreet.interfaces.http.problems import described, problem
 from discreet.service import Ticket
 
@@ -32,28 +33,54 @@ def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — J
 
 
 @ROUTES.post("/v1/answers")
-async def answer(asked: Asked, service: Serving, who: Who, prefer: Annotated[str, Header()] = "") -> Response:
+async def answer(
+    asked: Asked, service: Serving, who: Who, wanted: Wanted, prefer: Annotated[str, Header()] = ""
+) -> Response:
     """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
     ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms())
+    return await _reply_of(ticket, wanted, prefer)
+
+
+@ROUTES.get("/v1/answers/{name}")
+def answered(
+    name: str, service: Serving, who: Who, accept: Annotated[str, Header(description="As for asking.")] = ""
+) -> Response:
+    """An answer that was asked for, if it is there; so of the answers to a workload."""
+    ticket = service.ticket(who, name)
+    if ticket is None:
+        return described(404, "not_found", "there is no such question of yours")
+    return _reply(ticket, chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,)))
+
+
+@ROUTES.post("/v1/workloads/plans")
+def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What questions would cost together, how accurate each would be, and when their answers would leave. Free."""
+    return service.plan(who, asked.questions, asked.terms())
+
+
+@ROUTES.post("/v1/workloads")
+async def answer_together(
+    asked: AskedTogether, service: Serving, who: Who, prefer: Annotated[str, Header()] = ""
+) -> Response:
+    """Ask questions together: what they share is measured once, one debit pays, and all are answered or none."""
+    ticket = await run_in_threadpool(service.ask, who, asked.questions, asked.terms())
+    return await _reply_of(ticket, JSON, prefer)
+
+
+async def _reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
+    """The reply to a question, once it is done; or at once, for who doesn't wait."""
     end = monotonic() + (0 if "respond-async" in prefer else _PATIENCE)
     # No thread waits: there are few, and others need them. A thread finishes the ticket, so no event of asyncio's can.
     while not ticket.is_done and monotonic() < end:  # noqa: ASYNC110 — see above
         await asyncio.sleep(_LOOK)
-    return _reply(ticket)
+    return _reply(ticket, media)
 
 
-@ROUTES.get("/v1/answers/{name}")
-def answered(name: str, service: Serving, who: Who) -> Response:
-    """An answer that was asked for, if it is there."""
-    ticket = service.ticket(who, name)
-    return described(404, "not_found", "there is no such question of yours") if ticket is None else _reply(ticket)
-
-
-def _reply(ticket: Ticket) -> Response:
+def _reply(ticket: Ticket, media: str) -> Response:
     """What became of a question; while it waits or runs, where to ask again."""
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
     if ticket.outcome is None:
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if "error" in ticket.outcome:
         return problem(from_dict(ticket.outcome["error"]))
-    return JSONResponse({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, 200, headers)
+    return written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)
