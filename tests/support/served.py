@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -75,20 +76,21 @@ class ThreadWorker:
     def __init__(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
         """Keep what is to be done; the end of the pipe that it is given is closed by who made it, as after a fork."""
         theirs, *others = args
-        kept = Connection(os.dup(theirs.fileno()))
-        self._thread = Thread(target=target, args=(kept, *others), daemon=daemon)
-        self.start, self.is_alive = self._thread.start, self._thread.is_alive
+        self._kept = Connection(os.dup(theirs.fileno()))
+        self._thread = Thread(target=target, args=(self._kept, *others), daemon=daemon)
+        self.start, self.is_alive, self.join = self._thread.start, self._thread.is_alive, self._thread.join
 
     def kill(self) -> None:
-        """Leave it alone: it ends when its pipe does."""
-
-    join = kill
+        """End the pipe, and so the thread, once it has done what it does."""
+        with socket.socket(fileno=os.dup(self._kept.fileno())) as pipe:
+            pipe.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
 def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
     """The same with threads for processes, and a second for each question."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "_mute", lambda: None)
         patch.setattr(workers, "_CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
         with served(folder, rows=rows, step=1.0) as found:
             yield found
@@ -97,7 +99,7 @@ def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
 @contextmanager
 def served(folder: Path, *, rows: int = 1000, step: float = STEP) -> Iterator[Served]:
     """A service on a configuration in this folder; two questions of one caller may wait."""
-    csv.write_csv(pa.table({"id": range(rows), "k": ["a", "b"] * (rows // 2)}), folder / "people.csv")
+    csv.write_csv(pa.table({"id": range(rows), "k": ["ab"[n % 2] for n in range(rows)]}), folder / "people.csv")
     (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
     with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
         tables.refresh()

@@ -17,6 +17,7 @@ from discreet.errors import (
     AboveCeiling,
     EngineUnavailable,
     InvalidArgument,
+    LedgerError,
     QuestionFailed,
     TooManyWaiting,
     Unsupported,
@@ -26,6 +27,8 @@ from discreet.exact import Rationalizable
 from discreet.gateway import load
 from discreet.privacy import Limits
 from discreet.results import Cost
+from discreet.service.event_log import EventLog
+from discreet.service.metrics import Metrics
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.tickets import Ticket
@@ -35,6 +38,12 @@ from discreet.tables import public_schema
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
+
+_LOOK = 0.05
+"""Every so many seconds a service that stops looks whether all is done."""
+
+_STORING = 30.0
+"""How many seconds after its release time a question may take to be stored."""
 
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
@@ -80,11 +89,16 @@ class Service:
     Args:
         config: the path of `discreet.toml`.
         settings: how it is run.
+        log: where it says what it does; nowhere if it is left out.
     """
 
-    def __init__(self, config: Path, settings: Settings | None = None) -> None:
+    def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
         """Open the account, and start the processes."""
         self.settings = settings or Settings()
+        self.log = log or EventLog()
+        self.metrics = Metrics()
+        self._busy = 0
+        self._is_stopping = False
         self._tables = load(config)
         self._tokens = self._tables.tokens
         self._waiting: Queue[Ticket | None] = Queue()
@@ -92,14 +106,66 @@ class Service:
         self._lock = Lock()
         times = self.settings.times
         self._planners: Queue[Worker] = Queue()
-        for _ in range(self.settings.planners):
-            self._planners.put(Worker(config, times))
+        planning = [Worker(config, times) for _ in range(self.settings.planners)]
+        for planner in planning:
+            self._planners.put(planner)
         self._slots = [Worker(config, times) for _ in range(self.settings.slots)]
         self._threads = [Thread(target=self._serve, args=(slot,), daemon=True) for slot in self._slots]
         for slot in self._slots:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
+        workers = (*planning, *self._slots)
+        self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in workers))
+        self.metrics.watch("discreet_slots", lambda: self.settings.slots)
+        self.metrics.watch("discreet_slots_busy", lambda: self._busy)
+        self.metrics.watch("discreet_questions_waiting", self._waiting.qsize)
+        self.metrics.watch("discreet_ready", lambda: self.is_ready)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether questions are taken: the processes have opened the tables, and the ledger can be read.
+
+        That a slot's process has ended isn't looked at: it may end in the midst of a question, whose outcome is pending
+        until its release time.
+        """
+        if self._is_stopping:
+            return False
+        try:
+            self._tables.spent  # noqa: B018 — reading it is what is tried
+        except LedgerError:
+            return False
+        return True
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether no more questions are taken."""
+        return self._is_stopping
+
+    def stop(self) -> None:
+        """Take no more questions. What was paid for is answered; see `drain`."""
+        self._is_stopping = True
+
+    def drain(self) -> bool:
+        """Refuse the questions that only wait, and wait for those that were paid for; whether all were answered.
+
+        It takes no longer than their release times and half a minute more.
+        """
+        refusal = {"error": _stopping().to_dict()}
+        with self._lock:
+            while not self._waiting.empty():
+                if (ticket := self._waiting.get_nowait()) is not None:
+                    ticket.finish(refusal)
+            longest = max((each.step * each.steps for each in self._tickets.values() if not each.is_done), default=0)
+        end = monotonic() + longest + _STORING
+        while self._busy and monotonic() < end:
+            sleep(_LOOK)
+        return not self._busy
+
+    def kill(self) -> None:
+        """End the processes at once. What they reserved stays spent; what they didn't store is gone."""
+        for slot in self._slots:
+            slot.kill()
 
     def close(self) -> None:
         """Take no more, wait for what runs, and stop the processes."""
@@ -200,6 +266,8 @@ class Service:
             InvalidArgument, QueryError: as for `plan`.
         """
         check_allowed(caller.role, Action.ASK)
+        if self._is_stopping:
+            raise _stopping()
         offered = _terms_of(caller, terms)
         plan = self._planned(question, offered)
         _check_ceiling(caller, plan)
@@ -215,6 +283,7 @@ class Service:
         stored = self._done_by_a_planner(Job(kind="stored", question=question, terms=offered))
         if "answer" in stored:
             ticket.finish(stored)
+            self.metrics.count("discreet_questions", outcome="stored")
             self._keep(ticket)
             return ticket
         self._keep(ticket)
@@ -255,6 +324,7 @@ class Service:
         if size > MOST_CHARACTERS:
             raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
         found = self._done_by_a_planner(Job(kind="plan", question=question, terms=terms))
+        self.metrics.count("discreet_plans", outcome="refused" if "error" in found else "planned")
         if "error" in found:
             raise from_dict(found["error"])
         plan: Mapping[str, Any] = found["plan"]
@@ -279,10 +349,28 @@ class Service:
     def _serve(self, slot: Worker) -> None:
         """Carry out questions, one after the other."""
         while (ticket := self._waiting.get()) is not None:
+            with self._lock:
+                self._busy += 1
             try:
-                ticket.finish(_carried_out(slot, ticket))
+                outcome = _carried_out(slot, ticket)
             except QuestionFailed as error:
-                ticket.finish({"error": error.to_dict()})
+                outcome = {"error": error.to_dict()}
+            with self._lock:
+                self._busy -= 1
+            self.metrics.count("discreet_questions", outcome=_kind_of(outcome))
+            ticket.finish(outcome)
+
+
+def _kind_of(outcome: Mapping[str, Any]) -> str:
+    """What became of a question, as it is counted."""
+    if "answer" in outcome:
+        return "answered"
+    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
+
+
+def _stopping() -> EngineUnavailable:
+    """What is said while the service stops."""
+    return EngineUnavailable("the service is being stopped", hint="ask again later")
 
 
 def _carried_out(slot: Worker, ticket: Ticket) -> Mapping[str, Any]:

@@ -12,6 +12,8 @@ A worker holds the tables; the service, which speaks to strangers, doesn't.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -62,6 +64,7 @@ class Worker:
     def __init__(self, config: Path, times: ReleaseTimes) -> None:
         """Start the process; it opens the tables while the service goes on."""
         self._config, self._times = config, times
+        self.restarts = 0
         self._start()
 
     def _start(self) -> None:
@@ -119,11 +122,16 @@ class Worker:
     def restart(self) -> None:
         """Kill the process, whatever it does, and start another."""
         self.close()
+        self.restarts += 1
         self._start()
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """Kill the process. What it reserved stays spent; what it didn't store is gone."""
         self._process.kill()
+
+    def close(self) -> None:
+        """Kill the process, and wait until it is gone."""
+        self.kill()
         self._process.join()
         self._connection.close()
 
@@ -140,12 +148,20 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes) -> None:
         tables.hold(held)
         tables.warm_up()
         connection.send(("ready", {}))
+        _mute()
         while True:
             try:
                 job: Job = connection.recv()
             except (EOFError, OSError):
                 return
             connection.send(("done", _done(tables, job, times)))
+
+
+def _mute() -> None:
+    """Say nothing more: what a library writes once rows are read, or a traceback, may quote anything."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:

@@ -6,19 +6,20 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerError
 from discreet.interfaces.http.bodies import LimitedBodies
+from discreet.interfaces.http.observed import Observed
 from discreet.interfaces.http.problems import described, problem
 from discreet.interfaces.http.routes import ROUTERS
-from discreet.service import Service
+from discreet.service import Event, Service
 from discreet.version import __version__
 
 
 def make_app(service: Service) -> FastAPI:
     """The API of a service.
 
-    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz` and the
-    description of the API needs a token. What went wrong inside is unavailable, and no more is said of it.
+    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`,
+    `/readyz` and the description of the API needs a token. What went wrong inside is unavailable, and no more is said.
 
     Args:
         service: that answers; whoever made it closes it.
@@ -33,6 +34,7 @@ def make_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.add_middleware(LimitedBodies)
+    app.add_middleware(Observed, service=service)
     for routes in ROUTERS:
         app.include_router(routes)
     _add_errors(app)
@@ -43,7 +45,9 @@ def _add_errors(app: FastAPI) -> None:
     """Say what went wrong in one form, whatever it is, and no more than is the caller's affair."""
 
     @app.exception_handler(DiscreetError)
-    def ours(_: Request, error: DiscreetError) -> Response:
+    def ours(request: Request, error: DiscreetError) -> Response:
+        if isinstance(error, LedgerError):
+            request.app.state.service.metrics.count("discreet_ledger_errors")
         return problem(error)
 
     @app.exception_handler(RequestValidationError)
@@ -56,5 +60,6 @@ def _add_errors(app: FastAPI) -> None:
         return described(error.status_code, "http", str(error.detail))
 
     @app.exception_handler(Exception)
-    def other(_: Request, __: Exception) -> Response:
+    def other(request: Request, __: Exception) -> Response:
+        request.app.state.service.log.write(Event.DEFECT)
         return described(500, "internal", "the service can't answer this", "tell the custodian")

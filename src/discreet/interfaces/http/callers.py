@@ -21,11 +21,13 @@ def _service(request: Request) -> Service:
 Serving = Annotated[Service, Depends(_service)]
 
 
-def _who(service: Serving, authorization: Annotated[str, Header()] = "") -> Caller:
+def _who(request: Request, service: Serving, authorization: Annotated[str, Header()] = "") -> Caller:
     """Whoever sent the request."""
     if not authorization.startswith(_BEARER):
         raise Unauthenticated
-    return service.caller(authorization.removeprefix(_BEARER))
+    caller = service.caller(authorization.removeprefix(_BEARER))
+    request.state.token = caller.token  # for the log
+    return caller
 
 
 Who = Annotated[Caller, Depends(_who)]

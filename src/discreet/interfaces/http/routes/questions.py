@@ -43,7 +43,10 @@ async def answer(
 
 @ROUTES.get("/v1/answers/{name}")
 def answered(
-    name: str, service: Serving, who: Who, accept: Annotated[str, Header(description="As for asking.")] = ""
+    name: str,
+    service: Serving,
+    who: Who,
+    accept: Annotated[str, Header(description="As for asking.")] = "",
 ) -> Response:
     """An answer that was asked for, if it is there; so of the answers to a workload."""
     ticket = service.ticket(who, name)
@@ -83,4 +86,6 @@ def _reply(ticket: Ticket, media: str) -> Response:
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if "error" in ticket.outcome:
         return problem(from_dict(ticket.outcome["error"]))
+    if entry := ticket.outcome["answer"].get("entry"):
+        headers["Discreet-Entry"] = str(entry)
     return written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)
