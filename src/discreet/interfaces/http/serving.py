@@ -37,8 +37,9 @@ class _Server(uvicorn.Server):
         if self._service.is_stopping:
             self._service.kill()
             os._exit(_KILLED)
-        self._service.stop()  # takes no lock: this runs in the midst of something else
-        Thread(target=self._leave, daemon=True).start()
+        else:
+            self._service.stop()  # takes no lock: this runs in the midst of something else
+            Thread(target=self._leave, daemon=True).start()
 
     def _leave(self) -> None:
         """Wait for what was paid for, and end."""
