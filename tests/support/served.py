@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -22,6 +22,7 @@ import discreet as dp
 from discreet.ledger import State
 from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, workers
 from discreet.service.tokens import issue
+from discreet.tables import session
 
 STEP = 3.0
 """How many seconds a question over the one table has."""
@@ -90,7 +91,10 @@ class ThreadWorker:
 def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
     """The same with threads for processes, and a second for each question."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "_mute", lambda: None)
+        for name in ("_mute", "_limit_memory"):  # which are about a whole process
+            patch.setattr(workers, name, lambda *_: None)
+        patch.setattr(workers, "_limited", nullcontext)
+        patch.setattr(session, "take_share", lambda *_: None)
         patch.setattr(workers, "_CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
         with served(folder, rows=rows, step=1.0) as found:
             yield found

@@ -101,6 +101,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     key: Annotated[Path | None, typer.Option(help="A file with the certificate's key.")] = None,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
     slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
+    planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
+    planning: Annotated[
+        float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
+    ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
     metrics_port: Annotated[
@@ -121,7 +125,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
     from discreet.errors import ExtraMissing, InvalidArgument
-    from discreet.service import EventLog, ReleaseTimes, Service, Settings
+    from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
         raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
@@ -129,12 +134,18 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )
+    if slots > usable_cores():
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
+            hint=f"--slots {usable_cores()}, or fewer",
+        )
     try:
         from discreet.interfaces.http.serving import serve as serve_http
         from discreet.interfaces.http.serving import serve_metrics
     except ImportError as error:
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    settings = Settings(slots=slots, times=ReleaseTimes(base=base, scan=scan))
+    limits = PlanningLimits(per_minute=planning)
+    settings = Settings(slots=slots, planners=planners, planning=limits, times=ReleaseTimes(base=base, scan=scan))
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)

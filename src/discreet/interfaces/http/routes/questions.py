@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
@@ -16,9 +16,6 @@ from discreet.interfaces.http.callers import Serving, Who
 from discreet.interfaces.http.formats import ARROW, CSV, JSON, Wanted, chosen, written
 from discreet.interfaces.http.problems import described, problem
 from discreet.service import Ticket
-
-_LOOK = 0.01
-"""Every so many seconds a reply looks whether its answer is there."""
 
 _PATIENCE = 3600.0
 """How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
@@ -72,11 +69,23 @@ async def answer_together(
 
 async def _reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
     """The reply to a question, once it is done; or at once, for who doesn't wait."""
-    end = monotonic() + (0 if "respond-async" in prefer else _PATIENCE)
-    # No thread waits: there are few, and others need them. A thread finishes the ticket, so no event of asyncio's can.
-    while not ticket.is_done and monotonic() < end:  # noqa: ASYNC110 — see above
-        await asyncio.sleep(_LOOK)
+    if "respond-async" not in prefer:
+        await _done(ticket)
     return _reply(ticket, media)
+
+
+async def _done(ticket: Ticket) -> None:
+    """Wait until a question is done, or patience is. No thread waits: there are few, and others need them."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the server was stopped meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    ticket.when_done(tell)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            await done.wait()
 
 
 def _reply(ticket: Ticket, media: str) -> Response:
