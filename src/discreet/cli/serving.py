@@ -107,6 +107,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    openid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
+    ] = None,
     metrics_port: Annotated[
         int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
     ] = None,
@@ -125,7 +128,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
     from discreet.errors import ExtraMissing, InvalidArgument
-    from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
     from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
@@ -145,7 +148,13 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     except ImportError as error:
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
     limits = PlanningLimits(per_minute=planning)
-    settings = Settings(slots=slots, planners=planners, planning=limits, times=ReleaseTimes(base=base, scan=scan))
+    settings = Settings(
+        slots=slots,
+        planners=planners,
+        planning=limits,
+        times=ReleaseTimes(base=base, scan=scan),
+        openid=None if openid is None else OpenID.read(openid),
+    )
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)

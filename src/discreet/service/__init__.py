@@ -8,6 +8,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 
 from discreet.service.event_log import Event, EventLog
 from discreet.service.metrics import METRICS, Metrics
+from discreet.service.openid import OpenID
 from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import Action, Role, role_of
@@ -23,6 +24,7 @@ __all__ = [
     "EventLog",
     "Issued",
     "Metrics",
+    "OpenID",
     "PlanningLimits",
     "ReleaseTimes",
     "Role",

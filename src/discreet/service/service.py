@@ -29,12 +29,13 @@ from discreet.privacy import Limits
 from discreet.results import Cost
 from discreet.service.event_log import EventLog
 from discreet.service.metrics import Metrics
+from discreet.service.openid import OpenID
 from discreet.service.planners import Planner, Planners, PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
 from discreet.service.tickets import Ticket
-from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
+from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
 from discreet.service.workers import Job, Message, Share, Worker
 from discreet.tables import public_schema
 from discreet.tables.session import usable_cores, usable_memory
@@ -66,6 +67,7 @@ class Settings:
         times: when answers leave.
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
+        openid: whose tokens are believed besides those of the ledger; None for nobody's.
         kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
 
     Raises:
@@ -77,6 +79,7 @@ class Settings:
     times: ReleaseTimes = field(default_factory=ReleaseTimes)
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
+    openid: OpenID | None = None
     kept: int = 10_000
 
     def __post_init__(self) -> None:
@@ -192,7 +195,10 @@ class Service:
 
         Raises:
             Unauthenticated: it isn't one, or holds no more.
+            Forbidden: it is one of the provider's, and gives no role here.
         """
+        if self.settings.openid is not None and not token.startswith(PREFIX):
+            return self.settings.openid.caller(token)
         return recognise(self._tokens, token)
 
     def issue(
