@@ -94,8 +94,9 @@ def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
         for name in ("_mute", "_limit_memory"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
+        patch.setattr(os, "nice", lambda _: 0)
         patch.setattr(session, "take_share", lambda *_: None)
-        patch.setattr(workers, "_CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
+        patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
         with served(folder, rows=rows, step=1.0) as found:
             yield found
 

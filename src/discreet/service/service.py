@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from math import ceil
@@ -23,17 +22,18 @@ from discreet.errors import (
     TooManyWaiting,
 )
 from discreet.exact import Rationalizable
+from discreet.exact.rational import rational
 from discreet.gateway import load
 from discreet.ledger import servers_of
 from discreet.privacy import Limits
 from discreet.results import Cost
+from discreet.service.admission_runs import AdmissionRuns
 from discreet.service.event_log import EventLog
 from discreet.service.metrics import Metrics
-from discreet.service.openid import OpenID
-from discreet.service.planners import Planner, Planners, PlanningLimits
-from discreet.service.release_times import ReleaseTimes
+from discreet.service.planners import Planner, Planners
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
+from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
 from discreet.service.workers import Job, Message, Share, Worker
@@ -54,39 +54,6 @@ MOST_CHARACTERS = 65_536
 
 _PLANNING_MEMORY = 1 << 30
 """How many bytes a process that plans may take for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a service is run.
-
-    Args:
-        slots: how many questions are carried out at a time, each by a process of its own, which has its share of the
-            machine's cores and memory; by all servers of the ledger together.
-        planners: how many processes plan.
-        times: when answers leave.
-        planning: how much planning may take.
-        waiting: how many questions of one caller may wait or run at a time.
-        openid: whose tokens are believed besides those of the ledger; None for nobody's.
-        kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
-
-    Raises:
-        InvalidArgument: a number is out of range.
-    """
-
-    slots: int = 1
-    planners: int = 1
-    times: ReleaseTimes = field(default_factory=ReleaseTimes)
-    planning: PlanningLimits = field(default_factory=PlanningLimits)
-    waiting: int = 8
-    openid: OpenID | None = None
-    kept: int = 10_000
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("slots", "planners", "waiting", "kept"):
-            if getattr(self, name) <= 0:
-                raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
 
 
 class Service:
@@ -111,6 +78,7 @@ class Service:
         self._is_stopping = False
         self._tables = load(config)
         self._tokens = self._tables.tokens
+        self._admitting = AdmissionRuns(config)
         self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
@@ -185,6 +153,7 @@ class Service:
         self._planners.close()
         for slot in self._slots:
             slot.close()
+        self._admitting.close()
         self._servers.close()
         self._tables.close()
 
@@ -218,6 +187,37 @@ class Service:
         """All tokens, and what each allows."""
         check_allowed(caller.role, Action.TOKENS)
         return [(grant, caller_of(grant)) for grant in self._tokens.all()]
+
+    def admissions(self, caller: Caller) -> Mapping[str, Any]:
+        """The versions of the tables, and the last admission that this server was told to make, with its report."""
+        check_allowed(caller.role, Action.ADMIT)
+        versions = [
+            {"at": entry.at.isoformat(), "text": entry.text} for entry in self._tables.history() if entry.kind == "data"
+        ]
+        return {"versions": versions, "last": self._admitting.last}
+
+    def admit(
+        self,
+        caller: Caller,
+        *,
+        group: str | None = None,
+        scheduled: bool = False,
+        at_most_unreadable: Rationalizable = 1,
+    ) -> Mapping[str, Any]:
+        """Begin to admit the tables again, in a process of its own; see `AdmissionRuns.start`.
+
+        Raises:
+            Forbidden: the caller may not.
+            TooManyWaiting: that is being done already.
+            InvalidArgument: the part that may be unreadable isn't from 0 to 1.
+        """
+        check_allowed(caller.role, Action.ADMIT)
+        if self._is_stopping:
+            raise _stopping()
+        most = rational(at_most_unreadable, "at_most_unreadable")
+        if not 0 <= most <= 1:
+            raise InvalidArgument("the part that may be unreadable is from 0 to 1")
+        return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
 
     # ── What is public ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from discreet.query.planner import Plan
     from discreet.results import Answer
 
-_CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
+CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
 
 Message: TypeAlias = tuple[Literal["ready", "held", "done"], Mapping[str, Any]]
 
@@ -88,9 +88,9 @@ class Worker:
 
     def _start(self) -> None:
         """Start a process, in the place of one that was killed or of none."""
-        self._connection, theirs = _CONTEXT.Pipe()
+        self._connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, self._config, self._times, self._share)
-        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
+        self._process = CONTEXT.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         self._is_ready = False
         theirs.close()
