@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyarrow import csv
 
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.ledger import State
-from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket
+from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket, workers
 from discreet.service.tokens import issue
 
 STEP = 3.0
@@ -67,16 +74,46 @@ class Served:
             return [entry.state for entry in tables.history() if entry.kind == "question"]
 
 
+class ThreadWorker:
+    """What stands in for a worker's process where nothing is killed: a thread, which is there at once."""
+
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
+        """Keep what is to be done; the end of the pipe that it is given is closed by who made it, as after a fork."""
+        theirs, *others = args
+        self._kept = Connection(os.dup(theirs.fileno()))
+        self._thread = Thread(target=target, args=(self._kept, *others), daemon=daemon)
+        self.start, self.is_alive, self.join = self._thread.start, self._thread.is_alive, self._thread.join
+
+    def kill(self) -> None:
+        """End the pipe, and so the thread, once it has done what it does."""
+        with socket.socket(fileno=os.dup(self._kept.fileno())) as pipe:
+            pipe.shutdown(socket.SHUT_RDWR)
+
+
 @contextmanager
-def served(folder: Path, *, step: float = STEP, ledger: str = "") -> Iterator[Served]:
+def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
+    """The same with threads for processes, and a second for each question."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_mute", "_limit_memory", "_settle"):  # which are about a whole process
+            patch.setattr(workers, name, lambda *_: None)
+        patch.setattr(workers, "_limited", nullcontext)
+        patch.setattr(os, "nice", lambda _: 0)
+        patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
+        with served(folder, rows=rows, step=1.0) as found:
+            yield found
+
+
+@contextmanager
+def served(folder: Path, *, rows: int = 1000, step: float = STEP, ledger: str = "") -> Iterator[Served]:
     """A service on a configuration in this folder; two questions of one caller may wait.
 
     Args:
         folder: of the configuration.
+        rows: of the table.
         step: how many seconds a question over the one table has.
         ledger: a URL; a file in the folder if left out.
     """
-    csv.write_csv(pa.table({"id": range(1000), "k": ["a", "b"] * 500}), folder / "people.csv")
+    csv.write_csv(pa.table({"id": range(rows), "k": ["ab"[n % 2] for n in range(rows)]}), folder / "people.csv")
     kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
     config = CONFIG.replace('ledger = "people.ledger"', kept)
     (folder / "discreet.toml").write_text(config, encoding="utf-8")

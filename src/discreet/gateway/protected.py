@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
+from discreet.accounting import Charge
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
@@ -28,11 +29,11 @@ from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
-from discreet.results import Answer
+from discreet.results import Answer, Cost
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.accounting import Charge, Remaining
+    from discreet.accounting import Remaining
     from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
 
 Frame: TypeAlias = Any
@@ -459,6 +460,14 @@ class Protected:
     def remaining_by(self, analyst: str) -> Remaining:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
+
+    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
+
+        It follows from what is spent and declared. Others may spend what is left meanwhile.
+        """
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.affordable(charge, analyst)
 
     @property
     def tokens(self) -> Tokens:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
@@ -16,21 +15,27 @@ from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AboveCeiling,
     DiscreetError,
+    EngineUnavailable,
     InvalidArgument,
     LedgerError,
     QuestionFailed,
     TooManyWaiting,
 )
 from discreet.exact import Rationalizable
+from discreet.exact.rational import rational
 from discreet.gateway import load
 from discreet.ledger import servers_of
 from discreet.privacy import Limits
-from discreet.service.planners import Planner, Planners, PlanningLimits
-from discreet.service.release_times import ReleaseTimes
+from discreet.results import Cost
+from discreet.service.admission_runs import AdmissionRuns
+from discreet.service.event_log import EventLog
+from discreet.service.metrics import Metrics
+from discreet.service.planners import Planner, Planners
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
+from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket
-from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
+from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
 from discreet.service.witness import Sender, Witness
 from discreet.service.workers import Job, Message, Worker, shares
 from discreet.tables import public_schema
@@ -38,45 +43,14 @@ from discreet.tables import public_schema
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
 
+_LOOK = 0.05
+"""Every so many seconds a service that stops looks whether all is done."""
+
+_STORING = 30.0
+"""How many seconds after its release time a question may take to be stored."""
+
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a service is run.
-
-    Args:
-        slots: how many questions are carried out at a time, each by a process of its own, which has its share of the
-            machine's cores and memory; by all servers of the ledger together.
-        planners: how many processes plan.
-        times: when answers leave.
-        planning: how much planning may take.
-        waiting: how many questions of one caller may wait or run at a time.
-        kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
-        witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
-        witness_every: so many seconds.
-
-    Raises:
-        InvalidArgument: a number is out of range, or heads may not be sent to that witness.
-    """
-
-    slots: int = 1
-    planners: int = 1
-    times: ReleaseTimes = field(default_factory=ReleaseTimes)
-    planning: PlanningLimits = field(default_factory=PlanningLimits)
-    waiting: int = 8
-    kept: int = 10_000
-    witness: str = ""
-    witness_every: float = 60.0
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("slots", "planners", "waiting", "kept", "witness_every"):
-            if getattr(self, name) <= 0:
-                raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
-        if self.witness:
-            Witness(self.witness)
 
 
 class Service:
@@ -89,6 +63,7 @@ class Service:
     Args:
         config: the path of `discreet.toml`.
         settings: how it is run.
+        log: where it says what it does; nowhere if it is left out.
 
     Attributes:
         key: what its answers and heads are checked against.
@@ -97,9 +72,13 @@ class Service:
         LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
     """
 
-    def __init__(self, config: Path, settings: Settings | None = None) -> None:
+    def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
         """Open the account, and start the processes."""
         self.settings = settings = settings or Settings()
+        self.log = log or EventLog()
+        self.metrics = Metrics()
+        self._busy = 0
+        self._is_stopping = False
         self._tables = load(config)
         self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
@@ -108,6 +87,7 @@ class Service:
         except DiscreetError:
             self._tables.close()
             raise
+        self._admitting = AdmissionRuns(config)
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
         self._lock = Lock()
@@ -124,6 +104,56 @@ class Service:
         self._sender = None
         if settings.witness:
             self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
+        every = (*workers, *self._slots)
+        self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
+        self.metrics.watch("discreet_slots", lambda: self.settings.slots)
+        self.metrics.watch("discreet_slots_busy", lambda: self._busy)
+        self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
+        self.metrics.watch("discreet_ready", lambda: self.is_ready)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether questions are taken: the processes have opened the tables, and the ledger can be read.
+
+        That a slot's process has ended isn't looked at: it may end in the midst of a question, whose outcome is pending
+        until its release time.
+        """
+        if self._is_stopping:
+            return False
+        try:
+            self._tables.spent  # noqa: B018 — reading it is what is tried
+        except LedgerError:
+            return False
+        return True
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether no more questions are taken."""
+        return self._is_stopping
+
+    def stop(self) -> None:
+        """Take no more questions. What was paid for is answered; see `drain`."""
+        self._is_stopping = True
+
+    def drain(self) -> bool:
+        """Refuse the questions that only wait, and wait for those that were paid for; whether all were answered.
+
+        It takes no longer than their release times and half a minute more.
+        """
+        refusal = {"error": _stopping().to_dict()}
+        while (ticket := self._waiting.take()) is not None:
+            self._finish(ticket, refusal)
+        with self._lock:
+            longest = max((each.step * each.steps for each in self._tickets.values() if not each.is_done), default=0)
+        end = monotonic() + longest + _STORING
+        while self._busy and monotonic() < end:
+            sleep(_LOOK)
+        return not self._busy
+
+    def kill(self) -> None:
+        """End the processes at once. What they reserved stays spent; what they didn't store is gone."""
+        for slot in self._slots:
+            slot.kill()
 
     def close(self) -> None:
         """Take no more, wait for what runs, and stop the processes."""
@@ -135,6 +165,7 @@ class Service:
             slot.close()
         if self._sender is not None:
             self._sender.close()
+        self._admitting.close()
         self._servers.close()
         self._tables.close()
 
@@ -155,7 +186,10 @@ class Service:
 
         Raises:
             Unauthenticated: it isn't one, or holds no more.
+            Forbidden: it is one of the provider's, and gives no role here.
         """
+        if self.settings.openid is not None and not token.startswith(PREFIX):
+            return self.settings.openid.caller(token)
         return recognise(self._tokens, token)
 
     def issue(
@@ -175,6 +209,37 @@ class Service:
         """All tokens, and what each allows."""
         check_allowed(caller.role, Action.TOKENS)
         return [(grant, caller_of(grant)) for grant in self._tokens.all()]
+
+    def admissions(self, caller: Caller) -> Mapping[str, Any]:
+        """The versions of the tables, and the last admission that this server was told to make, with its report."""
+        check_allowed(caller.role, Action.ADMIT)
+        versions = [
+            {"at": entry.at.isoformat(), "text": entry.text} for entry in self._tables.history() if entry.kind == "data"
+        ]
+        return {"versions": versions, "last": self._admitting.last}
+
+    def admit(
+        self,
+        caller: Caller,
+        *,
+        group: str | None = None,
+        scheduled: bool = False,
+        at_most_unreadable: Rationalizable = 1,
+    ) -> Mapping[str, Any]:
+        """Begin to admit the tables again, in a process of its own; see `AdmissionRuns.start`.
+
+        Raises:
+            Forbidden: the caller may not.
+            TooManyWaiting: that is being done already.
+            InvalidArgument: the part that may be unreadable isn't from 0 to 1.
+        """
+        check_allowed(caller.role, Action.ADMIT)
+        if self._is_stopping:
+            raise _stopping()
+        most = rational(at_most_unreadable, "at_most_unreadable")
+        if not 0 <= most <= 1:
+            raise InvalidArgument("the part that may be unreadable is from 0 to 1")
+        return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
 
     # ── What is public ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -207,8 +272,12 @@ class Service:
             return entries
         return [each for each in entries if each.kind == "question" and each.analyst == caller.subject]
 
-    def plan(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    def plan(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
+
+        A list of questions is a workload, which is planned, asked and paid for as one; all its answers leave together.
+        `remaining_like_this` says how many more questions of this cost the budget still pays for, and the caller's own
+        share of it; it tells no more than `budget` does.
 
         Raises:
             Forbidden: the caller may not plan.
@@ -217,9 +286,12 @@ class Service:
         """
         check_allowed(caller.role, Action.PLAN)
         with self._planners.turn(caller.subject) as planner:
-            return _planned(planner, question, _terms_of(caller, terms))
+            plan = self._planned(planner, question, _terms_of(caller, terms))
+        analyst = caller.subject if caller.role is Role.ANALYST else None
+        remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst)
+        return {**plan, "remaining_like_this": remaining}
 
-    def ask(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Ticket:
+    def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
 
         Raises:
@@ -229,9 +301,11 @@ class Service:
             InvalidArgument, QueryError: as for `plan`.
         """
         check_allowed(caller.role, Action.ASK)
+        if self._is_stopping:
+            raise _stopping()
         offered = _terms_of(caller, terms)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
-            plan = _planned(planner, question, offered)
+            plan = self._planned(planner, question, offered)
             _check_ceiling(caller, plan)
             stored = planner.do(Job(kind="stored", question=question, terms=offered))
         ticket = Ticket(
@@ -245,6 +319,7 @@ class Service:
         )
         if "answer" in stored:
             ticket.finish(stored)
+            self.metrics.count("discreet_questions", outcome="stored")
             self._keep(ticket)
             return ticket
         self._keep(ticket)
@@ -291,6 +366,19 @@ class Service:
             for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
                 del self._tickets[name]
 
+    def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A plan, made by a process that can be killed."""
+        size = len(question) if isinstance(question, str) else sum(map(len, question))
+        if size > MOST_CHARACTERS:
+            raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
+        try:
+            plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
+        except DiscreetError:
+            self.metrics.count("discreet_plans", outcome="refused")
+            raise
+        self.metrics.count("discreet_plans", outcome="planned")
+        return plan
+
     def _serve(self, number: int, slot: Worker) -> None:
         """Carry out questions, one after the other, whenever no other server has the slot."""
         while self._waiting.wait():
@@ -307,25 +395,34 @@ class Service:
         ticket = self._waiting.take()
         if ticket is None:
             return
+        with self._lock:
+            self._busy += 1
         try:
             outcome = _carried_out(slot, ticket, self.settings.times.storing)
         except QuestionFailed as error:
             outcome = {"error": error.to_dict()}
+        with self._lock:
+            self._busy -= 1
         self._finish(ticket, outcome)
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""
+        self.metrics.count("discreet_questions", outcome=_kind_of(outcome))
         ticket.finish(outcome)
         if ticket.place is not None:
             self._servers.leave(ticket.place)
 
 
-def _planned(planner: Planner, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A plan, made by a process that can be killed."""
-    if len(question) > MOST_CHARACTERS:
-        raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(question):,}")
-    plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
-    return plan
+def _kind_of(outcome: Mapping[str, Any]) -> str:
+    """What became of a question, as it is counted."""
+    if "answer" in outcome:
+        return "answered"
+    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
+
+
+def _stopping() -> EngineUnavailable:
+    """What is said while the service stops."""
+    return EngineUnavailable("the service is being stopped", hint="ask again later")
 
 
 def _carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, Any]:

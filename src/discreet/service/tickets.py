@@ -19,7 +19,7 @@ class Ticket:
     Args:
         id: what it is asked for by: 128 random bits, so nobody finds another's.
         subject: whose it is.
-        question: SQL.
+        question: SQL; a list of them is a workload.
         terms: what was offered for it.
         digest: of its plan: that is carried out, or nothing.
         step: how many seconds each of its steps has.
@@ -31,7 +31,7 @@ class Ticket:
 
     id: str
     subject: str
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str
     step: float

@@ -15,6 +15,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-    from discreet.gateway import Protected
+    from discreet.gateway import Protected, Workload
     from discreet.query.planner import Plan
+    from discreet.results import Answer
 
 _PLANNING_MEMORY = 1 << 30
 """How many bytes a process that plans may take for it."""
@@ -60,12 +62,12 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
-_CONTEXT = _context()
+CONTEXT = _context()
 
 
 def load_ahead() -> None:
     """Begin to load what workers need, beside whatever else there is to do before they are started."""
-    if _CONTEXT.get_start_method() == "forkserver":
+    if CONTEXT.get_start_method() == "forkserver":
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()
@@ -80,13 +82,13 @@ class Job:
 
     Args:
         kind: plan it; answer it from what is stored; or ask it.
-        question: SQL.
+        question: SQL; a list of them is a workload.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
     """
 
     kind: Literal["plan", "stored", "ask"]
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str = ""
 
@@ -135,13 +137,14 @@ class Worker:
     def __init__(self, config: Path, times: ReleaseTimes, share: Share) -> None:
         """Start the process; it opens the tables while the service goes on."""
         self._config, self._times, self._share = config, times, share
+        self.restarts = 0
         self._start()
 
     def _start(self) -> None:
         """Start a process, in the place of one that was killed or of none."""
-        self._connection, theirs = _CONTEXT.Pipe()
+        self._connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, self._config, self._times, self._share)
-        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
+        self._process = CONTEXT.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         self._is_ready = False
         theirs.close()
@@ -198,11 +201,16 @@ class Worker:
     def restart(self) -> None:
         """Kill the process, whatever it does, and start another."""
         self.close()
+        self.restarts += 1
         self._start()
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """Kill the process. What it reserved stays spent; what it didn't store is gone."""
         self._process.kill()
+
+    def close(self) -> None:
+        """Kill the process, and wait until it is gone."""
+        self.kill()
         self._process.join()
         self._connection.close()
 
@@ -215,16 +223,14 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
         connection.send(("held", {}))
         connection.recv()
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service says when it ends
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, share.cores)
-    take_share(len(share.cores) if share.planning is None else 1, share.memory)
+    _settle(share)
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(held)
         tables.warm_up()
         if share.planning is not None:
             _limit_memory(share.memory)
         connection.send(("ready", {}))
+        _mute()
         while True:
             job: Job = connection.recv()
             begun = process_time()
@@ -233,6 +239,14 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
             connection.send(("done", done))
+
+
+def _settle(share: Share) -> None:
+    """Take its share of the machine, and no more; and leave it to the service when it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, share.cores)
+    take_share(len(share.cores) if share.planning is None else 1, share.memory)
 
 
 def _limit_memory(more: int) -> None:
@@ -255,6 +269,13 @@ def _limited(seconds: float | None) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _mute() -> None:
+    """Say nothing more: what a library writes once rows are read, or a traceback, may quote anything."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
@@ -284,7 +305,7 @@ def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
     """The answer that is stored, or follows from what is; nothing if there is none."""
     version = tables.admissions.current().version
     try:
-        return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
+        return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}
     except InvalidArgument:  # it was planned before, so this says that nothing is stored
         return {}
 
@@ -297,18 +318,27 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     """
     if tables.plan(job.question, **job.terms).digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
-    return tables.ask(job.question, **job.terms).to_json()
+    return _to_json(tables.ask(job.question, **job.terms))
 
 
-def described(plan: Plan, times: ReleaseTimes) -> dict[str, Any]:
+def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:
+    """An answer, or those to a workload, as JSON-ready data."""
+    return {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+
+
+def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     """A plan as an analyst may see it: all of it follows from the question and from what is declared."""
     from discreet.gateway import cost_of
+    from discreet.query.planner import Plan
 
-    return {
-        "digest": plan.digest,
-        "cost": cost_of([plan]).to_json(),
-        "expected": [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected],
-        "words": plan.explain(),
-        "step": times.step(plan),
-        "steps": 1 + len(plan.profiles),
-    }
+    shared = {"digest": plan.digest, "step": times.step(plan)}
+    if isinstance(plan, Plan):
+        cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
+        return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
+    cost, expected = cost_of(plan.bundles), [_expected(each) for each in plan.plans]
+    return {**shared, "cost": cost.to_json(), "expected": expected, "words": str(plan), "steps": 1}
+
+
+def _expected(plan: Plan) -> list[dict[str, Any]]:
+    """How accurate each column of an answer would be."""
+    return [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected]
