@@ -253,6 +253,35 @@ def test_nothing_leaves_before_its_time() -> None:
     assert elapsed(Fake(0.0, obeys=False)) < SHORT
 
 
+def test_everybody_who_waits_is_told() -> None:
+    """In the thread that finishes a question, or at once; and whatever one of them does about it."""
+    ticket, told = Ticket(id="", subject="", question="", terms={}, digest="", step=SHORT, steps=1), list[int]()
+    ticket.when_done(lambda: told.append(1))
+    ticket.when_done(lambda: told.append(1 // 0))
+    ticket.when_done(lambda: told.append(2))
+    assert told == []
+    ticket.finish({})
+    assert told == [1, 2]
+    ticket.when_done(lambda: told.append(3))
+    assert told == [1, 2, 3]
+
+
+def test_a_slot_goes_on_whatever_happens(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no process can be started, which nobody foresaw: the question failed, and the next one is asked."""
+    service, bob = running.service, running.callers["bob"]
+    questions = [f"SELECT COUNT(*) AS n FROM people WHERE id > {number}" for number in (5, 6)]
+
+    def broken(*_: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_carried_out", broken)
+        ticket = service.ask(bob, questions[0], {"epsilon": "1/9"})
+        assert ticket.wait(120)
+    assert ticket.outcome == {"error": QuestionFailed().to_dict()}
+    assert service.ask(bob, questions[1], {"epsilon": "1/9"}).wait(120)
+
+
 def test_what_is_held_is_stored_once_it_may_be(tmp_path: Path) -> None:
     """`Protected.hold`: paid, measured, and not stored until the call returns; a failure waits as well."""
     people = pa.table({"id": range(10)})
