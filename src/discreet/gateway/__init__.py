@@ -11,6 +11,7 @@ from discreet.gateway.answer_builder import cost_of
 from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
 from discreet.gateway.protected import Protected
+from discreet.gateway.retries import declarations_digest
 
 __all__ = [
     "AdmissionReport",
@@ -20,6 +21,7 @@ __all__ = [
     "admissions_of",
     "cost_of",
     "create_ledger",
+    "declarations_digest",
     "inspect",
     "load",
     "protect",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -21,6 +22,7 @@ from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
 from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
+from discreet.gateway.retries import answered, declarations_digest
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
@@ -31,7 +33,7 @@ from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
-    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
+    from discreet.ledger import Account, Attempt, Entry, Ledger, Requests, Tokens, Tried, Verification
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -232,6 +234,25 @@ class Protected:
             until: called in the thread that asked, once what it asked for was paid and measured, or has failed.
         """
         self._until = until
+
+    def during(self, attempt: Attempt) -> Self:
+        """These tables, whose questions are asked in an attempt: under its key, by its approval. For servers."""
+        found = copy(self)
+        found._account = self._account.during(replace(attempt, declarations=declarations_digest(self.dataset)))
+        return found
+
+    def retried(self, question: Plan, tried: Tried) -> Answer | None:
+        """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
+
+        Args:
+            question: as it was planned for the attempt.
+            tried: what became of it.
+        """
+        plans = [question]
+        if question.choice is not None and question.choice.rho is not None:
+            plans.append(self._again(question, question.choice.offer))
+        reached = partial(self._admissions.version_at, tried.version)
+        return answered(plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._again)
 
     def warm_up(self) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
@@ -447,6 +468,15 @@ class Protected:
     def tokens(self) -> Tokens:
         """Who may come in through a server; for the custodian."""
         return self._account.tokens
+
+    @property
+    def requests(self) -> Requests:
+        """Questions that are to be approved, or were; for servers and for the custodian."""
+        return self._account.requests
+
+    def tried(self, key: str) -> Tried | None:
+        """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
+        return self._account.tried(key)
 
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.ledger.attempts import Attempt, Tried, is_over
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
+from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
@@ -86,6 +89,7 @@ class Account:
         self._store = store
         self._adjacency = declaration.adjacency
         self._read: Mapping[int, tuple[Row, Stored]] = {}
+        self._attempt: Attempt | None = None
         if store.read(lambda chain: self._transaction(chain).declared()) != declaration:
             store.write(lambda chain: self._transaction(chain).declare(declaration))
 
@@ -246,7 +250,8 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=_debit_body(text, event),
+            body=_debit_body(text, event, self._attempt),
+            attempt=self._attempt,
         )
 
         def pay(chain: Chain) -> Row:
@@ -272,9 +277,41 @@ class Account:
 
         def admit(chain: Chain) -> None:
             transaction = self._transaction(chain)
-            transaction.admit(transaction.in_force(self._adjacency), cost, analyst)
+            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._attempt)
 
         self._store.read(admit)
+
+    def during(self, attempt: Attempt) -> Self:
+        """The same account, whose debits are made in an attempt; for servers."""
+        found = copy(self)
+        found._attempt = attempt
+        return found
+
+    def tried(self, key: str) -> Tried | None:
+        """What became of the attempt under an idempotency key; None if none got as far as a debit.
+
+        Args:
+            key: its digest, as `key_digest` has it.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+
+        def look(chain: Chain) -> Tried | None:
+            transaction = self._transaction(chain)
+            rows = chain.every(Kind.KEY, self.name, digest=key)
+            if not rows:
+                return None
+            commits = [transaction.last(Kind.COMMIT, number=row.number) for row in rows]
+            return Tried(
+                plan=rows[0].content().get("plan", ""),
+                version=max(version_of(row) for row in rows),
+                stored=[_stored(row) for row in commits if row is not None],
+                failed=any(transaction.last(Kind.FAIL, number=row.number) is not None for row in rows),
+                is_over=is_over(rows[0], chain.time()),
+            )
+
+        return self._store.read(look)
 
     def commit(
         self,
@@ -333,6 +370,11 @@ class Account:
         """Who may come in through a server."""
         return Tokens(self._store, self.name)
 
+    @property
+    def requests(self) -> Requests:
+        """Questions that are to be approved, or were."""
+        return Requests(self._store, self._transaction)
+
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
@@ -349,12 +391,13 @@ class Account:
         )
 
 
-def _debit_body(text: str, event: Event) -> str:
+def _debit_body(text: str, event: Event, attempt: Attempt | None) -> str:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)
         if from_dict(written) == event:
-            return to_body({"text": text, "event": written})
+            token = {"token": attempt.token} if attempt is not None and attempt.token else {}
+            return to_body({"text": text, "event": written, **token})
     except (ValueError, LedgerCorrupt):
         pass
     raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")

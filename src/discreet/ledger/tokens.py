@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Hint, InvalidArgument, LedgerCorrupt
-from discreet.ledger.declaration import checked_name
+from discreet.ledger.declaration import budget_of, checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
+    from discreet.privacy import Budget
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -31,7 +32,7 @@ class Grant:
         digest: the SHA-256 of the token, in hexadecimal.
         subject: who holds it; questions that are asked with it are this analyst's.
         at: when it was made, in UTC.
-        content: what it allows, as JSON-ready data; the ledger doesn't read it.
+        content: what it allows, as JSON-ready data; the ledger itself reads `expires` and `share` alone.
         revoked: when it was revoked, in UTC; None if it wasn't.
     """
 
@@ -91,9 +92,19 @@ class Tokens:
             LedgerError: the ledger can't be read.
         """
 
-        def look(chain: Chain) -> Grant | None:
+        return self.shown(digest)[0]
+
+    def shown(self, digest: str) -> tuple[Grant | None, datetime]:
+        """The token with this digest, and the time by which it holds or not: never before that of the last entry.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+
+        def look(chain: Chain) -> tuple[Grant | None, datetime]:
             row = self._last(chain, Kind.TOKEN, digest)
-            return None if row is None else granted(row, self._last(chain, Kind.REVOKE, digest))
+            found = None if row is None else granted(row, self._last(chain, Kind.REVOKE, digest))
+            return found, datetime.fromisoformat(chain.time())
 
         return self._store.read(look)
 
@@ -161,3 +172,13 @@ def granted(row: Row, revocation: Row | None = None) -> Grant:
         content=row.content(),
         revoked=None if revocation is None else datetime.fromisoformat(revocation.at),
     )
+
+
+def share_of(row: Row) -> Budget | None:
+    """What the holder of a token may spend in all, as its entry says; None if it doesn't.
+
+    Raises:
+        LedgerCorrupt: it can't be read.
+    """
+    share = row.content().get("share")
+    return None if share is None else budget_of(share, "a token's share")
