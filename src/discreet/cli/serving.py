@@ -101,6 +101,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     key: Annotated[Path | None, typer.Option(help="A file with the certificate's key.")] = None,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
     slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
+    planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
+    planning: Annotated[
+        float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
+    ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
     config: options.Config = options.CONFIG,
@@ -112,7 +116,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
     """
     from discreet.errors import ExtraMissing, InvalidArgument
-    from discreet.service import ReleaseTimes, Service, Settings
+    from discreet.service import PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.service.workers import load_ahead
+    from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
         raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
@@ -120,13 +126,20 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )
+    if slots > usable_cores():
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
+            hint=f"--slots {usable_cores()}, or fewer",
+        )
+    load_ahead()
     try:
         import uvicorn
 
         from discreet.interfaces.http import make_app
     except ImportError as error:
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    settings = Settings(slots=slots, times=ReleaseTimes(base=base, scan=scan))
+    limits = PlanningLimits(per_minute=planning)
+    settings = Settings(slots=slots, planners=planners, planning=limits, times=ReleaseTimes(base=base, scan=scan))
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.tables import Dataset
 
 
-class _Missing(Exception):  # noqa: N818 — it never leaves this file
+class _Missing(Exception):
     """A step of the attempt has no answer."""
 
 
@@ -52,9 +52,7 @@ def answered(
     return None
 
 
-def _step(
-    step: Plan, own: Mapping[str, Stored], met: set[str], find: Callable[[Plan], Outcome | None]
-) -> Outcome:
+def _step(step: Plan, own: Mapping[str, Stored], met: set[str], find: Callable[[Plan], Outcome | None]) -> Outcome:
     """What one step got.
 
     Raises:

@@ -2,9 +2,11 @@
 
 from discreet.ledger.account import Account, Reservation, Stored
 from discreet.ledger.attempts import Attempt, Tried, key_digest
+from discreet.ledger.declaration import amounts_of, budget_of, checked_name
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
+from discreet.ledger.servers import Place, Servers, servers_of
 from discreet.ledger.tokens import Grant, Tokens
 from discreet.ledger.transaction import Admitted
 from discreet.ledger.verification import Problem, Verification
@@ -18,14 +20,20 @@ __all__ = [
     "Entry",
     "Grant",
     "Ledger",
+    "Place",
     "Problem",
     "RequestState",
     "Requests",
     "Reservation",
+    "Servers",
     "State",
     "Stored",
     "Tokens",
     "Tried",
     "Verification",
+    "amounts_of",
+    "budget_of",
+    "checked_name",
     "key_digest",
+    "servers_of",
 ]

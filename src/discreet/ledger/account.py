@@ -304,6 +304,7 @@ class Account:
                 return None
             commits = [transaction.last(Kind.COMMIT, number=row.number) for row in rows]
             return Tried(
+                id=rows[0].content().get("attempt", ""),
                 plan=rows[0].content().get("plan", ""),
                 version=max(version_of(row) for row in rows),
                 stored=[_stored(row) for row in commits if row is not None],

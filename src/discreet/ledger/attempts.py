@@ -55,6 +55,7 @@ class Tried:
     """What became of the attempt that was made under an idempotency key.
 
     Args:
+        id: of the attempt.
         plan: the digest of its plan.
         version: of the data that it was asked of.
         stored: the answers that its debits got so far.
@@ -62,6 +63,7 @@ class Tried:
         is_over: whether it has had its time, so that nobody carries it out any more.
     """
 
+    id: str
     plan: str
     version: int
     stored: Sequence[Stored]

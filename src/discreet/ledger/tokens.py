@@ -59,7 +59,7 @@ class Tokens:
     def __init__(self, store: Store, account: str) -> None:
         """Keep the parts; nothing is read yet."""
         self._store = store
-        self._account = account
+        self.account = account
 
     def grant(self, digest: str, subject: str, content: Mapping[str, object]) -> Grant:
         """Let a new token in. It is on the disk when this returns.
@@ -81,7 +81,7 @@ class Tokens:
         def append(chain: Chain) -> Row:
             if self._last(chain, Kind.TOKEN, digest) is not None:
                 raise InvalidArgument("there is a token with this digest already")
-            return chain.append(Kind.TOKEN, body, account=self._account, analyst=subject, digest=digest)
+            return chain.append(Kind.TOKEN, body, account=self.account, analyst=subject, digest=digest)
 
         return granted(self._store.write(append))
 
@@ -125,7 +125,7 @@ class Tokens:
             return granted(
                 row,
                 before
-                or chain.append(Kind.REVOKE, to_body({}), account=self._account, analyst=row.analyst, digest=digest),
+                or chain.append(Kind.REVOKE, to_body({}), account=self.account, analyst=row.analyst, digest=digest),
             )
 
         return self._store.write(append)
@@ -138,8 +138,8 @@ class Tokens:
         """
 
         def look(chain: Chain) -> list[Grant]:
-            made = chain.every(Kind.TOKEN, self._account)
-            revoked = {row.digest: row for row in chain.every(Kind.REVOKE, self._account)}
+            made = chain.every(Kind.TOKEN, self.account)
+            revoked = {row.digest: row for row in chain.every(Kind.REVOKE, self.account)}
             return [granted(row, revoked.get(row.digest)) for row in made]
 
         return self._store.read(look)
@@ -154,7 +154,7 @@ class Tokens:
 
     def _last(self, chain: Chain, kind: Kind, digest: str) -> Row | None:
         """The last entry of a kind about a token."""
-        return chain.last(kind, account=self._account, digest=digest)
+        return chain.last(kind, account=self.account, digest=digest)
 
 
 def granted(row: Row, revocation: Row | None = None) -> Grant:

@@ -6,10 +6,22 @@
 An analyst who comes in here holds nothing but a token: neither the tables, nor the configuration, nor the ledger.
 """
 
+from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import Action, Role, role_of
 from discreet.service.service import Service, Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
 
-__all__ = ["Action", "Caller", "Issued", "ReleaseTimes", "Role", "Service", "Settings", "Ticket", "role_of"]
+__all__ = [
+    "Action",
+    "Caller",
+    "Issued",
+    "PlanningLimits",
+    "ReleaseTimes",
+    "Role",
+    "Service",
+    "Settings",
+    "Ticket",
+    "role_of",
+]

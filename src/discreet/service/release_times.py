@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _MOST = 3600
 
+_STORING = 0.05
+"""How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTimes:
@@ -42,6 +45,14 @@ class ReleaseTimes:
         for name, seconds in (("base", self.base), ("scan", self.scan)):
             if not 0 < seconds <= _MOST:
                 raise InvalidArgument(f"{name} must be above 0 and at most {_MOST} seconds, not {seconds}")
+
+    @property
+    def storing(self) -> float:
+        """How many seconds before the end of a step what came of it is stored, or given up.
+
+        From then on it isn't pending any more. The moment is as public as the end of the step.
+        """
+        return min(_STORING, self.base / 2)
 
     def step(self, plan: Plan) -> float:
         """How many seconds each step of a plan has: each profile that is asked first, and the question itself.

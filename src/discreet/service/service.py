@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
-from queue import Queue
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING, Any
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AboveCeiling,
-    EngineUnavailable,
     InvalidArgument,
+    LedgerError,
     QuestionFailed,
     TooManyWaiting,
-    Unsupported,
-    from_dict,
 )
 from discreet.exact import Rationalizable
 from discreet.gateway import load
+from discreet.ledger import servers_of
 from discreet.privacy import Limits
+from discreet.service.planners import Planner, Planners, PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
+from discreet.service.scheduling import FairQueue
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
-from discreet.service.workers import Job, Message, Worker
+from discreet.service.workers import Job, Message, Share, Worker
 from discreet.tables import public_schema
+from discreet.tables.session import usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
@@ -38,16 +40,20 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
 
+_PLANNING_MEMORY = 1 << 30
+"""How many bytes a process that plans may take for it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a service is run.
 
     Args:
-        slots: how many questions are carried out at a time, each by a process of its own.
+        slots: how many questions are carried out at a time, each by a process of its own, which has its share of the
+            machine's cores and memory; by all servers of the ledger together.
         planners: how many processes plan.
         times: when answers leave.
-        planning: for how many seconds a question may be planned.
+        planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
         kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
 
@@ -58,13 +64,13 @@ class Settings:
     slots: int = 1
     planners: int = 1
     times: ReleaseTimes = field(default_factory=ReleaseTimes)
-    planning: float = 10.0
+    planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
     kept: int = 10_000
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("slots", "planners", "planning", "waiting", "kept"):
+        for name in ("slots", "planners", "waiting", "kept"):
             if getattr(self, name) <= 0:
                 raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
 
@@ -86,15 +92,17 @@ class Service:
         self.settings = settings or Settings()
         self._tables = load(config)
         self._tokens = self._tables.tokens
-        self._waiting: Queue[Ticket | None] = Queue()
+        self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
+        self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
         self._lock = Lock()
-        times = self.settings.times
-        self._planners: Queue[Worker] = Queue()
-        for _ in range(self.settings.planners):
-            self._planners.put(Worker(config, times))
-        self._slots = [Worker(config, times) for _ in range(self.settings.slots)]
-        self._threads = [Thread(target=self._serve, args=(slot,), daemon=True) for slot in self._slots]
+        times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
+        planning = Share(threads=1, memory=_PLANNING_MEMORY, planning=limits.seconds)
+        asking = Share(threads=max(1, usable_cores() // slots), memory=usable_memory() // slots)
+        self._slots = [Worker(config, times, asking) for _ in range(slots)]
+        workers = [Worker(config, times, planning) for _ in range(self.settings.planners)]
+        self._planners = Planners(workers, limits, self._servers)
+        self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
         for slot in self._slots:
             slot.wait_until_ready()
         for thread in self._threads:
@@ -102,14 +110,13 @@ class Service:
 
     def close(self) -> None:
         """Take no more, wait for what runs, and stop the processes."""
-        for _ in self._threads:
-            self._waiting.put(None)
+        self._waiting.close()
         for thread in self._threads:
             thread.join()
-        for _ in range(self.settings.planners):
-            self._planners.get().close()
+        self._planners.close()
         for slot in self._slots:
             slot.close()
+        self._servers.close()
         self._tables.close()
 
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -180,7 +187,8 @@ class Service:
             QueryError: the question is refused.
         """
         check_allowed(caller.role, Action.PLAN)
-        return self._planned(question, _terms_of(caller, terms))
+        with self._planners.turn(caller.subject) as planner:
+            return _planned(planner, question, _terms_of(caller, terms))
 
     def ask(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
@@ -193,8 +201,10 @@ class Service:
         """
         check_allowed(caller.role, Action.ASK)
         offered = _terms_of(caller, terms)
-        plan = self._planned(question, offered)
-        _check_ceiling(caller, plan)
+        with self._planners.turn(caller.subject) as planner:  # one process, which plans once
+            plan = _planned(planner, question, offered)
+            _check_ceiling(caller, plan)
+            stored = planner.do(Job(kind="stored", question=question, terms=offered))
         ticket = Ticket(
             id=fresh_bytes(16).hex(),
             subject=caller.subject,
@@ -204,13 +214,12 @@ class Service:
             step=plan["step"],
             steps=plan["steps"],
         )
-        stored = self._done_by_a_planner(Job(kind="stored", question=question, terms=offered))
         if "answer" in stored:
             ticket.finish(stored)
             self._keep(ticket)
             return ticket
         self._keep(ticket)
-        self._waiting.put(ticket)
+        self._waiting.put(ticket.subject, ticket)
         return ticket
 
     def ticket(self, caller: Caller, name: str) -> Ticket | None:
@@ -231,53 +240,63 @@ class Service:
             TooManyWaiting: too many of the same caller's wait.
         """
         with self._lock:
-            own = sum(each.subject == ticket.subject and not each.is_done for each in self._tickets.values())
-            if not ticket.is_done and own >= self.settings.waiting:
-                raise TooManyWaiting(
-                    f"{own} of your questions wait or run already", hint="ask again once one of them was answered"
-                )
+            if not ticket.is_done:
+                ticket.place = self._servers.enter(ticket.subject, self.settings.waiting)
+                if ticket.place is None:
+                    raise TooManyWaiting(
+                        f"{self.settings.waiting} of your questions wait or run already",
+                        hint="ask again once one of them was answered",
+                        retry_after=ceil(ticket.step * ticket.steps),
+                    )
             self._tickets[ticket.id] = ticket
             done = [name for name, each in self._tickets.items() if each.is_done]
             for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
                 del self._tickets[name]
 
-    def _planned(self, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A plan, made by a process that can be killed."""
-        if len(question) > MOST_CHARACTERS:
-            raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(question):,}")
-        found = self._done_by_a_planner(Job(kind="plan", question=question, terms=terms))
-        if "error" in found:
-            raise from_dict(found["error"])
-        plan: Mapping[str, Any] = found["plan"]
-        return plan
-
-    def _done_by_a_planner(self, job: Job) -> Mapping[str, Any]:
-        """A job that touches no private row, within the time for planning."""
-        planner = self._planners.get()
-        try:
-            planner.send(job)
-            message = planner.receive(monotonic() + self.settings.planning)
-            if message is None:
-                planner.restart()
-                raise Unsupported("this question takes too long to plan", hint="ask a simpler one")
-            return message[1]
-        except QuestionFailed:  # no question was asked, so that isn't what failed
-            planner.restart()
-            raise EngineUnavailable("a process that plans ended", hint="ask again") from None
-        finally:
-            self._planners.put(planner)
-
-    def _serve(self, slot: Worker) -> None:
-        """Carry out questions, one after the other."""
-        while (ticket := self._waiting.get()) is not None:
+    def _serve(self, number: int, slot: Worker) -> None:
+        """Carry out questions, one after the other, whenever no other server has the slot."""
+        while self._waiting.wait():
             try:
-                ticket.finish(_carried_out(slot, ticket))
-            except QuestionFailed as error:
-                ticket.finish({"error": error.to_dict()})
+                with self._servers.slot(number):
+                    self._carry_out_next(slot)
+            except LedgerError as error:  # nothing is known of the slot, so nothing is asked
+                ticket = self._waiting.take()
+                if ticket is not None:
+                    self._finish(ticket, {"error": error.to_dict()})
+
+    def _carry_out_next(self, slot: Worker) -> None:
+        """Carry out the next question, if there is still one."""
+        ticket = self._waiting.take()
+        if ticket is None:
+            return
+        try:
+            outcome = _carried_out(slot, ticket, self.settings.times.storing)
+        except QuestionFailed as error:
+            outcome = {"error": error.to_dict()}
+        self._finish(ticket, outcome)
+
+    def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
+        """Let those who wait have what became of a question, and then another one have its place."""
+        ticket.finish(outcome)
+        if ticket.place is not None:
+            self._servers.leave(ticket.place)
 
 
-def _carried_out(slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
-    """What becomes of a question: an answer at its time, or at the latest by then that there is none.
+def _planned(planner: Planner, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A plan, made by a process that can be killed."""
+    if len(question) > MOST_CHARACTERS:
+        raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(question):,}")
+    plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
+    return plan
+
+
+def _carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, Any]:
+    """What becomes of a question: an answer at its time, or then that there is none.
+
+    Args:
+        slot: the process.
+        ticket: the question.
+        storing: how many seconds before the end of each step its outcome is stored, or given up.
 
     Raises:
         QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
@@ -288,17 +307,19 @@ def _carried_out(slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
     slot.send(Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest))
     for _ in range(ticket.steps):
         due += ticket.step
-        message = _received(slot, due)
+        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
+        message = _received(slot, due - storing)
         if message is not None and message[0] == "done":
             return message[1]  # stored meanwhile, or refused before it was paid for: both are public
-        sleep(max(0.0, due - monotonic()))
+        sleep(max(0.0, due - storing - monotonic()))
         if message is None:
-            slot.restart()
-            raise QuestionFailed
+            break
         slot.go()
-    message = _received(slot, None)
+    message = None if message is None else _received(slot, None)
     if message is None:
         slot.restart()
+    sleep(max(0.0, due - monotonic()))
+    if message is None:
         raise QuestionFailed
     return message[1]
 

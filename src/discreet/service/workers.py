@@ -6,29 +6,65 @@ The service sends a job and hears of it in messages, in this order:
     held       it was paid for and measured, or has failed, and isn't stored yet; the service answers "go"
     done       with what became of it
 
-A worker holds the tables; the service, which speaks to strangers, doesn't.
+A worker holds the tables; the service, which speaks to strangers, doesn't. Each has its own share of the machine, so
+that how long one takes doesn't depend on what others do; the system ends one that plans for too long.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Mapping
-from contextlib import suppress
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from discreet.errors import DiscreetError, InvalidArgument, QuestionFailed
+from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.release_times import ReleaseTimes
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
     from discreet.gateway import Protected
     from discreet.query.planner import Plan
 
-_CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
+_PRELOADED = (
+    "discreet.gateway",
+    "discreet.ledger.store",
+    "discreet.query.sql",
+    "duckdb",
+    "flint",
+    "ibis.backends.sql.compilers.duckdb",
+    "pyarrow.parquet",
+)
+"""What every worker loads first."""
+
+
+def _context() -> ForkServerContext | SpawnContext:
+    """How processes are started: forked from one that has loaded what they need, and nothing else, so that it's quick.
+
+    A fork of the service itself would inherit its threads and sockets. Where there is no fork, they start from nothing.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(_PRELOADED))
+    return context
+
+
+_CONTEXT = _context()
+
+
+def load_ahead() -> None:
+    """Begin to load what workers need, beside whatever else there is to do before they are started."""
+    if _CONTEXT.get_start_method() == "forkserver":
+        from multiprocessing.forkserver import ensure_running
+
+        ensure_running()
+
 
 Message: TypeAlias = tuple[Literal["ready", "held", "done"], Mapping[str, Any]]
 
@@ -50,23 +86,41 @@ class Job:
     digest: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What a worker has of the machine.
+
+    Args:
+        threads: of the engine.
+        memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
+            what it has when it is ready, where the system has such a limit.
+        planning: for how many seconds of processor time it may plan; None for one that asks.
+    """
+
+    threads: int
+    memory: int
+    planning: float | None = None
+
+
 class Worker:
     """A process that holds the tables of a configuration, and does one job at a time.
 
     Args:
         config: the path of `discreet.toml`.
         times: when answers leave.
+        share: what it has of the machine.
     """
 
-    def __init__(self, config: Path, times: ReleaseTimes) -> None:
+    def __init__(self, config: Path, times: ReleaseTimes, share: Share) -> None:
         """Start the process; it opens the tables while the service goes on."""
-        self._config, self._times = config, times
+        self._config, self._times, self._share = config, times, share
         self._start()
 
     def _start(self) -> None:
         """Start a process, in the place of one that was killed or of none."""
         self._connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_work, args=(theirs, self._config, self._times), daemon=True)
+        arguments = (theirs, self._config, self._times, self._share)
+        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         self._is_ready = False
         theirs.close()
@@ -115,6 +169,11 @@ class Worker:
             raise QuestionFailed from None
         return None
 
+    def ran_out(self) -> bool:
+        """Whether the system ended the process because it used more of the processor than it may."""
+        self._process.join(1)
+        return self._process.exitcode == -getattr(signal, "SIGPROF", 0)
+
     def restart(self) -> None:
         """Kill the process, whatever it does, and start another."""
         self.close()
@@ -127,24 +186,53 @@ class Worker:
         self._connection.close()
 
 
-def _work(connection: Connection, config: Path, times: ReleaseTimes) -> None:
+def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share) -> None:
     """Do jobs until the service is gone."""
     from discreet.gateway import load
+    from discreet.tables.session import take_share
 
     def held() -> None:
         connection.send(("held", {}))
         connection.recv()
 
-    with load(config) as tables:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service says when it ends
+    take_share(share.threads, share.memory)
+    with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(held)
         tables.warm_up()
+        if share.planning is not None:
+            _limit_memory(share.memory)
         connection.send(("ready", {}))
         while True:
-            try:
-                job: Job = connection.recv()
-            except (EOFError, OSError):
-                return
-            connection.send(("done", _done(tables, job, times)))
+            job: Job = connection.recv()
+            begun = process_time()
+            with _limited(share.planning):
+                done = _done(tables, job, times)
+            if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
+                done = {**done, "processor": process_time() - begun}
+            connection.send(("done", done))
+
+
+def _limit_memory(more: int) -> None:
+    """Let the process have so many bytes more than it has now, where the system has such a limit."""
+    with suppress(ImportError, OSError, ValueError):  # not Linux, or somebody has set a lower limit
+        import resource
+
+        own = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_DATA, (own + more, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+@contextmanager
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Have the system end the process if this takes more processor time: a handler in Python might never be called."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
@@ -154,14 +242,29 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
             case "plan":
                 return {"plan": described(tables.plan(job.question, **job.terms), times)}
             case "stored":
-                version = tables.admissions.current().version
-                return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
+                return _stored(tables, job)
             case "ask":
                 return {"answer": _asked(tables, job)}
     except DiscreetError as error:
         return {"error": error.to_dict()}
-    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
-        return {"error": QuestionFailed().to_dict()}
+    except Exception as error:  # noqa: BLE001 — it may be anything, and depend on a person
+        return {"error": (QuestionFailed() if job.kind == "ask" else _unplanned(error)).to_dict()}
+
+
+def _unplanned(error: Exception) -> DiscreetError:
+    """Why a question can't be planned, where nobody foresaw it; no row had a part in it."""
+    if isinstance(error, MemoryError):
+        return Unsupported("this question takes too much memory to plan", hint="ask a simpler one")
+    return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
+
+
+def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """The answer that is stored, or follows from what is; nothing if there is none."""
+    version = tables.admissions.current().version
+    try:
+        return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
+    except InvalidArgument:  # it was planned before, so this says that nothing is stored
+        return {}
 
 
 def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:

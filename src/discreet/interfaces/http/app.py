@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request, Response
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant
 
 _BEARER = "Bearer "
-_LOOK = 0.01
-"""Every so many seconds a reply looks whether its answer is there."""
-
 _PATIENCE = 3600.0
 """How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
 
@@ -121,10 +118,8 @@ def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — J
 async def answer(asked: Asked, service: Serving, who: Who, prefer: Annotated[str, Header()] = "") -> Response:
     """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
     ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms())
-    end = monotonic() + (0 if "respond-async" in prefer else _PATIENCE)
-    # No thread waits: there are few, and others need them. A thread finishes the ticket, so no event of asyncio's can.
-    while not ticket.is_done and monotonic() < end:  # noqa: ASYNC110 — see above
-        await asyncio.sleep(_LOOK)
+    if "respond-async" not in prefer:
+        await _done(ticket)
     return _reply(ticket)
 
 
@@ -177,13 +172,31 @@ def _add_errors(app: FastAPI) -> None:
         return described(500, "internal", "the service can't answer this", "tell the custodian")
 
 
+async def _done(ticket: Ticket) -> None:
+    """Wait until a question is done, or patience is. No thread waits: there are few, and others need them."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the server was stopped meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    ticket.when_done(tell)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            await done.wait()
+
+
 def _reply(ticket: Ticket) -> Response:
     """What became of a question; while it waits or runs, where to ask again."""
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
+    if ticket.release is not None:
+        headers["Release-Time"] = ticket.release.isoformat()
     if ticket.outcome is None:
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if "error" in ticket.outcome:
-        return problem(from_dict(ticket.outcome["error"]))
+        response = problem(from_dict(ticket.outcome["error"]))
+        response.headers.update(headers)
+        return response
     return JSONResponse({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, 200, headers)
 
 

@@ -42,7 +42,10 @@ def problem(error: DiscreetError) -> JSONResponse:
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), _UNAVAILABLE)
     if status == _UNAVAILABLE:
         return described(status, error.code, "the service can't answer now; nothing was charged", "try again later")
-    return described(status, error.code, error.message, error.hint, error.place)
+    response = described(status, error.code, error.message, error.hint, error.place)
+    if isinstance(error, TooManyWaiting):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def described(
