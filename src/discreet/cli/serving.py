@@ -29,7 +29,7 @@ token = group("token", "Who may come in through `discreet serve`.")
 
 @token.command(cls=Command)
 @reported
-def create(
+def create(  # noqa: PLR0913 — what a token may allow, each by name
     subject: Annotated[str, typer.Argument(metavar="NAME", help="Who will hold it; questions are asked in this name.")],
     *,
     role: Annotated[str, typer.Option("--role", help="analyst, custodian, auditor or operator.")] = "analyst",
@@ -37,15 +37,41 @@ def create(
     most_epsilon: Annotated[
         str | None, typer.Option("--most-epsilon", metavar="NUMBER", help="The most that one question may cost in ε.")
     ] = None,
+    most_rho: Annotated[
+        str | None,
+        typer.Option("--most-rho", metavar="NUMBER", help="The same in ρ; beside --most-epsilon, it lets Gaussian in."),
+    ] = None,
+    share: Annotated[
+        str | None, typer.Option("--share", metavar="NUMBER", help="The most that NAME may spend in all, in ε.")
+    ] = None,
+    share_delta: Annotated[
+        str | None, typer.Option("--share-delta", metavar="NUMBER", help="The δ of that share, for Gaussian noise.")
+    ] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option("--dataset", metavar="NAME", help="Whose tables it is for; else this one's.")
+    ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
+    from discreet.errors import InvalidArgument
+    from discreet.privacy import Budget
     from discreet.service import role_of
     from discreet.service.tokens import issue
 
+    if share is None and share_delta is not None:
+        raise InvalidArgument("a share has an ε beside its δ", hint="--share 1 --share-delta 1e-6")
     held = role_of(role)
     with options.opened(config) as tables:
-        issued = issue(tables.tokens, subject, held, days=days, most_epsilon=most_epsilon)
+        issued = issue(
+            tables.tokens,
+            subject,
+            held,
+            days=days,
+            most_epsilon=most_epsilon,
+            most_rho=most_rho,
+            share=None if share is None else Budget(share, share_delta),
+            datasets=datasets or (),
+        )
     say(issued.text)
 
 
@@ -64,12 +90,14 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.
             printable(caller.subject),
             str(caller.role),
             None if caller.most_epsilon is None else str(caller.most_epsilon),
+            None if caller.most_rho is None else str(caller.most_rho),
+            caller.share or None,
             f"{caller.expires:%Y-%m-%d %H:%M}",
             None if grant.revoked is None else f"{grant.revoked:%Y-%m-%d %H:%M}",
         ]
         for grant, caller in found
     ]
-    Sheet(("token", "name", "role", "most_epsilon", "until", "revoked"), rows).show(format_)
+    Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(format_)
 
 
 @token.command(cls=Command)
@@ -107,6 +135,15 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    openid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="The address of that port; who reaches it reads them.")
+    ] = "127.0.0.1",
     config: options.Config = options.CONFIG,
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
@@ -114,9 +151,12 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Each answer leaves at a time that its plan names, whatever it took; a question that takes longer fails, and stays
     paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for the
     custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+
+    Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
+    with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
     from discreet.errors import ExtraMissing, InvalidArgument
-    from discreet.service import PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
     from discreet.service.workers import load_ahead
     from discreet.tables.session import usable_cores
 
@@ -133,30 +173,28 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         )
     load_ahead()
     try:
-        import uvicorn
-
-        from discreet.interfaces.http import make_app
+        from discreet.interfaces.http.serving import serve as serve_http
+        from discreet.interfaces.http.serving import serve_metrics
     except ImportError as error:
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
     limits = PlanningLimits(per_minute=planning)
-    settings = Settings(slots=slots, planners=planners, planning=limits, times=ReleaseTimes(base=base, scan=scan))
+    settings = Settings(
+        slots=slots,
+        planners=planners,
+        planning=limits,
+        times=ReleaseTimes(base=base, scan=scan),
+        openid=None if openid is None else OpenID.read(openid),
+    )
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)
     with working("opening"):
-        service = Service(config, settings)
+        service = Service(config, settings, EventLog(sys.stderr))
     try:
+        if metrics_port is not None:
+            serve_metrics(service, host=metrics_host, port=metrics_port)
         say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
-        uvicorn.run(
-            make_app(service),
-            host=host,
-            port=port,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            log_level="error",
-            access_log=False,  # a line for each question, with its time, would say how long it took
-            server_header=False,
-        )
+        serve_http(service, host=host, port=port, certificate=certificate, key=key)
     finally:
         service.close()
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from discreet.accounting import Charge
+
 if TYPE_CHECKING:
-    from discreet.accounting import Charge, Remaining
-    from discreet.ledger import Account, Entry, Ledger, Requests, Tokens, Tried, Verification
+    from discreet.accounting import Remaining
+    from discreet.ledger import Account, Attempt, Entry, Ledger, Requests, Tokens, Tried, Verification
+    from discreet.results import Cost
 
 
 class Accounted:
@@ -34,6 +37,14 @@ class Accounted:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 
+    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
+
+        It follows from what is spent and declared. Others may spend what is left meanwhile.
+        """
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.affordable(charge, analyst)
+
     @property
     def tokens(self) -> Tokens:
         """Who may come in through a server; for the custodian."""
@@ -43,6 +54,14 @@ class Accounted:
     def requests(self) -> Requests:
         """Questions that are to be approved, or were; for servers and for the custodian."""
         return self._account.requests
+
+    def check_approval(self, attempt: Attempt, analyst: str) -> None:
+        """Refuse an attempt whose approval couldn't be used now.
+
+        Raises:
+            NotApproved: it isn't one for this, or is used up.
+        """
+        self._account.check_approval(attempt, analyst)
 
     def tried(self, key: str) -> Tried | None:
         """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""

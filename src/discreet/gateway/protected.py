@@ -250,7 +250,7 @@ class Protected(Accounted):
         )
         return found
 
-    def retried(self, question: Plan, tried: Tried) -> Answer | None:
+    def retried(self, question: Plan | Workload, tried: Tried) -> Answer | list[Answer] | None:
         """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
 
         Args:
@@ -259,7 +259,7 @@ class Protected(Accounted):
         """
         plans = [question]
         if question.choice is not None and question.choice.rho is not None:
-            plans.append(self._again(question, question.choice.offer))
+            plans.append(self._remade_for(question, question.choice.offer))
         reached = partial(self._admissions.version_at, tried.version)
         return answered(plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._again)
 

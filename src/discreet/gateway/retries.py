@@ -8,7 +8,8 @@ from hashlib import sha256
 from json import dumps
 from typing import TYPE_CHECKING
 
-from discreet.gateway.answer_builder import answer_of
+from discreet.gateway.answer_builder import answer_of, answers_of
+from discreet.gateway.answers import Workload
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import tuned
 from discreet.query.planner import Plan, Request
@@ -25,11 +26,11 @@ class _Missing(Exception):
 
 
 def answered(
-    plans: Sequence[Plan],
+    plans: Sequence[Plan | Workload],
     stored: Sequence[Stored],
     find: Callable[[Plan], Outcome | None],
     again: Callable[[Plan, Request], Plan],
-) -> Answer | None:
+) -> Answer | list[Answer] | None:
     """The answer that an attempt got; None if it has none, or not yet.
 
     Nothing is paid for: each step has the answer that its own debit got or, where it had one for nothing, that one.
@@ -42,6 +43,10 @@ def answered(
     """
     own = {each.question: each for each in stored}
     for plan in plans:
+        if isinstance(plan, Workload):
+            if plan.digest in own:
+                return answers_of(plan, replace(Outcome.stored(plan.bundles, own[plan.digest]), reused=False))
+            continue
         met: set[str] = set()
         try:
             found = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]

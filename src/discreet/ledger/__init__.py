@@ -1,7 +1,7 @@
 """The durable account: reserve, commit, verify."""
 
-from discreet.ledger.account import Account, Reservation, Stored
-from discreet.ledger.attempts import Attempt, Tried, key_digest
+from discreet.ledger.account import Account, Reservation, Stored, Tried
+from discreet.ledger.attempts import Attempt, key_digest
 from discreet.ledger.declaration import amounts_of, budget_of, checked_name
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.attempts import Attempt, Tried, is_over
+from discreet.ledger.attempts import Attempt, check_use, is_over
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.requests import Requests
@@ -64,6 +64,27 @@ class Stored:
     version: int
     certificate: dict[str, Any]
     answer: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What became of the attempt that was made under an idempotency key.
+
+    Args:
+        id: of the attempt.
+        plan: the digest of its plan.
+        version: of the data that it was asked of.
+        stored: the answers that its debits got so far.
+        failed: whether one of them got none.
+        is_over: whether it has had its time, so that nobody carries it out any more.
+    """
+
+    id: str
+    plan: str
+    version: int
+    stored: Sequence[Stored]
+    failed: bool
+    is_over: bool
 
 
 _MOST_KEPT = 1 << 14
@@ -284,8 +305,16 @@ class Account:
     def during(self, attempt: Attempt) -> Self:
         """The same account, whose debits are made in an attempt; for servers."""
         found = copy(self)
-        found._attempt = attempt
+        found._attempt = attempt  # noqa: SLF001 — its own kind
         return found
+
+    def check_approval(self, attempt: Attempt, analyst: str) -> None:
+        """Refuse an attempt whose approval couldn't be used now.
+
+        Raises:
+            NotApproved: it isn't one for this, or is used up.
+        """
+        self._store.read(lambda chain: check_use(self._transaction(chain), attempt, analyst))
 
     def tried(self, key: str) -> Tried | None:
         """What became of the attempt under an idempotency key; None if none got as far as a debit.
@@ -365,6 +394,15 @@ class Account:
             return transaction.remaining(transaction.in_force(self._adjacency), analyst)
 
         return self._store.read(left)
+
+    def affordable(self, cost: Charge, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost can be paid for, in all or by one analyst; None if it costs nothing."""
+
+        def counted(chain: Chain) -> int | None:
+            transaction = self._transaction(chain)
+            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst)
+
+        return self._store.read(counted)
 
     @property
     def tokens(self) -> Tokens:

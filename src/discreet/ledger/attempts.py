@@ -7,20 +7,18 @@ that there is none by another attempt; so whatever is asked again, by however ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from discreet.errors import AskedAlready, KeyReused, Unauthenticated
-from discreet.ledger.requests import check_use
+from discreet.errors import AskedAlready, KeyReused, NotApproved, Unauthenticated
+from discreet.ledger.requests import RequestState, read_request
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.tokens import share_of
 
 if TYPE_CHECKING:
-    from discreet.ledger.account import Stored
-    from discreet.ledger.transaction import AccountTransaction
+    from discreet.ledger.account_entries import AccountEntries
     from discreet.privacy import Budget
 
 MARGIN = timedelta(seconds=5)
@@ -50,27 +48,6 @@ class Attempt:
     token: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """What became of the attempt that was made under an idempotency key.
-
-    Args:
-        id: of the attempt.
-        plan: the digest of its plan.
-        version: of the data that it was asked of.
-        stored: the answers that its debits got so far.
-        failed: whether one of them got none.
-        is_over: whether it has had its time, so that nobody carries it out any more.
-    """
-
-    id: str
-    plan: str
-    version: int
-    stored: Sequence[Stored]
-    failed: bool
-    is_over: bool
-
-
 def key_digest(subject: str, key: str) -> str:
     """What an idempotency key is looked up by: keys of several subjects never meet.
 
@@ -81,7 +58,7 @@ def key_digest(subject: str, key: str) -> str:
     return sha256(f"{subject}\0{key}".encode()).hexdigest()
 
 
-def check_attempt(transaction: AccountTransaction, attempt: Attempt, analyst: str | None, version: int) -> None:
+def check_attempt(transaction: AccountEntries, attempt: Attempt, analyst: str | None, version: int) -> None:
     """Refuse a debit that its attempt may not make.
 
     Raises:
@@ -102,7 +79,34 @@ def check_attempt(transaction: AccountTransaction, attempt: Attempt, analyst: st
         check_use(transaction, attempt, analyst, version)
 
 
-def share_of_token(transaction: AccountTransaction, token: str) -> Budget | None:
+def check_use(transaction: AccountEntries, attempt: Attempt, analyst: str | None, version: int | None = None) -> None:
+    """Refuse an attempt that its approval isn't for; of one that has used it up itself, nothing more is asked.
+
+    Raises:
+        NotApproved: it isn't one for this, or is used up.
+    """
+    row = transaction.last(Kind.REQUEST, digest=attempt.approval)
+    if row is None or row.analyst != analyst:
+        raise NotApproved("there is no such request of yours")
+    use = transaction.last(Kind.USE, digest=attempt.approval)
+    if use is not None:
+        if use.content().get("attempt") != attempt.id:
+            raise NotApproved("this approval is used up", hint="the same Idempotency-Key has its answer again")
+        return
+    found = read_request(transaction, row)
+    if found.state is not RequestState.APPROVED:
+        raise NotApproved(f"this request is {found.state}", hint="ask once it is approved, or make another")
+    approval = transaction.last(Kind.APPROVAL, digest=attempt.approval)
+    content = {} if approval is None else approval.content()
+    if attempt.plan != found.plan or content.get("plan") != attempt.plan:
+        raise NotApproved("another question was approved, or at another cost", hint="ask exactly what was requested")
+    if content.get("declarations") != attempt.declarations:
+        raise NotApproved("the declarations have changed since this was approved", hint="request it again")
+    if approval is not None and version is not None and approval.version is not None and version > approval.version:
+        raise NotApproved("this was approved for another version of the tables", hint="request it again")
+
+
+def share_of_token(transaction: AccountEntries, token: str) -> Budget | None:
     """What the holder of a token may spend in all; None where the token doesn't say.
 
     Raises:
@@ -116,7 +120,7 @@ def share_of_token(transaction: AccountTransaction, token: str) -> Budget | None
     return share_of(row)
 
 
-def note_attempt(transaction: AccountTransaction, attempt: Attempt, debit: Row) -> None:
+def note_attempt(transaction: AccountEntries, attempt: Attempt, debit: Row) -> None:
     """Write down, with a debit, under which key and by which approval it was made."""
     same = {"account": debit.account, "number": debit.number, "analyst": debit.analyst, "version": debit.version}
     if attempt.approval and transaction.last(Kind.USE, digest=attempt.approval) is None:

@@ -13,14 +13,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from discreet.errors import Forbidden, InvalidArgument, LedgerCorrupt, NotApproved, TooManyWaiting
+from discreet.errors import Forbidden, InvalidArgument, LedgerCorrupt, TooManyWaiting
 from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
-    from discreet.ledger.attempts import Attempt
+    from discreet.ledger.account_entries import AccountEntries
     from discreet.ledger.store import Store
-    from discreet.ledger.transaction import AccountTransaction
 
 MOST_OPEN = 20
 """How many requests of one analyst may be open at a time."""
@@ -96,7 +95,7 @@ class Requests:
         transaction: the account within a transaction.
     """
 
-    def __init__(self, store: Store, transaction: Callable[..., AccountTransaction]) -> None:
+    def __init__(self, store: Store, transaction: Callable[..., AccountEntries]) -> None:
         """Keep the parts; nothing is read yet."""
         self._store = store
         self._transaction = transaction
@@ -126,7 +125,7 @@ class Requests:
             raise InvalidArgument("the terms of a request must be JSON-ready") from None
         checked_name(subject, "the subject's name")
 
-        def append(transaction: AccountTransaction) -> ApprovalRequest:
+        def append(transaction: AccountEntries) -> ApprovalRequest:
             own = _all(transaction, analyst=subject)
             if sum(each.state is RequestState.OPEN for each in own) >= MOST_OPEN:
                 raise TooManyWaiting(
@@ -135,7 +134,7 @@ class Requests:
             row = transaction.chain.append(
                 Kind.REQUEST, body, account=transaction.account, analyst=subject, digest=request
             )
-            return _read(transaction, row)
+            return read_request(transaction, row)
 
         return self._store.write(lambda chain: append(self._transaction(chain)))
 
@@ -155,13 +154,13 @@ class Requests:
             LedgerError: the ledger can't be read.
         """
 
-        def look(transaction: AccountTransaction) -> ApprovalRequest | None:
+        def look(transaction: AccountEntries) -> ApprovalRequest | None:
             row = transaction.last(Kind.REQUEST, digest=request)
-            return None if row is None else _read(transaction, row)
+            return None if row is None else read_request(transaction, row)
 
         return self._store.read(lambda chain: look(self._transaction(chain)))
 
-    def approve(
+    def approve(  # noqa: PLR0913 — what an approval is for, each by name
         self, request: str, by: Approver, *, plan: str, declarations: str, days: int, any_version: bool
     ) -> ApprovalRequest:
         """Let the question of a request be asked, once, by who made it.
@@ -183,7 +182,7 @@ class Requests:
         if not 1 <= days <= _MOST_DAYS:
             raise InvalidArgument(f"an approval holds from 1 to {_MOST_DAYS} days, not {days}")
 
-        def append(transaction: AccountTransaction) -> ApprovalRequest:
+        def append(transaction: AccountEntries) -> ApprovalRequest:
             row, found = _undecided(transaction, request, by)
             if found.state is not RequestState.OPEN:
                 raise InvalidArgument(f"this request is {found.state}", hint="whoever made it can make another")
@@ -206,7 +205,7 @@ class Requests:
             version = None if any_version else newest.version
             same = {"account": row.account, "analyst": row.analyst, "digest": request, "version": version}
             transaction.chain.append(Kind.APPROVAL, to_body(body), **same)
-            return _read(transaction, row)
+            return read_request(transaction, row)
 
         return self._store.write(lambda chain: append(self._transaction(chain)))
 
@@ -226,62 +225,25 @@ class Requests:
         if len(reason) > _MOST_CHARACTERS or not reason.isprintable():
             raise InvalidArgument(f"a reason has at most {_MOST_CHARACTERS} printable characters")
 
-        def append(transaction: AccountTransaction) -> ApprovalRequest:
+        def append(transaction: AccountEntries) -> ApprovalRequest:
             row, found = _undecided(transaction, request, by)
             if found.state in {RequestState.DENIED, RequestState.USED}:
                 raise InvalidArgument(f"this request is {found.state}", hint="nothing is left to be denied")
             body = to_body({"by": by.subject, "token": by.token, "reason": reason})
             same = {"account": row.account, "analyst": row.analyst, "digest": request}
             transaction.chain.append(Kind.DENIAL, body, **same)
-            return _read(transaction, row)
+            return read_request(transaction, row)
 
         return self._store.write(lambda chain: append(self._transaction(chain)))
 
-    def check(self, attempt: Attempt, analyst: str) -> None:
-        """Refuse an attempt whose approval couldn't be used now.
 
-        Raises:
-            NotApproved: it isn't one for this, or is used up.
-        """
-        self._store.read(lambda chain: check_use(self._transaction(chain), attempt, analyst))
-
-
-def check_use(
-    transaction: AccountTransaction, attempt: Attempt, analyst: str | None, version: int | None = None
-) -> None:
-    """Refuse an attempt that its approval isn't for; of one that has used it up itself, nothing more is asked.
-
-    Raises:
-        NotApproved: it isn't one for this, or is used up.
-    """
-    row = transaction.last(Kind.REQUEST, digest=attempt.approval)
-    if row is None or row.analyst != analyst:
-        raise NotApproved("there is no such request of yours")
-    use = transaction.last(Kind.USE, digest=attempt.approval)
-    if use is not None:
-        if use.content().get("attempt") != attempt.id:
-            raise NotApproved("this approval is used up", hint="the same Idempotency-Key has its answer again")
-        return
-    found = _read(transaction, row)
-    if found.state is not RequestState.APPROVED:
-        raise NotApproved(f"this request is {found.state}", hint="ask once it is approved, or make another")
-    approval = transaction.last(Kind.APPROVAL, digest=attempt.approval)
-    content = {} if approval is None else approval.content()
-    if attempt.plan != found.plan or content.get("plan") != attempt.plan:
-        raise NotApproved("another question was approved, or at another cost", hint="ask exactly what was requested")
-    if content.get("declarations") != attempt.declarations:
-        raise NotApproved("the declarations have changed since this was approved", hint="request it again")
-    if approval is not None and version is not None and approval.version is not None and version > approval.version:
-        raise NotApproved("this was approved for another version of the tables", hint="request it again")
-
-
-def _all(transaction: AccountTransaction, **equal: str) -> list[ApprovalRequest]:
+def _all(transaction: AccountEntries, **equal: str) -> list[ApprovalRequest]:
     """Requests, in their order."""
     made = transaction.chain.every(Kind.REQUEST, transaction.account, **equal)
-    return [_read(transaction, row) for row in made]
+    return [read_request(transaction, row) for row in made]
 
 
-def _undecided(transaction: AccountTransaction, request: str, by: Approver) -> tuple[Row, ApprovalRequest]:
+def _undecided(transaction: AccountEntries, request: str, by: Approver) -> tuple[Row, ApprovalRequest]:
     """A request that this custodian may decide.
 
     Raises:
@@ -295,7 +257,7 @@ def _undecided(transaction: AccountTransaction, request: str, by: Approver) -> t
         raise Forbidden("nobody decides about a request of their own", hint="another custodian may")
     if by.token and transaction.last(Kind.REVOKE, digest=by.token) is not None:
         raise Forbidden("this token was revoked")
-    return row, _read(transaction, row)
+    return row, read_request(transaction, row)
 
 
 def same_person(one: object, other: object) -> bool:
@@ -309,7 +271,7 @@ def same_person(one: object, other: object) -> bool:
     return first == second
 
 
-def _end_of_token(transaction: AccountTransaction, row: Row, otherwise: datetime) -> datetime:
+def _end_of_token(transaction: AccountEntries, row: Row, otherwise: datetime) -> datetime:
     """When the token ends with which a request was made."""
     token = row.content().get("token")
     made = transaction.last(Kind.TOKEN, digest=token) if token else None
@@ -317,7 +279,7 @@ def _end_of_token(transaction: AccountTransaction, row: Row, otherwise: datetime
     return otherwise if expires is None else datetime.fromisoformat(expires)
 
 
-def _read(transaction: AccountTransaction, row: Row) -> ApprovalRequest:
+def read_request(transaction: AccountEntries, row: Row) -> ApprovalRequest:
     """A request, with what became of it.
 
     Raises:
@@ -351,7 +313,7 @@ def _read(transaction: AccountTransaction, row: Row) -> ApprovalRequest:
 
 
 def _state(
-    transaction: AccountTransaction, row: Row, approval: Row | None, denial: Row | None, use: Row | None
+    transaction: AccountEntries, row: Row, approval: Row | None, denial: Row | None, use: Row | None
 ) -> RequestState:
     """What became of a request."""
     if use is not None:
@@ -367,7 +329,7 @@ def _state(
     return RequestState.OPEN if approval is None else _state_of(transaction, approval, time)
 
 
-def _state_of(transaction: AccountTransaction, approval: Row, time: datetime) -> RequestState:
+def _state_of(transaction: AccountEntries, approval: Row, time: datetime) -> RequestState:
     """Whether an approval that wasn't used holds still: it is in time, and nothing was declared or admitted since."""
     budget, data = transaction.last(Kind.BUDGET), transaction.last(Kind.DATA)
     holds = (

@@ -91,7 +91,6 @@ class Tokens:
         Raises:
             LedgerError: the ledger can't be read.
         """
-
         return self.shown(digest)[0]
 
     def shown(self, digest: str) -> tuple[Grant | None, datetime]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
+from discreet.ledger.account_entries import AccountEntries
 from discreet.ledger.attempts import check_attempt, note_attempt, share_of_token
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns, in_words, to_body, to_columns
@@ -15,7 +16,6 @@ from discreet.privacy import Adjacency, Budget
 
 if TYPE_CHECKING:
     from discreet.ledger.attempts import Attempt
-    from discreet.ledger.chain import Chain
     from discreet.ledger.schema import Topic
 
 
@@ -74,29 +74,10 @@ class Admitted:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountTransaction:
-    """The entries of one account, as seen and extended within one transaction.
+class AccountTransaction(AccountEntries):
+    """What is decided about one account, and written, within one transaction."""
 
-    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
-    entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
-    questions as in a new one.
-
-    Args:
-        chain: within the transaction.
-        account: its name.
-    """
-
-    chain: Chain
-    account: str
-
-    def last(self, kind: Kind, **equal: object) -> Row | None:
-        """The account's last entry of a kind with these values in its columns."""
-        return self.chain.last(kind, account=self.account, **equal)
-
-    def first(self, kind: Kind, **equal: object) -> Row | None:
-        """The account's first entry of a kind with these values in its columns."""
-        return self.chain.first(kind, account=self.account, **equal)
+    __slots__ = ()
 
     def declared(self) -> Declaration | None:
         """The declaration in force."""
@@ -181,6 +162,17 @@ class AccountTransaction:
         return Remaining(
             epsilon=min(total.epsilon, own.epsilon), rho=min(total.rho, own.rho), delta=min(total.delta, own.delta)
         )
+
+    def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None) -> int | None:
+        """How often a cost can be paid now: the lesser of what the budget and the analyst's share have left."""
+        total = filter_for(declaration.budget).times(self.spent(), cost)
+        try:
+            share = None if analyst is None else _share(declaration, analyst)
+        except BudgetExhausted:
+            return 0
+        if total is None or share is None:
+            return total
+        return min(total, filter_for(share).times(self.spent(analyst), cost) or 0)
 
     def reserve(self, declaration: Declaration, debit: Debit) -> Row:
         """Decide, and append the debit; raises what `Account.reserve` does."""

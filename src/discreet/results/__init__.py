@@ -8,6 +8,7 @@ from discreet.results.answer import Answer, Explanation
 from discreet.results.answer_column import AnswerColumn, Ends, Intervals, decimal_kind, decimal_of
 from discreet.results.certificates import certificate, contradictions
 from discreet.results.cost import Cost, CutOff, Moved
+from discreet.results.tabular import plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
     "Answer",
@@ -22,4 +23,8 @@ __all__ = [
     "contradictions",
     "decimal_kind",
     "decimal_of",
+    "plain",
+    "to_arrow_stream",
+    "to_csv",
+    "with_ends",
 ]

@@ -6,22 +6,34 @@
 An analyst who comes in here holds nothing but a token: neither the tables, nor the configuration, nor the ledger.
 """
 
+from discreet.service.event_log import Event, EventLog
+from discreet.service.idempotency import is_elsewhere
+from discreet.service.metrics import METRICS, Metrics
+from discreet.service.openid import OpenID
 from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import Action, Role, role_of
 from discreet.service.service import Service, Settings
+from discreet.service.terms import terms_of
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
 
 __all__ = [
+    "METRICS",
     "Action",
     "Caller",
+    "Event",
+    "EventLog",
     "Issued",
+    "Metrics",
+    "OpenID",
     "PlanningLimits",
     "ReleaseTimes",
     "Role",
     "Service",
     "Settings",
     "Ticket",
+    "is_elsewhere",
     "role_of",
+    "terms_of",
 ]

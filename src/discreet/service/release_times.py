@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from discreet.gateway import Workload
     from discreet.query.planner import Plan
 
 _MOST = 3600
@@ -54,11 +55,16 @@ class ReleaseTimes:
         """
         return min(_STORING, self.base / 2)
 
-    def step(self, plan: Plan) -> float:
+    def step(self, plan: Plan | Workload) -> float:
         """How many seconds each step of a plan has: each profile that is asked first, and the question itself.
 
-        All have as many, so that it makes no difference which profiles were asked before.
+        All have as many, so that it makes no difference which profiles were asked before. A workload is one step, for
+        all that is measured for it.
         """
+        from discreet.query.planner import Plan
+
+        if not isinstance(plan, Plan):
+            return self.base + sum(self._of(each) - self.base for each in plan.bundles)
         return max(self._of(each) for each in (*plan.profiles, plan))
 
     def _of(self, plan: Plan) -> float:

@@ -50,6 +50,7 @@ class Action(StrEnum):
     OWN_HISTORY = "see what they asked themselves"
     HISTORY = "see what everybody asked"
     VERIFY = "verify the ledger"
+    APPROVE = "approve requests"
     TOKENS = "say who may come in"
     ADMIT = "admit the tables again"
     HEALTH = "see whether the service is well"
@@ -60,7 +61,8 @@ _EVERYBODY = frozenset({Action.DATASETS, Action.BUDGET})
 ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
     {
         Role.ANALYST: _EVERYBODY | {Action.PLAN, Action.ASK, Action.OWN_HISTORY},
-        Role.CUSTODIAN: _EVERYBODY | {Action.PLAN, Action.HISTORY, Action.VERIFY, Action.TOKENS, Action.ADMIT},
+        Role.CUSTODIAN: _EVERYBODY
+        | {Action.PLAN, Action.HISTORY, Action.VERIFY, Action.APPROVE, Action.TOKENS, Action.ADMIT},
         Role.AUDITOR: _EVERYBODY | {Action.HISTORY, Action.VERIFY},
         Role.OPERATOR: frozenset({Action.HEALTH}),
     }

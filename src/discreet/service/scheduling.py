@@ -37,6 +37,11 @@ class FairQueue(Generic[_T]):
             self._turns.setdefault(subject, deque()).append(item)
             self._changed.notify()
 
+    def __len__(self) -> int:
+        """How many wait."""
+        with self._changed:
+            return sum(map(len, self._turns.values()))
+
     def wait(self) -> bool:
         """Wait until something is there, and leave it; False once the queue is closed and empty."""
         with self._changed:

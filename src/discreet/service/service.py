@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -14,28 +12,43 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
-    AboveCeiling,
+    DiscreetError,
+    EngineUnavailable,
     InvalidArgument,
+    KeyReused,
     LedgerError,
+    PlanChanged,
     QuestionFailed,
     TooManyWaiting,
 )
-from discreet.exact import Rationalizable
-from discreet.gateway import load
-from discreet.ledger import servers_of
-from discreet.privacy import Limits
+from discreet.gateway import declarations_digest, load
+from discreet.ledger import Attempt, servers_of
+from discreet.results import Cost
+from discreet.service.approvals import Approvals
+from discreet.service.carrying_out import again, carried_out
+from discreet.service.event_log import EventLog
+from discreet.service.idempotency import Keys, checked_key, is_elsewhere
+from discreet.service.metrics import Metrics
+from discreet.service.openid import OpenID
 from discreet.service.planners import Planner, Planners, PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
+from discreet.service.terms import check_ceiling, terms_of
 from discreet.service.tickets import Ticket
-from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
-from discreet.service.workers import Job, Message, Share, Worker
+from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
+from discreet.service.workers import Job, Share, Worker
 from discreet.tables import public_schema
 from discreet.tables.session import usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
+
+_LOOK = 0.05
+"""Every so many seconds a service that stops looks whether all is done."""
+
+_STORING = 30.0
+"""How many seconds after its release time a question may take to be stored."""
 
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
@@ -55,6 +68,7 @@ class Settings:
         times: when answers leave.
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
+        openid: whose tokens are believed besides those of the ledger; None for nobody's.
         kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
 
     Raises:
@@ -66,6 +80,7 @@ class Settings:
     times: ReleaseTimes = field(default_factory=ReleaseTimes)
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
+    openid: OpenID | None = None
     kept: int = 10_000
 
     def __post_init__(self) -> None:
@@ -85,16 +100,23 @@ class Service:
     Args:
         config: the path of `discreet.toml`.
         settings: how it is run.
+        log: where it says what it does; nowhere if it is left out.
     """
 
-    def __init__(self, config: Path, settings: Settings | None = None) -> None:
+    def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
         """Open the account, and start the processes."""
         self.settings = settings or Settings()
+        self.log = log or EventLog()
+        self.metrics = Metrics()
+        self._busy = 0
+        self._is_stopping = False
         self._tables = load(config)
         self._tokens = self._tables.tokens
         self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
+        self._keys = Keys()
+        self._approvals = Approvals(self._tables, self._plan_of)
         self._lock = Lock()
         times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
         planning = Share(threads=1, memory=_PLANNING_MEMORY, planning=limits.seconds)
@@ -107,6 +129,56 @@ class Service:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
+        every = (*workers, *self._slots)
+        self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
+        self.metrics.watch("discreet_slots", lambda: self.settings.slots)
+        self.metrics.watch("discreet_slots_busy", lambda: self._busy)
+        self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
+        self.metrics.watch("discreet_ready", lambda: self.is_ready)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether questions are taken: the processes have opened the tables, and the ledger can be read.
+
+        That a slot's process has ended isn't looked at: it may end in the midst of a question, whose outcome is pending
+        until its release time.
+        """
+        if self._is_stopping:
+            return False
+        try:
+            self._tables.spent  # noqa: B018 — reading it is what is tried
+        except LedgerError:
+            return False
+        return True
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether no more questions are taken."""
+        return self._is_stopping
+
+    def stop(self) -> None:
+        """Take no more questions. What was paid for is answered; see `drain`."""
+        self._is_stopping = True
+
+    def drain(self) -> bool:
+        """Refuse the questions that only wait, and wait for those that were paid for; whether all were answered.
+
+        It takes no longer than their release times and half a minute more.
+        """
+        refusal = {"error": _stopping().to_dict()}
+        while (ticket := self._waiting.take()) is not None:
+            self._finish(ticket, refusal)
+        with self._lock:
+            longest = max((each.step * each.steps for each in self._tickets.values() if not each.is_done), default=0)
+        end = monotonic() + longest + _STORING
+        while self._busy and monotonic() < end:
+            sleep(_LOOK)
+        return not self._busy
+
+    def kill(self) -> None:
+        """End the processes at once. What they reserved stays spent; what they didn't store is gone."""
+        for slot in self._slots:
+            slot.kill()
 
     def close(self) -> None:
         """Take no more, wait for what runs, and stop the processes."""
@@ -126,15 +198,16 @@ class Service:
 
         Raises:
             Unauthenticated: it isn't one, or holds no more.
+            Forbidden: it is one of the provider's, and gives no role here.
         """
+        if self.settings.openid is not None and not token.startswith(PREFIX):
+            return self.settings.openid.caller(token)
         return recognise(self._tokens, token)
 
-    def issue(
-        self, caller: Caller, subject: str, role: Role, *, days: int, most_epsilon: Rationalizable | None = None
-    ) -> Issued:
-        """Make a token for somebody; see `tokens.issue`."""
+    def issue(self, caller: Caller, subject: str, role: Role, *, days: int, **allowed: Any) -> Issued:  # noqa: ANN401 — see there
+        """Make a token for somebody, which allows what `tokens.issue` takes by name."""
         check_allowed(caller.role, Action.TOKENS)
-        return issue(self._tokens, subject, role, days=days, most_epsilon=most_epsilon)
+        return issue(self._tokens, subject, role, days=days, **allowed)
 
     def revoke(self, caller: Caller, name: str) -> Grant | None:
         """Let the token of this id in no more; None if there is none."""
@@ -178,8 +251,12 @@ class Service:
             return entries
         return [each for each in entries if each.kind == "question" and each.analyst == caller.subject]
 
-    def plan(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+    def plan(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
+
+        A list of questions is a workload, which is planned, asked and paid for as one; all its answers leave together.
+        `remaining_like_this` says how many more questions of this cost the budget still pays for, and the caller's own
+        share of it; it tells no more than `budget` does.
 
         Raises:
             Forbidden: the caller may not plan.
@@ -188,45 +265,135 @@ class Service:
         """
         check_allowed(caller.role, Action.PLAN)
         with self._planners.turn(caller.subject) as planner:
-            return _planned(planner, question, _terms_of(caller, terms))
+            plan = self._planned(planner, question, terms_of(caller.subject, terms))
+        analyst = caller.subject if caller.role is Role.ANALYST else None
+        remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst)
+        return {**plan, "remaining_like_this": remaining}
 
-    def ask(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Ticket:
+    def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
+        self,
+        caller: Caller,
+        question: str | list[str],
+        terms: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        digest: str | None = None,
+        approval: str | None = None,
+    ) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
+
+        Args:
+            caller: who asks.
+            question: SQL; a list of them is a workload.
+            terms: what is offered for it.
+            key: an idempotency key of the caller's: what is asked again under it is paid for once, and has the answer
+                that it got then. 1 to 200 printable ASCII characters.
+            digest: of the plan that it must be.
+            approval: the id of a request, by whose approval it is asked.
 
         Raises:
             Forbidden: the caller may not ask.
-            AboveCeiling: it costs more than the caller may spend on one question.
+            AboveCeiling: it costs more than the caller may spend on one question, and no approval is named.
+            NotApproved: the approval isn't one for this, or is used up.
+            PlanChanged: its plan isn't the one that was named.
+            KeyReused: something else was asked under the key.
             TooManyWaiting: too many of the caller's questions wait already.
             InvalidArgument, QueryError: as for `plan`.
         """
         check_allowed(caller.role, Action.ASK)
-        offered = _terms_of(caller, terms)
+        if self._is_stopping:
+            raise _stopping()
+        offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
-            plan = _planned(planner, question, offered)
-            _check_ceiling(caller, plan)
-            stored = planner.do(Job(kind="stored", question=question, terms=offered))
-        ticket = Ticket(
-            id=fresh_bytes(16).hex(),
-            subject=caller.subject,
-            question=question,
-            terms=offered,
-            digest=plan["digest"],
-            step=plan["step"],
-            steps=plan["steps"],
-        )
-        if "answer" in stored:
-            ticket.finish(stored)
-            self._keep(ticket)
-            return ticket
-        self._keep(ticket)
-        self._waiting.put(ticket.subject, ticket)
+            plan = self._planned(planner, question, offered)
+            if digest not in {None, plan["digest"]}:
+                raise PlanChanged
+            attempt = Attempt(
+                id=fresh_bytes(16).hex(),
+                plan=plan["digest"],
+                seconds=plan["step"] * plan["steps"],
+                key=known,
+                approval=approval or "",
+                declarations=declarations_digest(self._tables.dataset),
+                token=caller.digest,
+            )
+            ticket = Ticket(
+                id=fresh_bytes(16).hex(),
+                subject=caller.subject,
+                question=question,
+                terms=offered,
+                digest=plan["digest"],
+                step=plan["step"],
+                steps=plan["steps"],
+                attempt=attempt,
+            )
+            first = self._keys.claim(ticket)
+            if first is not ticket:
+                self._check_cost(caller, replace(attempt, id=first.attempt.id), plan)
+                self._look_again(planner, first)
+                return first
+            with self._keys.taking(ticket):
+                self._take(caller, planner, ticket, plan)
         return ticket
+
+    def _take(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any]) -> None:
+        """Take a question: what is there already is its outcome, and anything else waits for a slot."""
+        tried = self._tables.tried(ticket.attempt.key) if ticket.attempt.key else None
+        if tried is not None:
+            if tried.plan != ticket.digest:
+                raise KeyReused
+            ticket.attempt = replace(ticket.attempt, id=tried.id)
+        self._check_cost(caller, ticket.attempt, plan)  # before all that is stored
+        job = Job(kind="stored", question=ticket.question, terms=ticket.terms)
+        found = planner.do(job) if tried is None else again(planner, ticket, tried)
+        if "answer" in found or "error" in found:
+            ticket.finish(found)
+            self.metrics.count("discreet_questions", outcome="stored" if "answer" in found else _kind_of(found))
+        self._keep(ticket)
+        if not ticket.is_done:
+            self._waiting.put(ticket.subject, ticket)
+
+    def _check_cost(self, caller: Caller, attempt: Attempt, plan: Mapping[str, Any]) -> None:
+        """Refuse what the caller may not spend on one question, by themselves or by the approval that they name."""
+        if attempt.approval:
+            self._tables.check_approval(attempt, caller.subject)
+        else:
+            check_ceiling(caller, plan)
+
+    def _look_again(self, planner: Planner, ticket: Ticket) -> None:
+        """See what became of a question that another server carries out."""
+        tried = self._tables.tried(ticket.attempt.key) if is_elsewhere(ticket) else None
+        if tried is not None:
+            ticket.outcome = again(planner, ticket, tried)
 
     def ticket(self, caller: Caller, name: str) -> Ticket | None:
         """A question of the caller's own; None if there is none of that name."""
         check_allowed(caller.role, Action.ASK)
         found = self._tickets.get(name)
-        return found if found is not None and found.subject == caller.subject else None
+        if found is None or found.subject != caller.subject:
+            return None
+        if is_elsewhere(found):
+            with self._planners.turn(caller.subject) as planner:
+                self._look_again(planner, found)
+        return found
+
+    # ── What is above a ceiling ──────────────────────────────────────────────────────────────────────────────────────
+
+    def request(self, caller: Caller, question: str, terms: Mapping[str, Any], purpose: str) -> Mapping[str, Any]:
+        """Request approval for a question; see `Approvals.request`."""
+        return self._approvals.request(caller, question, terms, purpose)
+
+    def requests(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        """What was requested: an analyst's own requests, or all of them; oldest first."""
+        return self._approvals.requests(caller)
+
+    def approve(self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False) -> Mapping[str, Any]:
+        """Let the question of a request be asked; see `Approvals.approve`."""
+        return self._approvals.approve(caller, name, days=days, any_version=any_version)
+
+    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any]:
+        """Deny a request, or take an approval back; see `Approvals.deny`."""
+        return self._approvals.deny(caller, name, reason)
 
     def verify(self, caller: Caller) -> Verification:
         """Recompute the ledger's hash chain and every loss in it."""
@@ -251,7 +418,25 @@ class Service:
             self._tickets[ticket.id] = ticket
             done = [name for name, each in self._tickets.items() if each.is_done]
             for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
-                del self._tickets[name]
+                self._keys.release(self._tickets.pop(name))
+
+    def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A plan, made by a process that can be killed."""
+        size = len(question) if isinstance(question, str) else sum(map(len, question))
+        if size > MOST_CHARACTERS:
+            raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
+        try:
+            plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
+        except DiscreetError:
+            self.metrics.count("discreet_plans", outcome="refused")
+            raise
+        self.metrics.count("discreet_plans", outcome="planned")
+        return plan
+
+    def _plan_of(self, caller: Caller, subject: str, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The plan of a question of somebody's, made for a caller."""
+        with self._planners.turn(caller.subject) as planner:
+            return self._planned(planner, question, terms_of(subject, terms))
 
     def _serve(self, number: int, slot: Worker) -> None:
         """Carry out questions, one after the other, whenever no other server has the slot."""
@@ -269,100 +454,32 @@ class Service:
         ticket = self._waiting.take()
         if ticket is None:
             return
+        with self._lock:
+            self._busy += 1
         try:
-            outcome = _carried_out(slot, ticket, self.settings.times.storing)
+            outcome = carried_out(slot, ticket, self.settings.times.storing)
         except QuestionFailed as error:
             outcome = {"error": error.to_dict()}
+        with self._lock:
+            self._busy -= 1
         self._finish(ticket, outcome)
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""
+        self.metrics.count("discreet_questions", outcome=_kind_of(outcome))
         ticket.finish(outcome)
+        self._keys.settle(ticket)
         if ticket.place is not None:
             self._servers.leave(ticket.place)
 
 
-def _planned(planner: Planner, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A plan, made by a process that can be killed."""
-    if len(question) > MOST_CHARACTERS:
-        raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {len(question):,}")
-    plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
-    return plan
+def _kind_of(outcome: Mapping[str, Any]) -> str:
+    """What became of a question, as it is counted."""
+    if "answer" in outcome:
+        return "answered"
+    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
 
 
-def _carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, Any]:
-    """What becomes of a question: an answer at its time, or then that there is none.
-
-    Args:
-        slot: the process.
-        ticket: the question.
-        storing: how many seconds before the end of each step its outcome is stored, or given up.
-
-    Raises:
-        QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
-    """
-    slot.wait_until_ready()
-    ticket.started = datetime.now(UTC)
-    due = monotonic()
-    slot.send(Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest))
-    for _ in range(ticket.steps):
-        due += ticket.step
-        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
-        message = _received(slot, due - storing)
-        if message is not None and message[0] == "done":
-            return message[1]  # stored meanwhile, or refused before it was paid for: both are public
-        sleep(max(0.0, due - storing - monotonic()))
-        if message is None:
-            break
-        slot.go()
-    message = None if message is None else _received(slot, None)
-    if message is None:
-        slot.restart()
-    sleep(max(0.0, due - monotonic()))
-    if message is None:
-        raise QuestionFailed
-    return message[1]
-
-
-def _received(slot: Worker, due: float | None) -> Message | None:
-    """The next message; None if there is none in time, or none will come from a process that is gone."""
-    try:
-        return slot.receive(due)
-    except QuestionFailed:
-        return None
-
-
-def _terms_of(caller: Caller, terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms of a question, which is asked in the caller's name; limits and bounds may be said as JSON has them.
-
-    Raises:
-        InvalidArgument: another analyst is named, or limits are of no shape that is known.
-    """
-    named = terms.get("analyst", caller.subject)
-    if named != caller.subject:
-        raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
-    found = {**terms, "analyst": caller.subject}
-    if isinstance(bounds := found.get("bounds"), Mapping):
-        found["bounds"] = {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
-    try:
-        if isinstance(limits := found.get("limits"), Mapping):
-            found["limits"] = Limits(**limits)
-    except TypeError:
-        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
-    return found
-
-
-def _check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
-    """Refuse what costs more than the caller may spend on one question.
-
-    Raises:
-        AboveCeiling: it does; or it has no finite ε, while the ceiling is one in ε.
-    """
-    exact = plan["cost"]["exact"]["epsilon"]
-    if caller.most_epsilon is None or (exact is not None and Fraction(exact) <= caller.most_epsilon):
-        return
-    cost = "no finite ε" if exact is None else f"ε = {float(Fraction(exact)):.6g}"
-    raise AboveCeiling(
-        f"this question costs {cost}, and one of yours may cost ε = {float(caller.most_epsilon):.6g}",
-        hint="offer less, or ask the custodian for a higher ceiling",
-    )
+def _stopping() -> EngineUnavailable:
+    """What is said while the service stops."""
+    return EngineUnavailable("the service is being stopped", hint="ask again later")

@@ -9,7 +9,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.ledger import Place
+    from discreet.ledger import Attempt, Place
 
 
 @dataclass(slots=True, eq=False)
@@ -19,11 +19,12 @@ class Ticket:
     Args:
         id: what it is asked for by: 128 random bits, so nobody finds another's.
         subject: whose it is.
-        question: SQL.
+        question: SQL; a list of them is a workload.
         terms: what was offered for it.
         digest: of its plan: that is carried out, or nothing.
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
+        attempt: in which it is carried out, and by which its debits are found again.
         place: its own in the queue; None if it didn't have to wait.
         started: when it was begun, in UTC; None while it waits.
         release: when its answer leaves, in UTC, as far as is known; steps that turn out to be stored bring it forward.
@@ -31,11 +32,12 @@ class Ticket:
 
     id: str
     subject: str
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str
     step: float
     steps: int
+    attempt: Attempt
     place: Place | None = None
     started: datetime | None = None
     release: datetime | None = None

@@ -13,7 +13,9 @@ that how long one takes doesn't depend on what others do; the system ends one th
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-    from discreet.gateway import Protected
+    from discreet.gateway import Protected, Workload
+    from discreet.ledger import Attempt
     from discreet.query.planner import Plan
+    from discreet.results import Answer
 
 _PRELOADED = (
     "discreet.gateway",
@@ -74,16 +78,18 @@ class Job:
     """What a worker is to do.
 
     Args:
-        kind: plan it; answer it from what is stored; or ask it.
-        question: SQL.
+        kind: plan it; answer it from what is stored; ask it; or say what it was answered with under its key.
+        question: SQL; a list of them is a workload.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
+        attempt: in which it is asked.
     """
 
-    kind: Literal["plan", "stored", "ask"]
-    question: str
+    kind: Literal["plan", "stored", "ask", "retry"]
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str = ""
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +120,7 @@ class Worker:
     def __init__(self, config: Path, times: ReleaseTimes, share: Share) -> None:
         """Start the process; it opens the tables while the service goes on."""
         self._config, self._times, self._share = config, times, share
+        self.restarts = 0
         self._start()
 
     def _start(self) -> None:
@@ -177,11 +184,16 @@ class Worker:
     def restart(self) -> None:
         """Kill the process, whatever it does, and start another."""
         self.close()
+        self.restarts += 1
         self._start()
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """Kill the process. What it reserved stays spent; what it didn't store is gone."""
         self._process.kill()
+
+    def close(self) -> None:
+        """Kill the process, and wait until it is gone."""
+        self.kill()
         self._process.join()
         self._connection.close()
 
@@ -203,6 +215,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
         if share.planning is not None:
             _limit_memory(share.memory)
         connection.send(("ready", {}))
+        _mute()
         while True:
             job: Job = connection.recv()
             begun = process_time()
@@ -235,6 +248,13 @@ def _limited(seconds: float | None) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
+def _mute() -> None:
+    """Say nothing more: what a library writes once rows are read, or a traceback, may quote anything."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere.fileno(), stream.fileno())
+
+
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
     """What becomes of a job, as JSON-ready data; of an error that isn't ours, only that there was one."""
     try:
@@ -245,6 +265,8 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
                 return _stored(tables, job)
             case "ask":
                 return {"answer": _asked(tables, job)}
+            case "retry":
+                return _retried(tables, job)
     except DiscreetError as error:
         return {"error": error.to_dict()}
     except Exception as error:  # noqa: BLE001 — it may be anything, and depend on a person
@@ -262,7 +284,7 @@ def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
     """The answer that is stored, or follows from what is; nothing if there is none."""
     version = tables.admissions.current().version
     try:
-        return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
+        return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}
     except InvalidArgument:  # it was planned before, so this says that nothing is stored
         return {}
 
@@ -275,18 +297,35 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     """
     if tables.plan(job.question, **job.terms).digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
-    return tables.ask(job.question, **job.terms).to_json()
+    under = tables if job.attempt is None else tables.during(job.attempt)
+    return _to_json(under.ask(job.question, **job.terms))
 
 
-def described(plan: Plan, times: ReleaseTimes) -> dict[str, Any]:
+def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """The answer that a question got under its key; nothing if there is none, or not yet."""
+    tried = None if job.attempt is None else tables.tried(job.attempt.key)
+    found = None if tried is None else tables.retried(tables.plan(job.question, **job.terms), tried)
+    return {} if found is None else {"answer": _to_json(found)}
+
+
+def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:
+    """An answer, or those to a workload, as JSON-ready data."""
+    return {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+
+
+def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     """A plan as an analyst may see it: all of it follows from the question and from what is declared."""
     from discreet.gateway import cost_of
+    from discreet.query.planner import Plan
 
-    return {
-        "digest": plan.digest,
-        "cost": cost_of([plan]).to_json(),
-        "expected": [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected],
-        "words": plan.explain(),
-        "step": times.step(plan),
-        "steps": 1 + len(plan.profiles),
-    }
+    shared = {"digest": plan.digest, "step": times.step(plan)}
+    if isinstance(plan, Plan):
+        cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
+        return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
+    cost, expected = cost_of(plan.bundles), [_expected(each) for each in plan.plans]
+    return {**shared, "cost": cost.to_json(), "expected": expected, "words": str(plan), "steps": 1}
+
+
+def _expected(plan: Plan) -> list[dict[str, Any]]:
+    """How accurate each column of an answer would be."""
+    return [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected]

@@ -9,9 +9,12 @@ from fastapi.responses import JSONResponse
 
 from discreet.errors import (
     AccessError,
+    AskedAlready,
     BudgetError,
     DiscreetError,
     InvalidArgument,
+    KeyReused,
+    PlanChanged,
     QueryError,
     QuestionFailed,
     TooManyWaiting,
@@ -22,6 +25,9 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
     {
         Unauthenticated: 401,
         TooManyWaiting: 429,
+        KeyReused: 409,
+        PlanChanged: 409,
+        AskedAlready: 409,
         AccessError: 403,
         BudgetError: 402,
         QueryError: 422,
