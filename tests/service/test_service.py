@@ -100,6 +100,10 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "tokens": ({"custodian"}, service.tokens),
         "issue": ({"custodian"}, lambda who: service.issue(who, "eve", Role.ANALYST, days=1)),
         "revoke": ({"custodian"}, lambda who: service.revoke(who, service.tokens(who)[-1][0].id)),
+        "request": ({"analyst"}, lambda who: service.request(who, COUNT, {"epsilon": 2}, "a trial")),
+        "requests": ({"analyst", "custodian", "auditor"}, service.requests),
+        "approve": ({"custodian"}, lambda who: service.approve(who, service.requests(who)[-1]["id"])),
+        "deny": ({"custodian"}, lambda who: service.deny(who, service.requests(who)[-1]["id"], "no")),
     }
     run = {"caller", "close", "settings", "log", "metrics", "is_ready", "is_stopping", "stop", "drain", "kill"}
     public = {name for name in dir(service) if not name.startswith("_")} - run
