@@ -275,8 +275,8 @@ FORGERIES: list[tuple[Kind, dict[str, Any], str]] = [
     (Kind.USE, {"declarations": "x"}, "other declarations"),
     (Kind.USE, {"number": 7}, "behind its debit"),
     (Kind.USE, {"digest": "2" * 32}, "there isn't"),
-    (Kind.KEY, {"number": 7}, "behind its debit"),
-    (Kind.KEY, {"attempt": None}, "can't be read"),
+    (Kind.ATTEMPT, {"number": 7}, "behind its debit"),
+    (Kind.ATTEMPT, {"attempt": None}, "can't be read"),
     (Kind.APPROVAL, {"by": "ANN", "token": ""}, "of one's own"),
     (Kind.APPROVAL, {"token": ANN}, "its token"),
     (Kind.APPROVAL, {"by": "bob", "token": BOB}, "isn't that of a custodian"),
@@ -316,7 +316,7 @@ def test_every_change_of_a_column_is_found(opened: Opened) -> None:
     opened.ask(attempt(key="k" * 64))
     opened.account.requests.open("2" * 32, "bob", BOB, CONTENT)
     opened.account.requests.deny("2" * 32, CUSTODIAN, "no")
-    kinds = {Kind.REQUEST, Kind.APPROVAL, Kind.DENIAL, Kind.USE, Kind.KEY}
+    kinds = {Kind.REQUEST, Kind.APPROVAL, Kind.DENIAL, Kind.USE, Kind.ATTEMPT}
     found = [row for row in rows(opened.path) if row.kind in kinds]
     assert {row.kind for row in found} == kinds
     for row in found:

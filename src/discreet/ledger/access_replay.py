@@ -69,7 +69,7 @@ class AccessReplay:
                 self._tokens[row.digest] = row
             case Kind.REVOKE:
                 yield from self._revocation(row)
-            case Kind.KEY:
+            case Kind.ATTEMPT:
                 yield from self._key(row, content)
             case Kind.REQUEST:
                 if row.digest in self._requests:

@@ -328,7 +328,7 @@ class Account:
 
         def look(chain: Chain) -> Tried | None:
             transaction = self._transaction(chain)
-            rows = chain.every(Kind.KEY, self.name, digest=key)
+            rows = chain.every(Kind.ATTEMPT, self.name, digest=key)
             if not rows:
                 return None
             commits = [transaction.last(Kind.COMMIT, number=row.number) for row in rows]

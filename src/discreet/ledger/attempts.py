@@ -69,7 +69,7 @@ def check_attempt(transaction: AccountEntries, attempt: Attempt, analyst: str | 
     """
     if attempt.token and transaction.last(Kind.REVOKE, digest=attempt.token) is not None:
         raise Unauthenticated
-    if attempt.key and (before := transaction.first(Kind.KEY, digest=attempt.key)) is not None:
+    if attempt.key and (before := transaction.first(Kind.ATTEMPT, digest=attempt.key)) is not None:
         content = before.content()
         if content.get("plan") != attempt.plan:
             raise KeyReused
@@ -128,7 +128,7 @@ def note_attempt(transaction: AccountEntries, attempt: Attempt, debit: Row) -> N
         transaction.chain.append(Kind.USE, body, digest=attempt.approval, **same)
     if attempt.key:
         body = to_body({"attempt": attempt.id, "plan": attempt.plan, "seconds": attempt.seconds})
-        transaction.chain.append(Kind.KEY, body, digest=attempt.key, **same)
+        transaction.chain.append(Kind.ATTEMPT, body, digest=attempt.key, **same)
 
 
 def is_over(first: Row, time: str) -> bool:

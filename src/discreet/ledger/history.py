@@ -68,7 +68,7 @@ def history(store: Store, account: str) -> list[Entry]:
     outcomes: dict[int | None, State] = {}
     for row in _rows(store, account):
         outcome = _OUTCOMES.get(row.kind)
-        if row.kind in {Kind.KEY, Kind.USE}:
+        if row.kind in {Kind.ATTEMPT, Kind.USE}:
             continue  # they belong to the debit before them
         if outcome is None:
             lines.append(row)

@@ -53,7 +53,7 @@ class Kind(StrEnum):
     REVOKE = "revoke"
     """A token holds no more."""
 
-    KEY = "key"
+    ATTEMPT = "attempt"
     """The debit before it was made under an idempotency key; the digest is that of the key and whose it is."""
 
     REQUEST = "request"

@@ -156,7 +156,7 @@ _FILLED = {
     Kind.FAIL: _ALWAYS | {"number", "digest", "version"},
     Kind.TOKEN: _ALWAYS | {"analyst", "digest"},
     Kind.REVOKE: _ALWAYS | {"analyst", "digest"},
-    Kind.KEY: _ALWAYS | {"number", "analyst", "digest", "version"},
+    Kind.ATTEMPT: _ALWAYS | {"number", "analyst", "digest", "version"},
     Kind.REQUEST: _ALWAYS | {"analyst", "digest"},
     Kind.APPROVAL: _ALWAYS | {"analyst", "digest"},
     Kind.DENIAL: _ALWAYS | {"analyst", "digest"},
