@@ -1,6 +1,6 @@
 """A server under load, and killed under load: `discreet serve` on a table of visits, asked over HTTP by 50 analysts.
 
-    python bench/serve.py [--rows 1e6] [--seconds 15] [--kills 5] [--plans 10] [--asks 1] [--again 20] [--step 1]
+    python bench/serve.py [--rows 1e6] [--seconds 15] [--kills 5] [--plans 10] [--asks 0.5] [--again 20] [--step 1]
 
 First for some seconds at a stated rate: plans, new questions, and questions that were answered before. Then re-asks
 alone, as fast as they go. Then the server is killed (-9) again and again while questions run, and started again. Each
@@ -140,7 +140,7 @@ class Server:
         command = [sys.executable, "-m", "discreet", "serve", "--port", str(self.port), "--slots", str(self.slots)]
         command += ["--base", half, "--scan", half, "--planning", "60", "-c", str(self.folder / "discreet.toml")]
         begun = perf_counter()
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         asked = {"question": "SELECT COUNT(*) AS n FROM visits", "epsilon": EPSILON}
         token = (self.folder / "token").read_text(encoding="ascii")
         while asyncio.run(Client(self.port, token).send("POST", "/v1/plans", asked)).status != 200:
@@ -366,10 +366,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60 if LONG else 15)
     parser.add_argument("--kills", type=int, default=20 if LONG else 5)
     parser.add_argument("--plans", type=float, default=10, help="a second")
-    parser.add_argument("--asks", type=float, default=1, help="new questions a second")
+    parser.add_argument("--asks", type=float, default=0.5, help="new questions a second")
     parser.add_argument("--again", type=float, default=20, help="questions a second that were answered before")
     parser.add_argument("--step", type=float, default=1.0, help="seconds of a question")
-    parser.add_argument("--slots", type=int, default=2)
+    parser.add_argument("--slots", type=int, default=1)
     arguments = parser.parse_args()
     figures = Figures()
     with tempfile.TemporaryDirectory(prefix="discreet-bench-") as temporary:

@@ -135,6 +135,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    witness: Annotated[
+        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+    ] = "",
+    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     openid: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
     ] = None,
@@ -166,10 +170,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )
-    if slots > usable_cores():
+    if slots > (cores := len(usable_cores())):
         raise InvalidArgument(
-            f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
-            hint=f"--slots {usable_cores()}, or fewer",
+            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            hint=f"--slots {cores}, or fewer",
         )
     load_ahead()
     try:
@@ -184,6 +188,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         planning=limits,
         times=ReleaseTimes(base=base, scan=scan),
         openid=None if openid is None else OpenID.read(openid),
+        witness=witness,
+        witness_every=witness_every,
     )
     with options.opened(config) as tables:
         tables.admissions.first()
@@ -191,6 +197,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))
     try:
+        if service.is_degraded:
+            say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
         say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")

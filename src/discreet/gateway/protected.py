@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from json import dumps
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
@@ -34,7 +35,7 @@ from discreet.results import Answer
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.ledger import Account, Attempt, Ledger, Tried
+    from discreet.ledger import Account, Attempt, Ledger, Signing, Tried
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -51,15 +52,19 @@ class Protected(Accounted):
         ledger: the ledger that holds the account.
         account: where their budget is kept.
         data: tables held in memory, by the label of their source.
+        key: the file that holds the account's signing key; None where there is none.
     """
 
-    def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object]) -> None:
+    def __init__(
+        self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object], key: Path | None
+    ) -> None:
         """Keep the parts; nothing is read yet."""
         self.dataset = dataset
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
         self._index = ReuseIndex(account, self._remade)
+        self._signing = account.signing(key)
         self._until: Callable[[], None] | None = None
         self._last: tuple[object, Dataset, Plan] | None = None
 
@@ -141,14 +146,15 @@ class Protected(Accounted):
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._facts(request.bounds, text), options(text, dialect)
-        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
-        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
+        known = [id(each) for each in dataset.tables if each.public]  # each is another one once it is admitted again
+        same, last = (text, dialect, dumps(request.to_json(), sort_keys=True), known), self._last
+        if last is not None and last[0] == same:
             return last[2]  # a plan is a function of these alone
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
         plan = again(offer) if demands_laplace else self._choosing(again, offer)
-        self._last = same, dataset, plan
+        self._last = same, dataset, plan  # with the dataset, so that no other has its tables' ids
         return plan
 
     @overload
@@ -211,6 +217,8 @@ class Protected(Accounted):
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
+        signing = self._signing  # closing takes it away, and what runs by then is answered
+        signing.load()
         if version is not None:
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
@@ -227,10 +235,10 @@ class Protected(Accounted):
             until=self._until,
         )
         if isinstance(plan, Workload):
-            return answers_of(plan, carry_out(plan))
+            return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._again))
+        return answer_of(tuned(plan, carry_out, self._again), signing)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -260,8 +268,11 @@ class Protected(Accounted):
         plans = [question]
         if question.choice is not None and question.choice.rho is not None:
             plans.append(self._remade_for(question, question.choice.offer))
+        self._signing.load()
         reached = partial(self._admissions.version_at, tried.version)
-        return answered(plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._again)
+        return answered(
+            plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._again, self._signing
+        )
 
     def warm_up(self) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
@@ -305,7 +316,9 @@ class Protected(Accounted):
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
+        if isinstance(question, Workload):
+            return answers_of(question, found, self._signing)
+        return answer_of(Tuned(outcome=found), self._signing)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
@@ -439,7 +452,7 @@ class Protected(Accounted):
             return
         self._admissions.close()
         self._ledger.close()
-        self._ledger = self._account = self._index = self._admissions = AFTER_CLOSE
+        self._ledger = self._account = self._index = self._admissions = self._signing = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -455,10 +468,10 @@ class Protected(Accounted):
             who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
             raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
 
-
-def _holds_the_same(before: Dataset, now: Dataset) -> bool:
-    """Whether public tables are known by the same look at them; all else follows from the request."""
-    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)
+    @property
+    def signing(self) -> Signing:
+        """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
+        return self._signing
 
 
 def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:

@@ -16,6 +16,7 @@ from discreet.query.planner import Plan, Request
 from discreet.tables import public_schema
 
 if TYPE_CHECKING:
+    from discreet.ledger import Signing
     from discreet.ledger.account import Stored
     from discreet.results import Answer
     from discreet.tables import Dataset
@@ -30,6 +31,7 @@ def answered(
     stored: Sequence[Stored],
     find: Callable[[Plan], Outcome | None],
     again: Callable[[Plan, Request], Plan],
+    signing: Signing,
 ) -> Answer | list[Answer] | None:
     """The answer that an attempt got; None if it has none, or not yet.
 
@@ -40,12 +42,13 @@ def answered(
         stored: the answers that its debits got.
         find: a stored outcome of the data that it was asked of.
         again: plans the same question for another request.
+        signing: signs it, as it was signed then.
     """
     own = {each.question: each for each in stored}
     for plan in plans:
         if isinstance(plan, Workload):
             if plan.digest in own:
-                return answers_of(plan, replace(Outcome.stored(plan.bundles, own[plan.digest]), reused=False))
+                return answers_of(plan, replace(Outcome.stored(plan.bundles, own[plan.digest]), reused=False), signing)
             continue
         met: set[str] = set()
         try:
@@ -53,7 +56,7 @@ def answered(
         except _Missing:
             continue
         if met == own.keys():
-            return answer_of(found)
+            return answer_of(found, signing)
     return None
 
 

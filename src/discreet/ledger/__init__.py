@@ -7,6 +7,7 @@ from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.servers import Place, Servers, servers_of
+from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Grant, Tokens
 from discreet.ledger.transaction import Admitted
 from discreet.ledger.verification import Problem, Verification
@@ -26,6 +27,7 @@ __all__ = [
     "Requests",
     "Reservation",
     "Servers",
+    "Signing",
     "State",
     "Stored",
     "Tokens",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from hmac import compare_digest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet.accounting import Charge, Remaining, charge_of
@@ -15,6 +16,7 @@ from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
 from discreet.privacy import Event
@@ -271,7 +273,7 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=_debit_body(text, event, self._attempt),
+            body=debit_body(text, event, self._attempt),
             attempt=self._attempt,
         )
 
@@ -414,6 +416,14 @@ class Account:
         """Questions that are to be approved, or were."""
         return Requests(self._store, self._transaction)
 
+    def signing(self, path: Path | None) -> Signing:
+        """What is signed in the account's name.
+
+        Args:
+            path: of the key's file; None where there is none.
+        """
+        return Signing(self._store, self.name, path)
+
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
@@ -430,7 +440,7 @@ class Account:
         )
 
 
-def _debit_body(text: str, event: Event, attempt: Attempt | None) -> str:
+def debit_body(text: str, event: Event, attempt: Attempt | None = None) -> str:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)

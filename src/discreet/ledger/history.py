@@ -13,6 +13,7 @@ from discreet.accounting import Charge
 from discreet.errors import Hint, LedgerCorrupt
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
+from discreet.ledger.signing import key_of
 from discreet.ledger.transaction import group_of
 
 if TYPE_CHECKING:
@@ -116,4 +117,6 @@ def _text(row: Row) -> str:
         return f"token {(row.digest or '')[:12]}{' revoked' if row.kind == Kind.REVOKE else ''}"
     if row.kind in {Kind.REQUEST, Kind.APPROVAL, Kind.DENIAL}:
         return f"{row.kind} {(row.digest or '')[:12]}"
+    if row.kind == Kind.KEY:
+        return f"signing key {key_of(row).text}"
     return str(row.content().get("text", ""))

@@ -68,6 +68,9 @@ class Kind(StrEnum):
     USE = "use"
     """The debit before it used an approval up."""
 
+    KEY = "key"
+    """The public key of the account's signatures from now on; the digest is its SHA-256."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -80,8 +83,8 @@ class Row:
         account: whose account it belongs to.
         number: the question's number in its account; an outcome has the number of its reservation.
         analyst: who asked, or whose token it is.
-        digest: what the entry is looked up by: the digest of a question, of a token or of an idempotency key, the id
-            of a request, or the mark of a version's contents.
+        digest: what the entry is looked up by: the digest of a question, of a token, of an idempotency key or of a
+            signing key, the id of a request, or the mark of a version's contents.
         version: the number of the data version.
         epsilon: what the question costs in ε, as `"p/q"`, or `"inf"`; so for `rho` and `delta`.
         rho: as above.

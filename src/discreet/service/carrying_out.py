@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import AskedAlready, QuestionFailed
+from discreet.errors import AskedAlready, EngineUnavailable, QuestionFailed
 from discreet.service.planners import Planner
 from discreet.service.tickets import Ticket
 from discreet.service.workers import Job, Message, Worker
@@ -72,3 +72,15 @@ def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
             return {"answer": found["answer"]}
     error = QuestionFailed() if tried.failed or tried.is_over else AskedAlready()
     return {"error": error.to_dict()}
+
+
+def kind_of(outcome: Mapping[str, Any]) -> str:
+    """What became of a question, as it is counted."""
+    if "answer" in outcome:
+        return "answered"
+    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
+
+
+def stopping() -> EngineUnavailable:
+    """What is said while the service stops."""
+    return EngineUnavailable("the service is being stopped", hint="ask again later")

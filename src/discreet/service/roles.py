@@ -51,6 +51,7 @@ class Action(StrEnum):
     HISTORY = "see what everybody asked"
     VERIFY = "verify the ledger"
     APPROVE = "approve requests"
+    HEAD = "have the signed head of the ledger"
     TOKENS = "say who may come in"
     ADMIT = "admit the tables again"
     HEALTH = "see whether the service is well"
@@ -62,8 +63,16 @@ ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
     {
         Role.ANALYST: _EVERYBODY | {Action.PLAN, Action.ASK, Action.OWN_HISTORY},
         Role.CUSTODIAN: _EVERYBODY
-        | {Action.PLAN, Action.HISTORY, Action.VERIFY, Action.APPROVE, Action.TOKENS, Action.ADMIT},
-        Role.AUDITOR: _EVERYBODY | {Action.HISTORY, Action.VERIFY},
+        | {
+            Action.PLAN,
+            Action.HISTORY,
+            Action.VERIFY,
+            Action.HEAD,
+            Action.APPROVE,
+            Action.TOKENS,
+            Action.ADMIT,
+        },
+        Role.AUDITOR: _EVERYBODY | {Action.HISTORY, Action.VERIFY, Action.HEAD},
         Role.OPERATOR: frozenset({Action.HEALTH}),
     }
 )

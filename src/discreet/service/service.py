@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     DiscreetError,
-    EngineUnavailable,
     InvalidArgument,
     KeyReused,
     LedgerError,
@@ -21,25 +20,27 @@ from discreet.errors import (
     QuestionFailed,
     TooManyWaiting,
 )
+from discreet.exact import Rationalizable
+from discreet.exact.rational import rational
 from discreet.gateway import declarations_digest, load
 from discreet.ledger import Attempt, servers_of
 from discreet.results import Cost
+from discreet.service.admission_runs import AdmissionRuns
 from discreet.service.approvals import Approvals
-from discreet.service.carrying_out import again, carried_out
+from discreet.service.carrying_out import again, carried_out, kind_of, stopping
 from discreet.service.event_log import EventLog
 from discreet.service.idempotency import Keys, checked_key, is_elsewhere
 from discreet.service.metrics import Metrics
-from discreet.service.openid import OpenID
-from discreet.service.planners import Planner, Planners, PlanningLimits
-from discreet.service.release_times import ReleaseTimes
+from discreet.service.planners import Planner, Planners
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
+from discreet.service.settings import Settings
 from discreet.service.terms import check_ceiling, terms_of
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
-from discreet.service.workers import Job, Share, Worker
+from discreet.service.witness import Sender, Witness
+from discreet.service.workers import Job, Worker, shares
 from discreet.tables import public_schema
-from discreet.tables.session import usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
@@ -53,42 +54,6 @@ _STORING = 30.0
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
 
-_PLANNING_MEMORY = 1 << 30
-"""How many bytes a process that plans may take for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a service is run.
-
-    Args:
-        slots: how many questions are carried out at a time, each by a process of its own, which has its share of the
-            machine's cores and memory; by all servers of the ledger together.
-        planners: how many processes plan.
-        times: when answers leave.
-        planning: how much planning may take.
-        waiting: how many questions of one caller may wait or run at a time.
-        openid: whose tokens are believed besides those of the ledger; None for nobody's.
-        kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
-
-    Raises:
-        InvalidArgument: a number is out of range.
-    """
-
-    slots: int = 1
-    planners: int = 1
-    times: ReleaseTimes = field(default_factory=ReleaseTimes)
-    planning: PlanningLimits = field(default_factory=PlanningLimits)
-    waiting: int = 8
-    openid: OpenID | None = None
-    kept: int = 10_000
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        for name in ("slots", "planners", "waiting", "kept"):
-            if getattr(self, name) <= 0:
-                raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
-
 
 class Service:
     """One protected dataset, for callers who hold a token and nothing else; `close` it.
@@ -101,27 +66,38 @@ class Service:
         config: the path of `discreet.toml`.
         settings: how it is run.
         log: where it says what it does; nowhere if it is left out.
+
+    Attributes:
+        key: what its answers and heads are checked against.
+
+    Raises:
+        LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
     """
 
     def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
         """Open the account, and start the processes."""
-        self.settings = settings or Settings()
+        self.settings = settings = settings or Settings()
         self.log = log or EventLog()
         self.metrics = Metrics()
         self._busy = 0
         self._is_stopping = False
         self._tables = load(config)
+        self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
-        self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
+        try:
+            self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
+        except DiscreetError:
+            self._tables.close()
+            raise
+        self._admitting = AdmissionRuns(config)
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
         self._keys = Keys()
         self._approvals = Approvals(self._tables, self._plan_of)
         self._lock = Lock()
         times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
-        planning = Share(threads=1, memory=_PLANNING_MEMORY, planning=limits.seconds)
-        asking = Share(threads=max(1, usable_cores() // slots), memory=usable_memory() // slots)
-        self._slots = [Worker(config, times, asking) for _ in range(slots)]
+        asking, planning = shares(slots, limits.seconds)
+        self._slots = [Worker(config, times, share) for share in asking]
         workers = [Worker(config, times, planning) for _ in range(self.settings.planners)]
         self._planners = Planners(workers, limits, self._servers)
         self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
@@ -129,6 +105,9 @@ class Service:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
+        self._sender = None
+        if settings.witness:
+            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
         every = (*workers, *self._slots)
         self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
@@ -165,7 +144,7 @@ class Service:
 
         It takes no longer than their release times and half a minute more.
         """
-        refusal = {"error": _stopping().to_dict()}
+        refusal = {"error": stopping().to_dict()}
         while (ticket := self._waiting.take()) is not None:
             self._finish(ticket, refusal)
         with self._lock:
@@ -188,8 +167,21 @@ class Service:
         self._planners.close()
         for slot in self._slots:
             slot.close()
+        if self._sender is not None:
+            self._sender.close()
+        self._admitting.close()
         self._servers.close()
         self._tables.close()
+
+    @property
+    def witness_failures(self) -> int:
+        """How often no head could be sent to the witness."""
+        return 0 if self._sender is None else self._sender.failures
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether the last head couldn't be sent. Questions are answered all the same; see `witness`."""
+        return self._sender is not None and self._sender.is_behind
 
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -219,6 +211,37 @@ class Service:
         """All tokens, and what each allows."""
         check_allowed(caller.role, Action.TOKENS)
         return [(grant, caller_of(grant)) for grant in self._tokens.all()]
+
+    def admissions(self, caller: Caller) -> Mapping[str, Any]:
+        """The versions of the tables, and the last admission that this server was told to make, with its report."""
+        check_allowed(caller.role, Action.ADMIT)
+        versions = [
+            {"at": entry.at.isoformat(), "text": entry.text} for entry in self._tables.history() if entry.kind == "data"
+        ]
+        return {"versions": versions, "last": self._admitting.last}
+
+    def admit(
+        self,
+        caller: Caller,
+        *,
+        group: str | None = None,
+        scheduled: bool = False,
+        at_most_unreadable: Rationalizable = 1,
+    ) -> Mapping[str, Any]:
+        """Begin to admit the tables again, in a process of its own; see `AdmissionRuns.start`.
+
+        Raises:
+            Forbidden: the caller may not.
+            TooManyWaiting: that is being done already.
+            InvalidArgument: the part that may be unreadable isn't from 0 to 1.
+        """
+        check_allowed(caller.role, Action.ADMIT)
+        if self._is_stopping:
+            raise stopping()
+        most = rational(at_most_unreadable, "at_most_unreadable")
+        if not 0 <= most <= 1:
+            raise InvalidArgument("the part that may be unreadable is from 0 to 1")
+        return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
 
     # ── What is public ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -302,31 +325,23 @@ class Service:
         """
         check_allowed(caller.role, Action.ASK)
         if self._is_stopping:
-            raise _stopping()
+            raise stopping()
         offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, question, offered)
             if digest not in {None, plan["digest"]}:
                 raise PlanChanged
+            declarations = declarations_digest(self._tables.dataset)
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
                 plan=plan["digest"],
                 seconds=plan["step"] * plan["steps"],
                 key=known,
                 approval=approval or "",
-                declarations=declarations_digest(self._tables.dataset),
+                declarations=declarations,
                 token=caller.digest,
             )
-            ticket = Ticket(
-                id=fresh_bytes(16).hex(),
-                subject=caller.subject,
-                question=question,
-                terms=offered,
-                digest=plan["digest"],
-                step=plan["step"],
-                steps=plan["steps"],
-                attempt=attempt,
-            )
+            ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)
             first = self._keys.claim(ticket)
             if first is not ticket:
                 self._check_cost(caller, replace(attempt, id=first.attempt.id), plan)
@@ -348,7 +363,7 @@ class Service:
         found = planner.do(job) if tried is None else again(planner, ticket, tried)
         if "answer" in found or "error" in found:
             ticket.finish(found)
-            self.metrics.count("discreet_questions", outcome="stored" if "answer" in found else _kind_of(found))
+            self.metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
         self._keep(ticket)
         if not ticket.is_done:
             self._waiting.put(ticket.subject, ticket)
@@ -399,6 +414,15 @@ class Service:
         """Recompute the ledger's hash chain and every loss in it."""
         check_allowed(caller.role, Action.VERIFY)
         return self._tables.verify()
+
+    def head(self, caller: Caller) -> Mapping[str, Any]:
+        """The ledger's head as it is now, signed.
+
+        What it tells of others is public when it is told: a debit at once, an outcome once it is stored, which begins
+        a fixed time before its release.
+        """
+        check_allowed(caller.role, Action.HEAD)
+        return self._tables.signing.head()
 
     def _keep(self, ticket: Ticket) -> None:
         """Remember a question.
@@ -466,20 +490,8 @@ class Service:
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""
-        self.metrics.count("discreet_questions", outcome=_kind_of(outcome))
+        self.metrics.count("discreet_questions", outcome=kind_of(outcome))
         ticket.finish(outcome)
         self._keys.settle(ticket)
         if ticket.place is not None:
             self._servers.leave(ticket.place)
-
-
-def _kind_of(outcome: Mapping[str, Any]) -> str:
-    """What became of a question, as it is counted."""
-    if "answer" in outcome:
-        return "answered"
-    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
-
-
-def _stopping() -> EngineUnavailable:
-    """What is said while the service stops."""
-    return EngineUnavailable("the service is being stopped", hint="ask again later")

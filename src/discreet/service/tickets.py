@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from discreet.ledger import Attempt, Place
@@ -45,6 +45,27 @@ class Ticket:
     _done: Event = field(default_factory=Event)
     _told: list[Callable[[], object]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        question: str | list[str],
+        terms: Mapping[str, Any],
+        plan: Mapping[str, Any],
+        attempt: Attempt,
+    ) -> Self:
+        """A ticket of this name, for a question as it was planned for its analyst."""
+        return cls(
+            id=name,
+            subject=terms["analyst"],
+            question=question,
+            terms=terms,
+            digest=plan["digest"],
+            step=plan["step"],
+            steps=plan["steps"],
+            attempt=attempt,
+        )
 
     @property
     def is_done(self) -> bool:

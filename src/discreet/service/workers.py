@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.release_times import ReleaseTimes
+from discreet.tables.session import take_share, usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
+
+_PLANNING_MEMORY = 1 << 30
+"""How many bytes a process that plans may take for it."""
 
 _PRELOADED = (
     "discreet.gateway",
@@ -59,12 +63,12 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
-_CONTEXT = _context()
+CONTEXT = _context()
 
 
 def load_ahead() -> None:
     """Begin to load what workers need, beside whatever else there is to do before they are started."""
-    if _CONTEXT.get_start_method() == "forkserver":
+    if CONTEXT.get_start_method() == "forkserver":
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()
@@ -97,15 +101,31 @@ class Share:
     """What a worker has of the machine.
 
     Args:
-        threads: of the engine.
+        cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
         memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
             what it has when it is ready, where the system has such a limit.
         planning: for how many seconds of processor time it may plan; None for one that asks.
     """
 
-    threads: int
+    cores: tuple[int, ...]
     memory: int
     planning: float | None = None
+
+
+def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
+    """The shares of each slot, and of those who plan.
+
+    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
+    strangers: they reply at once, so that how long they take would tell how long a slot is busy.
+    """
+    cores, memory = usable_cores(), usable_memory() // slots
+    each = max(1, (len(cores) - 1) // slots)
+    own = [tuple(cores[len(cores) - (slot + 1) * each :][:each]) for slot in range(slots)]
+    if len(cores) <= slots:
+        own = [(cores[slot % len(cores)],) for slot in range(slots)]
+    rest = tuple(core for core in cores if not any(core in taken for taken in own))
+    asking = [Share(cores=taken, memory=memory) for taken in own]
+    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)
 
 
 class Worker:
@@ -125,9 +145,9 @@ class Worker:
 
     def _start(self) -> None:
         """Start a process, in the place of one that was killed or of none."""
-        self._connection, theirs = _CONTEXT.Pipe()
+        self._connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, self._config, self._times, self._share)
-        self._process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
+        self._process = CONTEXT.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         self._is_ready = False
         theirs.close()
@@ -201,14 +221,12 @@ class Worker:
 def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share) -> None:
     """Do jobs until the service is gone."""
     from discreet.gateway import load
-    from discreet.tables.session import take_share
 
     def held() -> None:
         connection.send(("held", {}))
         connection.recv()
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service says when it ends
-    take_share(share.threads, share.memory)
+    _settle(share)
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(held)
         tables.warm_up()
@@ -224,6 +242,14 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
             connection.send(("done", done))
+
+
+def _settle(share: Share) -> None:
+    """Take its share of the machine, and no more; and leave it to the service when it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, share.cores)
+    take_share(len(share.cores) if share.planning is None else 1, share.memory)
 
 
 def _limit_memory(more: int) -> None:

@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse
 
-from discreet.errors import from_dict
 from discreet.interfaces.http.bodies import Asked, AskedTogether, Bound
 from discreet.interfaces.http.callers import Serving, Who
-from discreet.interfaces.http.formats import ARROW, CSV, JSON, Wanted, chosen, written
-from discreet.interfaces.http.problems import described, problem
-from discreet.service import Caller, Service, Ticket, is_elsewhere
+from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, Wanted, chosen, reply, reply_of
+from discreet.service import Caller, Service, Ticket
 
-_PATIENCE = 3600.0
-"""How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
+_PLANNED = problems(413, 422, 429)
+_ASKED = problems(402, 406, 409, 413, 422, 429, 500)
+_LATER: dict[int | str, dict[str, Any]] = {
+    202: {"description": "It waits or runs; `Location` says where its answer will be."}
+}
+_FORMATS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer. CSV and Arrow hold the values, with the ends of intervals as columns; JSON has its "
+        "cost and certificate too.",
+        "content": {CSV: {}, ARROW: {}},
+    }
+}
+
+_PLAN = (
+    "`digest`, `cost`, `expected` (the ± of each column; of a workload, for each question), `words`, `step` and "
+    "`steps` (how many seconds the answer takes, and how often), and `remaining_like_this`: how many more questions at "
+    "this cost the budget still pays for, and the caller's share of it; null if it costs nothing."
+)
+
+ROUTES = APIRouter(tags=["questions"])
+
 
 Key: TypeAlias = Annotated[
     str | None,
     Header(description="1 to 200 printable ASCII characters: what is asked again under it is paid for once."),
 ]
+Prefer: TypeAlias = Annotated[
+    str, Header(description="`respond-async`: reply at once, with the address at which the answer will be.")
+]
 
-ROUTES = APIRouter()
 
-
-@ROUTES.post("/v1/plans")
+@ROUTES.post("/v1/plans", responses=_PLANNED, response_description=_PLAN)
 def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What a question would cost, how accurate it would be, and when its answer would leave. Free."""
     return service.plan(who, asked.question, asked.terms())
 
 
-@ROUTES.post("/v1/answers")
+@ROUTES.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
 async def answer(  # noqa: PLR0913 — what a request may say, each by name
     *,
     asked: Asked,
@@ -42,14 +58,14 @@ async def answer(  # noqa: PLR0913 — what a request may say, each by name
     who: Who,
     wanted: Wanted,
     idempotency_key: Key = None,
-    prefer: Annotated[str, Header()] = "",
+    prefer: Prefer = "",
 ) -> Response:
     """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
     ticket = await _asked(service, who, asked.question, asked, idempotency_key)
-    return await _reply_of(ticket, wanted, prefer)
+    return await reply_of(ticket, wanted, prefer)
 
 
-@ROUTES.get("/v1/answers/{name}")
+@ROUTES.get("/v1/answers/{name}", responses={**problems(402, 404, 406, 422, 500), **_LATER, **_FORMATS})
 def answered(
     name: str,
     service: Serving,
@@ -60,66 +76,27 @@ def answered(
     ticket = service.ticket(who, name)
     if ticket is None:
         return described(404, "not_found", "there is no such question of yours")
-    return _reply(ticket, chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,)))
+    return reply(ticket, chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,)))
 
 
-@ROUTES.post("/v1/workloads/plans")
+@ROUTES.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
 def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What questions would cost together, how accurate each would be, and when their answers would leave. Free."""
     return service.plan(who, asked.questions, asked.terms())
 
 
-@ROUTES.post("/v1/workloads")
+@ROUTES.post(
+    "/v1/workloads", responses={**_ASKED, **_LATER}, response_description="`answers`, one for each question, in order."
+)
 async def answer_together(
-    asked: AskedTogether,
-    service: Serving,
-    who: Who,
-    idempotency_key: Key = None,
-    prefer: Annotated[str, Header()] = "",
+    asked: AskedTogether, service: Serving, who: Who, idempotency_key: Key = None, prefer: Prefer = ""
 ) -> Response:
     """Ask questions together: what they share is measured once, one debit pays, and all are answered or none."""
     ticket = await _asked(service, who, asked.questions, asked, idempotency_key)
-    return await _reply_of(ticket, JSON, prefer)
+    return await reply_of(ticket, JSON, prefer)
 
 
 async def _asked(service: Service, who: Caller, question: str | list[str], asked: Bound, key: str | None) -> Ticket:
     """A question that was taken."""
     said = {"key": key, "digest": asked.digest, "approval": asked.approval}
     return await run_in_threadpool(service.ask, who, question, asked.terms(), **said)
-
-
-async def _reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
-    """The reply to a question, once it is done; or at once, for who doesn't wait."""
-    if "respond-async" not in prefer:
-        await _done(ticket)
-    return _reply(ticket, media)
-
-
-async def _done(ticket: Ticket) -> None:
-    """Wait until a question is done, or patience is. No thread waits: there are few, and others need them."""
-    loop, done = asyncio.get_running_loop(), asyncio.Event()
-
-    def tell() -> None:
-        with suppress(RuntimeError):  # the server was stopped meanwhile
-            loop.call_soon_threadsafe(done.set)
-
-    ticket.when_done(tell)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_PATIENCE):
-            await done.wait()
-
-
-def _reply(ticket: Ticket, media: str) -> Response:
-    """What became of a question; while it waits or runs, where to ask again."""
-    headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
-    if ticket.release is not None:
-        headers["Release-Time"] = ticket.release.isoformat()
-    if ticket.outcome is None or is_elsewhere(ticket):
-        return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
-    if "error" in ticket.outcome:
-        response = problem(from_dict(ticket.outcome["error"]))
-        response.headers.update(headers)
-        return response
-    if entry := ticket.outcome["answer"].get("entry"):
-        headers["Discreet-Entry"] = str(entry)
-    return written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)

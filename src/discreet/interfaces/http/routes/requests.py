@@ -9,12 +9,14 @@ from fastapi.responses import JSONResponse
 
 from discreet.interfaces.http.bodies import Approving, Denying, Requested
 from discreet.interfaces.http.callers import Serving, Who
-from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.problems import described, problems
 
-ROUTES = APIRouter()
+_WHAT = "The request: its question, purpose and cost, what became of it, and who else may read its answer."
+
+ROUTES = APIRouter(tags=["requests"])
 
 
-@ROUTES.post("/v1/requests", status_code=201)
+@ROUTES.post("/v1/requests", status_code=201, responses=problems(413, 422, 429), response_description=_WHAT)
 def request(asked: Requested, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """Request approval for a question: for its plan as it is now, or nothing."""
     return service.request(who, asked.question, asked.terms(), asked.purpose)
@@ -26,7 +28,7 @@ def requests(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     return service.requests(who)
 
 
-@ROUTES.get("/v1/requests/{name}")
+@ROUTES.get("/v1/requests/{name}", responses=problems(404), response_description=_WHAT)
 def requested(name: str, service: Serving, who: Who) -> Response:
     """One request, and what became of it."""
     found = next((each for each in service.requests(who) if each["id"] == name), None)
@@ -35,13 +37,13 @@ def requested(name: str, service: Serving, who: Who) -> Response:
     return JSONResponse(dict(found))
 
 
-@ROUTES.post("/v1/requests/{name}/approval")
+@ROUTES.post("/v1/requests/{name}/approval", responses=problems(413, 422), response_description=_WHAT)
 def approve(name: str, asked: Approving, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """Let it be asked: by who requested it, once, at this plan, under these declarations."""
     return service.approve(who, name, days=asked.days, any_version=asked.any_version)
 
 
-@ROUTES.post("/v1/requests/{name}/denial")
+@ROUTES.post("/v1/requests/{name}/denial", responses=problems(413, 422), response_description=_WHAT)
 def deny(name: str, asked: Denying, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """Deny it, or take back an approval that wasn't used."""
     return service.deny(who, name, asked.reason)

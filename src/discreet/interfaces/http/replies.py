@@ -1,17 +1,29 @@
-"""Formats: in which media type an answer is written, as `Accept` asks; the same shapes as on the command line."""
+"""Replies to questions: they leave when the answer does, in the media type that `Accept` asks for.
+
+The shapes of CSV and Arrow are those of the command line.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from discreet.errors import from_dict
+from discreet.interfaces.http.problems import problem
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
+from discreet.service import Ticket, is_elsewhere
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
+
+
+_PATIENCE = 3600.0
+"""How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
 
 
 def chosen(accept: str, offered: tuple[str, ...]) -> str:
@@ -56,7 +68,7 @@ def _wanted(accept: Annotated[str, Header(description="JSON, CSV or an Arrow str
 Wanted = Annotated[str, Depends(_wanted)]
 
 
-def written(answer: Mapping[str, Any], media: str, headers: Mapping[str, str]) -> Response:
+def _written(answer: Mapping[str, Any], media: str, headers: Mapping[str, str]) -> Response:
     """A reply with an answer. CSV and Arrow hold the values, with the ends of their intervals as columns.
 
     Args:
@@ -71,3 +83,40 @@ def written(answer: Mapping[str, Any], media: str, headers: Mapping[str, str]) -
     ending = "csv" if media == CSV else "arrow"
     attached = {**headers, "Content-Disposition": f'attachment; filename="answer.{ending}"'}
     return Response(content, 200, {**attached, "X-Content-Type-Options": "nosniff"}, media)
+
+
+async def reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
+    """The reply to a question, once it is done; or at once, for who doesn't wait."""
+    if "respond-async" not in prefer:
+        await _done(ticket)
+    return reply(ticket, media)
+
+
+async def _done(ticket: Ticket) -> None:
+    """Wait until a question is done, or patience is. No thread waits: there are few, and others need them."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the server was stopped meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    ticket.when_done(tell)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            await done.wait()
+
+
+def reply(ticket: Ticket, media: str) -> Response:
+    """What became of a question; while it waits or runs, where to ask again."""
+    headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
+    if ticket.release is not None:
+        headers["Release-Time"] = ticket.release.isoformat()
+    if ticket.outcome is None or is_elsewhere(ticket):
+        return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
+    if "error" in ticket.outcome:
+        response = problem(from_dict(ticket.outcome["error"]))
+        response.headers.update(headers)
+        return response
+    if entry := ticket.outcome["answer"].get("entry"):
+        headers["Discreet-Entry"] = str(entry)
+    return _written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)

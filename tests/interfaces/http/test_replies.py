@@ -17,7 +17,7 @@ import discreet as dp
 from discreet.cli.common.answers import show_answer
 from discreet.cli.common.options import Format
 from discreet.interfaces.http import make_app
-from discreet.interfaces.http.formats import ARROW, CSV, JSON, chosen
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen
 from discreet.results import Answer
 from support.served import COUNT, Served, served_in_threads
 
