@@ -23,7 +23,7 @@ from pyarrow import csv
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket
-from discreet.service import service as module
+from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from discreet.stats import lower_bound
 
@@ -110,7 +110,7 @@ def timed(worker: Measuring) -> list[Reply]:
         ticket = Ticket(id="", subject="", question="", terms={}, digest="", step=SHORT, steps=1)
         begun, failed = monotonic(), 0.0
         try:
-            module._carried_out(cast("Worker", worker), ticket, SHORT / 4)
+            carried_out(cast("Worker", worker), ticket, SHORT / 4)
         except QuestionFailed:
             failed = 3600.0
         found.append((label, monotonic() - begun + failed))

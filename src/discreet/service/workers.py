@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
     from discreet.gateway import Protected, Workload
+    from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
 
@@ -81,16 +82,18 @@ class Job:
     """What a worker is to do.
 
     Args:
-        kind: plan it; answer it from what is stored; or ask it.
+        kind: plan it; answer it from what is stored; ask it; or say what it was answered with under its key.
         question: SQL; a list of them is a workload.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
+        attempt: in which it is asked.
     """
 
-    kind: Literal["plan", "stored", "ask"]
+    kind: Literal["plan", "stored", "ask", "retry"]
     question: str | list[str]
     terms: Mapping[str, Any]
     digest: str = ""
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +292,8 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
                 return _stored(tables, job)
             case "ask":
                 return {"answer": _asked(tables, job)}
+            case "retry":
+                return _retried(tables, job)
     except DiscreetError as error:
         return {"error": error.to_dict()}
     except Exception as error:  # noqa: BLE001 — it may be anything, and depend on a person
@@ -319,7 +324,15 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     """
     if tables.plan(job.question, **job.terms).digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
-    return _to_json(tables.ask(job.question, **job.terms))
+    under = tables if job.attempt is None else tables.during(job.attempt)
+    return _to_json(under.ask(job.question, **job.terms))
+
+
+def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """The answer that a question got under its key; nothing if there is none, or not yet."""
+    tried = None if job.attempt is None else tables.tried(job.attempt.key)
+    found = None if tried is None else tables.retried(tables.plan(job.question, **job.terms), tried)
+    return {} if found is None else {"answer": _to_json(found)}
 
 
 def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from discreet.errors import from_dict
 from discreet.interfaces.http.problems import problem
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
-from discreet.service import Ticket
+from discreet.service import Ticket, is_elsewhere
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 
@@ -111,7 +111,7 @@ def reply(ticket: Ticket, media: str) -> Response:
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
     if ticket.release is not None:
         headers["Release-Time"] = ticket.release.isoformat()
-    if ticket.outcome is None:
+    if ticket.outcome is None or is_elsewhere(ticket):
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if "error" in ticket.outcome:
         response = problem(from_dict(ticket.outcome["error"]))
