@@ -16,6 +16,7 @@ from discreet.results.signatures import (
     verify_certificate,
     verify_head,
 )
+from discreet.results.tabular import plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
     "Answer",
@@ -34,7 +35,11 @@ __all__ = [
     "decimal_kind",
     "decimal_of",
     "heads_in",
+    "plain",
     "signature_of",
+    "to_arrow_stream",
+    "to_csv",
     "verify_certificate",
     "verify_head",
+    "with_ends",
 ]
