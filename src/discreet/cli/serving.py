@@ -167,7 +167,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))
     try:
-        if service.is_degraded:
+        if service.sender.is_behind:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)

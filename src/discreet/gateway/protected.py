@@ -34,7 +34,7 @@ from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.accounting import Remaining
-    from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
+    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -52,6 +52,9 @@ class Protected:
         account: where their budget is kept.
         data: tables held in memory, by the label of their source.
         key: the file that holds the account's signing key; None where there is none.
+
+    Attributes:
+        signing: by what answers are signed, and signed heads of the ledger; for the custodian.
     """
 
     def __init__(
@@ -59,11 +62,11 @@ class Protected:
     ) -> None:
         """Keep the parts; nothing is read yet."""
         self.dataset = dataset
+        self.signing = account.signing(key)
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
         self._index = ReuseIndex(account, self._remade)
-        self._signing = account.signing(key)
         self._until: Callable[[], None] | None = None
         self._last: tuple[object, Dataset, Plan] | None = None
 
@@ -215,7 +218,7 @@ class Protected:
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
-        signing = self._signing  # closing takes it away, and what runs by then is answered
+        signing = self.signing  # closing takes it away, and what runs by then is answered
         signing.load()
         if version is not None:
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
@@ -291,8 +294,8 @@ class Protected:
                 hint="only the version in force can be asked anew",
             )
         if isinstance(question, Workload):
-            return answers_of(question, found, self._signing)
-        return answer_of(Tuned(outcome=found), self._signing)
+            return answers_of(question, found, self.signing)
+        return answer_of(Tuned(outcome=found), self.signing)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
@@ -426,7 +429,7 @@ class Protected:
             return
         self._admissions.close()
         self._ledger.close()
-        self._ledger = self._account = self._index = self._admissions = self._signing = AFTER_CLOSE
+        self._ledger = self._account = self._index = self._admissions = self.signing = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -472,11 +475,6 @@ class Protected:
     def tokens(self) -> Tokens:
         """Who may come in through a server; for the custodian."""
         return self._account.tokens
-
-    @property
-    def signing(self) -> Signing:
-        """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
-        return self._signing
 
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""
