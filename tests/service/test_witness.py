@@ -91,7 +91,13 @@ def test_an_address_gets_what_a_file_gets() -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["http://witness.example/", "ftp://witness.example/", "gopher://witness.example/", "http://127.0.0.1.example/"],
+    [
+        "http://witness.example/",
+        "ftp://witness.example/",
+        "gopher://witness.example/",
+        "https://me:pw@witness.example/",
+        "http://127.0.0.1.example/",
+    ],
 )
 def test_heads_do_not_travel_in_the_clear(place: str) -> None:
     """But on this machine."""
