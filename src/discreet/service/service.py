@@ -390,11 +390,13 @@ class Service:
         """What was requested: an analyst's own requests, or all of them; oldest first."""
         return self._approvals.requests(caller)
 
-    def approve(self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False) -> Mapping[str, Any]:
+    def approve(
+        self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False
+    ) -> Mapping[str, Any] | None:
         """Let the question of a request be asked; see `Approvals.approve`."""
         return self._approvals.approve(caller, name, days=days, any_version=any_version)
 
-    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any]:
+    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any] | None:
         """Deny a request, or take an approval back; see `Approvals.deny`."""
         return self._approvals.deny(caller, name, reason)
 
