@@ -43,11 +43,15 @@
     │   ├── Forbidden            the token's role may not do this
     │   ├── AboveCeiling         it costs more than the token may spend on one question
     │   └── TooManyWaiting       the queue is full
+    ├── ServerError              a server can't be used, or can't be believed
+    │   ├── ServerUnreachable    it doesn't answer, or not in time
+    │   ├── ReplyMalformed       what came isn't what such a server says; it wasn't looked at any further
+    │   └── AnswerContradicted   an answer isn't what its certificate or its signature vouches for
     └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
 
 Messages hold public facts only (the question, the schema, the budget), never a value of a row. All but
-`QuestionFailed` are raised before the data is touched; that one has a single constant text, because anything
-else it could say might depend on a person.
+`QuestionFailed` are raised before the data is touched, or where no data is; that one has a single constant text,
+because anything else it could say might depend on a person.
 """
 
 from __future__ import annotations
@@ -438,6 +442,30 @@ class TooManyWaiting(AccessError):
     """The queue of questions is full, for this caller or for all."""
 
     code = "too_many_waiting"
+
+
+class ServerError(DiscreetError):
+    """A server can't be used, or can't be believed: said by a client, never by a server."""
+
+    code = "server"
+
+
+class ServerUnreachable(ServerError):
+    """The server doesn't answer, or not in time; it may have got what was sent."""
+
+    code = "server_unreachable"
+
+
+class ReplyMalformed(ServerError):
+    """What came isn't what such a server says: of another form, too large, or from elsewhere."""
+
+    code = "reply_malformed"
+
+
+class AnswerContradicted(ServerError):
+    """An answer isn't what its certificate or its signature vouches for."""
+
+    code = "answer_contradicted"
 
 
 class QuestionFailed(DiscreetError):

@@ -18,6 +18,7 @@ _HOMES = {
     "demo": "demo",
     "init": "init",
     "admit": "admit",
+    "tables": "connecting",
     "explain": "questions",
     "ask": "questions",
     "budget": "account",
@@ -31,6 +32,7 @@ _HOMES = {
     "ledger": "account",
     "serve": "serving",
     "token": "serving",
+    "connect": "connecting",
 }
 """Where each command is, in the order in which somebody meets them."""
 

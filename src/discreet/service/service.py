@@ -24,7 +24,7 @@ from discreet.errors import (
 )
 from discreet.exact import Rationalizable
 from discreet.gateway import load
-from discreet.privacy import Limits
+from discreet.privacy import Budget, Limits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.tickets import Ticket
@@ -153,6 +153,7 @@ class Service:
         tables, declared = self._tables, self._tables.dataset
         found: dict[str, Any] = {
             "budget": str(declared.budget),
+            "allowed": _amounts(declared.budget),
             "spent": tables.spent.to_dict(),
             "remaining": tables.remaining.to_dict(),
         }
@@ -329,6 +330,12 @@ def _terms_of(caller: Caller, terms: Mapping[str, Any]) -> dict[str, Any]:
     except TypeError:
         raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
     return found
+
+
+def _amounts(budget: Budget) -> dict[str, str | None]:
+    """A budget as exact amounts; what it doesn't count is null."""
+    found = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta}
+    return {name: None if amount is None else str(amount) for name, amount in found.items()}
 
 
 def _check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:

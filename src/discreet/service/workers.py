@@ -182,8 +182,13 @@ def described(plan: Plan, times: ReleaseTimes) -> dict[str, Any]:
     return {
         "digest": plan.digest,
         "cost": cost_of([plan]).to_json(),
-        "expected": [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected],
+        "expected": [
+            {name: getattr(each, name) for name in ("column", "error", "rows", "ranks", "share")} | {"words": str(each)}
+            for each in plan.expected
+        ],
         "words": plan.explain(),
+        "noise": None if plan.choice is None else str(plan.choice),
+        "warnings": list(plan.warnings),
         "step": times.step(plan),
         "steps": 1 + len(plan.profiles),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
 from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,10 +13,11 @@ from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge
-    from discreet.gateway import Protected
+    from discreet.cli.common.standing import Standing
+    from discreet.interfaces.client import RemotePlan
     from discreet.privacy import Budget
     from discreet.query.planner import Plan
-    from discreet.results import Answer
+    from discreet.results import Answer, Cost
 
 Interval: TypeAlias = tuple[float, float] | None
 
@@ -25,7 +25,7 @@ _HANG = 10
 """Where the text of a plan begins, behind its titles."""
 
 
-def show_plan(plan: Plan, as_format: Format) -> None:
+def show_plan(plan: Plan | RemotePlan, as_format: Format) -> None:
     """Write what a question would cost, and the ± to expect, to standard output.
 
     As CSV or Arrow: the error to expect of each column.
@@ -45,7 +45,7 @@ def show_plan(plan: Plan, as_format: Format) -> None:
             expected.show(as_format)
 
 
-def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence: float) -> None:
+def show_answer(answer: Answer, standing: Standing, as_format: Format, confidence: float) -> None:
     """Write an answer to standard output.
 
     A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
@@ -54,7 +54,7 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
 
     Args:
         answer: what was released.
-        tables: where it came from, for what is spent and left.
+        standing: of the account, for what is spent and left.
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
     """
@@ -62,12 +62,12 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
     match as_format:
         case Format.TABLE:
             _show_table(answer, intervals, confidence)
-            _show_account(answer, tables)
+            _show_account(answer, standing)
         case Format.JSON:
             data = answer.to_json(confidence)
             del data["certificate"]  # which the ledger keeps
             found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
-            show_json({**found, "spent": amounts(tables.spent), **data})
+            show_json({**found, "spent": standing.data["spent"], **data})
         case Format.CSV | Format.ARROW:
             _with_ends(answer, intervals).show(as_format)
 
@@ -89,13 +89,13 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
     right = [any(intervals[name]) or _is_numeric(answer[name]) for name in answer.names]
     show_table(answer.names, list(zip(*columns, strict=True)), right=right)
     if any(any(ends) for ends in intervals.values()):
-        say(f"±          at {confidence * 100:.6g} %, {answer.coverage}")
+        say(printable(f"±          at {confidence * 100:.6g} %, {answer.coverage}"))
     if answer.cut_off is not None:
-        say(f"limits     {answer.cut_off}")
+        say(printable(f"limits     {answer.cut_off}"))
     for moved in answer.moved:
-        say(f"bounds     {moved}")
+        say(printable(f"bounds     {moved}"))
     for name, ends in answer.bounds.items():
-        say(f"bounds     values of {name} were moved into {ends}")
+        say(printable(f"bounds     values of {name} were moved into {ends}"))
     for warning in answer.warnings:
         say(printable(f"warning    {warning}"))
 
@@ -107,9 +107,8 @@ def _is_numeric(values: Sequence[object]) -> bool:
     )
 
 
-def _show_account(answer: Answer, tables: Protected) -> None:
+def _show_account(answer: Answer, standing: Standing) -> None:
     """Print what the answer cost and what is left."""
-    budget = tables.dataset.budget
     cost = f"{answer.cost}, entry {answer.entry}"
     if answer.origin:
         cost = f"free: follows from {_entries(answer.origin)}"
@@ -118,8 +117,8 @@ def _show_account(answer: Answer, tables: Protected) -> None:
     elif answer.reused:
         cost = f"none: the same answer again, paid for in entry {answer.entry}"
     say(f"cost       {cost}")
-    say(f"spent      {in_words(tables.spent, budget)}, of {budget}")
-    say(f"remaining  {tables.remaining}")
+    say(f"spent      {standing.spent}, of {standing.budget}")
+    say(f"remaining  {standing.remaining}")
 
 
 def _entries(numbers: Sequence[int]) -> str:
@@ -159,16 +158,18 @@ def _measured(value: object, ends: tuple[float, float]) -> str:
     return f"{shown} ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"
 
 
-def amounts(charge: Charge) -> dict[str, object]:
+def amounts(charge: Charge | Cost) -> dict[str, object]:
     """A charge as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite.
 
     Examples:
+        >>> from fractions import Fraction
         >>> from discreet.accounting import Charge
         >>> amounts(Charge(epsilon=Fraction(1, 3), rho=None, delta=Fraction(0)))["exact"]
         {'epsilon': '1/3', 'rho': None, 'delta': '0'}
     """
-    exact = charge.to_dict()
-    return {**{name: None if one is None else float(Fraction(one)) for name, one in exact.items()}, "exact": exact}
+    from discreet.results import Cost
+
+    return Cost(epsilon=charge.epsilon, rho=charge.rho, delta=charge.delta).to_json()
 
 
 def allowance(budget: Budget) -> dict[str, object]:
@@ -187,6 +188,7 @@ def in_words(charge: Charge, budget: Budget) -> str:
     """A charge in those amounts that the budget counts.
 
     Examples:
+        >>> from fractions import Fraction
         >>> from discreet.accounting import Charge
         >>> from discreet.privacy import Budget
         >>> in_words(Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0)), Budget(epsilon=3))
@@ -197,10 +199,11 @@ def in_words(charge: Charge, budget: Budget) -> str:
     return words(charge, budget)
 
 
-def price(charge: Charge) -> str:
+def price(charge: Charge | Cost) -> str:
     """What one question cost, in the amount it was asked at: ε, or ρ where it has no finite ε; and δ if any.
 
     Examples:
+        >>> from fractions import Fraction
         >>> from discreet.accounting import Charge
         >>> price(Charge(epsilon=None, rho=Fraction(1, 200), delta=Fraction(1, 10**9)))
         'ρ = 0.005, δ = 1e-09'

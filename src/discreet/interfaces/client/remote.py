@@ -1,0 +1,409 @@
+"""Tables behind a server: what an analyst has who holds an address and a token, with the face of protected tables."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from time import monotonic, sleep
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias
+from urllib.parse import urlsplit
+
+from discreet.entropy import fresh_bytes
+from discreet.errors import (
+    AnswerContradicted,
+    Hint,
+    InvalidArgument,
+    ServerUnreachable,
+)
+from discreet.interfaces.client.connection import Address, Connection, Reply, malformed
+from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of
+from discreet.interfaces.client.replies import (
+    Left,
+    RemoteAccount,
+    RemoteEntry,
+    RemotePlan,
+    RemoteRequest,
+    terms_in_json,
+)
+from discreet.results import Answer, Cost, Explanation, contradictions
+
+Frame: TypeAlias = Any
+"""An Ibis expression; Ibis hands out no types of its own."""
+
+TERMS = (
+    "epsilon",
+    "rho",
+    "delta",
+    "within",
+    "weights",
+    "confidence",
+    "limits",
+    "bounds",
+    "consistent",
+    "cut_off",
+    "dialect",
+)
+"""What may be said beside a question; who asks is said by the token."""
+
+_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
+_NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
+_EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
+_PENDING = 202
+_FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
+"""After how many seconds a server is asked first whether an answer is there, and after how many again at the most."""
+
+_MOST_TIMES = 3
+"""How often a question is sent that the server says it has taken, and doesn't know later."""
+
+_SILENT = 1.0
+"""After how many seconds somebody who waits is told so."""
+
+
+def connect(
+    url: str,
+    token: str | Path | None = None,
+    *,
+    patience: float = 30.0,
+    in_the_clear: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Remote:
+    """Tables behind a server, for whoever holds its address and a token. Needs `discreet[client]`.
+
+    Guarantee: the token is sent to that server alone, never in the clear to another machine, and is in no text. What
+    a server says is checked before it is believed. A question whose reply was lost is sent again under its own key, by
+    which it is paid for once.
+
+    Args:
+        url: of the server: `https://gate.example.org`. A proxy that `HTTPS_PROXY` names is used; an authority of your
+            own is trusted where `SSL_CERT_FILE` names its certificate.
+        token: its text, or the path of a file that nobody else can read; None takes it from `DISCREET_TOKEN`.
+        patience: for how many seconds a server is tried again that can't be reached, or can't answer now.
+        in_the_clear: whether `http://` may be spoken with another machine than this, because the way there is safe.
+        progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
+
+    Raises:
+        InvalidArgument: this is no address; or there is no token, or others can read its file.
+        ExtraMissing: urllib3 isn't installed.
+
+    Examples:
+        >>> connect("http://gate.example.org", "dsc_0000")
+        Traceback (most recent call last):
+        ...
+        discreet.errors.InvalidArgument: the token would travel to gate.example.org in the clear (https://…; ...)
+        >>> connect("https://gate.example.org", "dsc_0000")
+        Remote('https://gate.example.org')
+    """
+    address = Address.read(url, in_the_clear=in_the_clear)
+    return Remote(Connection(address, _token(token), patience=patience), progress)
+
+
+def _token(given: str | Path | None) -> str:
+    """The token; no error says anything of it.
+
+    Raises:
+        InvalidArgument: there is none, it is of no form that tokens have, or others can read its file.
+    """
+    if given is None:
+        given = os.environ.get("DISCREET_TOKEN", "")
+    text = (_kept(given) if isinstance(given, Path) else given).strip()
+    if not text:
+        raise InvalidArgument(
+            "there is no token",
+            hint=Hint(
+                "connect(url, Path('~/discreet.token')), or the variable DISCREET_TOKEN",
+                cli="--token-file FILE, or the variable DISCREET_TOKEN",
+            ),
+        )
+    if not _TOKEN.fullmatch(text):
+        raise InvalidArgument("this isn't a token: it is one word, as the custodian was shown it")
+    return text
+
+
+def _kept(path: Path) -> str:
+    """What a file holds that nobody else can read.
+
+    Raises:
+        InvalidArgument: it can't be read; or others can read it.
+    """
+    try:
+        with path.expanduser().open(encoding="ascii", errors="replace") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise InvalidArgument(f"{str(path)!r} is no file")
+            if os.name == "posix" and (found.st_mode & 0o077 or found.st_uid not in {os.geteuid(), 0}):
+                raise InvalidArgument(f"others can read the token in {str(path)!r}", hint=f"chmod 600 {path}")
+            return file.read(16_384)
+    except OSError as error:
+        raise InvalidArgument(f"the token's file {str(path)!r} can't be read: {error.strerror}") from None
+
+
+class Remote:
+    """Tables behind a server, with the face of `Protected`: made by `connect`. Use it in a `with` statement.
+
+    Args:
+        connection: with the server.
+        progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
+    """
+
+    def __init__(self, connection: Connection, progress: Callable[[float], None] | None = None) -> None:
+        """Ask nothing yet."""
+        self._connection, self._progress = connection, progress
+
+    def __repr__(self) -> str:
+        """Where it is; the token isn't in it."""
+        return f"Remote({str(self._connection.address)!r})"
+
+    def __enter__(self) -> Self:
+        """Use it in a `with` statement, to close it at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection's sockets."""
+        self._connection.close()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What may be asked about, as it is declared: tables, columns, units, bounds and keys."""
+        return read_schema(self._connection.get("dataset").fields())
+
+    @property
+    def tables(self) -> Mapping[str, Frame]:
+        """The tables as Ibis expressions, by name: names and kinds of columns, without data.
+
+        Raises:
+            ExtraMissing: Ibis isn't installed; questions in SQL don't need it.
+        """
+        return MappingProxyType({table["name"]: frame_of(table) for table in self.schema["tables"]})
+
+    @property
+    def table(self) -> Frame:
+        """The only table, as an Ibis expression.
+
+        Raises:
+            InvalidArgument: there are several.
+            ExtraMissing: Ibis isn't installed.
+        """
+        names = [table["name"] for table in self.schema["tables"]]
+        if len(names) > 1:
+            raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
+        return self.tables[names[0]]
+
+    def dummy(self, rows: int = 100) -> Mapping[str, Any]:
+        """Rows that are made up from the declarations alone, by table, to write code against.
+
+        They have the columns, the kinds, the keys and the bounds of the real tables, and ids that fit each other. They
+        have nothing else of them: what is computed from them says nothing about anybody. The same rows each time.
+
+        Args:
+            rows: of each table; 1 to a million.
+
+        Returns:
+            An Arrow table each; where PyArrow isn't installed, a dict of lists.
+        """
+        return MappingProxyType(made_up(self.schema, rows))
+
+    def me(self) -> Mapping[str, Any]:
+        """Whose token this is, and what it allows: `subject`, `role`, `most_epsilon`, `expires`."""
+        return self._connection.get("me").fields()
+
+    def plan(self, question: str | Frame, **terms: Any) -> RemotePlan:  # noqa: ANN401 — as `Terms` says
+        """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
+
+        Args:
+            question: one SELECT, or an Ibis expression made of `tables`.
+            terms: what is offered for it, as for `Protected.plan`, but for `analyst`: that is the token's holder.
+
+        Raises:
+            QueryError: the question is refused; the message says why, where, and what would do.
+            InvalidArgument: a number out of range, or an unknown term.
+            AccessError: the token may not plan, or not now.
+            ServerError: the server can't be used.
+        """
+        text, said = _written(question, terms)
+        return RemotePlan.read(
+            self._connection.post("plans", {"question": text, **said}, key=_fresh_key()).fields(), text, said
+        )
+
+    def ask(
+        self,
+        question: str | Frame | RemotePlan,
+        *,
+        approval: str | None = None,
+        **terms: Any,  # noqa: ANN401 — as `Terms` says
+    ) -> Answer:
+        """Ask a question, or carry out a plan; it returns when the answer leaves.
+
+        The same question, at the same cost, of the same data gives the same answer and costs nothing again. A question
+        that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
+
+        Args:
+            question: one SELECT, an Ibis expression made of `tables`, or what `plan` made of one. A plan is carried out
+                as it is, or not at all.
+            approval: the `id` of a request that was approved for this question.
+            terms: what is offered for it, as for `plan`. A plan has its own.
+
+        Raises:
+            QueryError, BudgetError, AccessError, InvalidArgument: it is refused; nothing is charged.
+            QuestionFailed: something went wrong after it was paid for; the cost stays spent.
+            ServerUnreachable: the server is gone; whether it was paid for shows `history`, and again it is free.
+            ReplyMalformed, AnswerContradicted: what came isn't to be believed.
+        """
+        if isinstance(question, RemotePlan):
+            if terms:
+                raise InvalidArgument("a plan has its own terms, so others would change nothing", hint="plan again")
+            text, said = question.question, {**question.terms, "digest": question.digest}
+        else:
+            if isinstance(question, str) and (found := _EXPLAIN.match(question)):
+                plan = self.plan(re.sub(r"\S", " ", found[0]) + question[found.end() :], **terms)
+                return Explanation.of(plan.explain(), plan.cost)
+            text, said = _written(question, terms)
+        body = {"question": text, **said} | ({} if approval is None else {"approval": approval})
+        return _believed(self._answered(body, _fresh_key()))
+
+    def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401
+        """Ask the custodian to approve a question that costs more than one of yours may.
+
+        Args:
+            question: as for `plan`.
+            purpose: what it is for, in words that the custodian reads.
+            terms: as for `plan`.
+
+        Raises:
+            QueryError, AccessError, InvalidArgument, ServerError: as for `plan`.
+        """
+        text, said = _written(question, terms)
+        reply = self._connection.post("requests", {"question": text, **said, "purpose": purpose})
+        return RemoteRequest.read(reply.fields())
+
+    def requests(self) -> Sequence[RemoteRequest]:
+        """The requests that one has made, and what became of them."""
+        return [RemoteRequest.read(each) for each in self._connection.get("requests").objects()]
+
+    @property
+    def budget(self) -> RemoteAccount:
+        """Where the account stands: what may be spent, was spent, and is left, of all together and of one's own."""
+        return RemoteAccount.read(self._connection.get("budget").fields())
+
+    @property
+    def spent(self) -> Cost:
+        """What all questions together have cost."""
+        return self.budget.spent
+
+    @property
+    def remaining(self) -> Left:
+        """What the next question may cost: the lesser of what one's own share and the budget have left."""
+        account = self.budget
+        return account.own_remaining or account.remaining
+
+    def history(self) -> Sequence[RemoteEntry]:
+        """What one has asked oneself, oldest first; for a custodian or an auditor, all entries of the account."""
+        return [RemoteEntry.read(each) for each in self._connection.get("history").objects()]
+
+    def _answered(self, body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        """What became of a question, once it is there: looked for at its address, and asked for again by its key.
+
+        Raises:
+            ServerUnreachable: the server forgets it again and again.
+        """
+        begun, look, asked = monotonic(), _FIRST_LOOK, 1
+        with _Waiting(self._progress) as waiting:
+            reply = self._connection.post("answers", body, key=key, prefer="respond-async")
+            while reply.status == _PENDING:
+                name = _name_of(reply)
+                waiting.tell(monotonic() - begun)
+                sleep(max(look, reply.pause or 0.0))
+                look = min(_LONGEST_LOOK, 2 * look)
+                found = self._connection.find(f"answers/{name}")
+                if found is not None:
+                    reply = found
+                    if reply.fields().get("id") != name:
+                        malformed("it is about another question")
+                    continue
+                if asked == _MOST_TIMES:
+                    raise ServerUnreachable("the server has forgotten the question", hint="ask again")
+                reply, asked = self._connection.post("answers", body, key=key, prefer="respond-async"), asked + 1
+        return reply.fields()
+
+
+class _Waiting:
+    """Tells somebody who waits for an answer that it is waited for."""
+
+    def __init__(self, progress: Callable[[float], None] | None) -> None:
+        """Tell nothing yet."""
+        self._progress, self._is_shown = progress, False
+
+    def __enter__(self) -> Self:
+        """Nothing to prepare."""
+        return self
+
+    def tell(self, seconds: float) -> None:
+        """Say for how long it was waited."""
+        if self._progress is not None:
+            self._progress(seconds)
+        elif seconds >= _SILENT and sys.stderr.isatty():
+            sys.stderr.write(f"\rwaiting for the answer: {seconds:.0f} s ")
+            sys.stderr.flush()
+            self._is_shown = True
+
+    def __exit__(self, *_: object) -> None:
+        """Clear the line."""
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _written(question: str | Frame, terms: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A question and its terms, as they are sent; what Ibis writes is DuckDB's SQL."""
+    said = terms_in_json(terms, TERMS)
+    return sql_of(question), said if isinstance(question, str) else {**said, "dialect": "duckdb"}
+
+
+def _fresh_key() -> str:
+    """A key by which a server knows a question again: 128 random bits."""
+    return fresh_bytes(16).hex()
+
+
+def _name_of(reply: Reply) -> str:
+    """Where a question is found that waits or runs: by its own name, on the server that was named.
+
+    Raises:
+        ReplyMalformed: the place lies elsewhere, or belongs to another question.
+    """
+    name = reply.fields().get("id")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        malformed("it doesn't say where the answer will be")
+    if reply.place is not None:
+        parts = urlsplit(reply.place)
+        if parts.scheme or parts.netloc or not parts.path.endswith(f"/v1/answers/{name}"):
+            malformed("the answer would be somewhere else")
+    return name
+
+
+def _believed(data: Mapping[str, Any]) -> Answer:
+    """An answer, if it has the form of one, and its certificate doesn't contradict it.
+
+    Raises:
+        ReplyMalformed: it has another form.
+        AnswerContradicted: its certificate belongs to another answer.
+    """
+    try:
+        answer = Answer.from_json(data)
+    except (InvalidArgument, RecursionError):
+        malformed("an answer was expected")
+    found = contradictions(answer)
+    if found:
+        raise AnswerContradicted(
+            f"the answer isn't what its certificate vouches for: {'; '.join(found)[:500]}",
+            hint="tell the custodian, and don't use it",
+        )
+    return answer

@@ -1,0 +1,126 @@
+"""A server that misbehaves as it is told: what it says to each request is written down before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Said:
+    """A reply.
+
+    Args:
+        status: of HTTP.
+        body: bytes as they are, or data that is written as JSON.
+        headers: beside those that it has anyway; None leaves one out.
+        cut: after how many bytes of the body the connection is cut; None to send all of it.
+    """
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    cut: int | None = None
+
+
+class Hangup(Exception):
+    """Cut the connection without a word."""
+
+
+@dataclass
+class Heard:
+    """A request."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+Behaviour: TypeAlias = Callable[[Heard], Said]
+
+
+@dataclass
+class Broken:
+    """A server that misbehaves.
+
+    Args:
+        address: of it.
+        behave: what it says to a request; to be set by a test.
+        heard: what was sent to it.
+    """
+
+    address: str = ""
+    behave: Behaviour = field(default=lambda _: Said(500))
+    heard: list[Heard] = field(default_factory=list)
+
+    def says(self, *replies: Said | type[Hangup]) -> None:
+        """Reply with these, one after the other; the last of them for ever."""
+        left = list(replies)
+
+        def next_of(_: Heard) -> Said:
+            one = left.pop(0) if len(left) > 1 else left[0]
+            if isinstance(one, Said):
+                return one
+            raise one
+
+        self.behave, self.heard = next_of, []
+
+
+@contextmanager
+def broken_server() -> Iterator[Broken]:
+    """It listens on a free port of this machine."""
+    broken = Broken()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._reply()
+
+        def do_POST(self) -> None:
+            self._reply()
+
+        def do_CONNECT(self) -> None:
+            self._reply()
+
+        def _reply(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            heard = Heard(self.command, self.path, dict(self.headers), json.loads(content) if content else None)
+            broken.heard.append(heard)
+            try:
+                said = broken.behave(heard)
+            except Hangup:
+                self.close_connection = True
+                return
+            body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+            headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **said.headers}
+            self.send_response(said.status)
+            for name, value in headers.items():
+                if value is not None:
+                    self.send_header(name, value)
+            self.end_headers()
+            with suppress(OSError):  # a client that has had enough
+                self.wfile.write(body[: said.cut])
+            if said.cut is not None:
+                self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    broken.address = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield broken
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
