@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
@@ -31,7 +32,7 @@ from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
-    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
+    from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -48,15 +49,19 @@ class Protected:
         ledger: the ledger that holds the account.
         account: where their budget is kept.
         data: tables held in memory, by the label of their source.
+        key: the file that holds the account's signing key; None where there is none.
     """
 
-    def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object]) -> None:
+    def __init__(
+        self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object], key: Path | None
+    ) -> None:
         """Keep the parts; nothing is read yet."""
         self.dataset = dataset
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
         self._index = ReuseIndex(account, self._remade)
+        self._signing = account.signing(key)
         self._until: Callable[[], None] | None = None
 
     @property
@@ -202,6 +207,8 @@ class Protected:
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
+        signing = self._signing  # closing takes it away, and what runs by then is answered
+        signing.load()
         if version is not None:
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
@@ -218,10 +225,10 @@ class Protected:
             until=self._until,
         )
         if isinstance(plan, Workload):
-            return answers_of(plan, carry_out(plan))
+            return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._again))
+        return answer_of(tuned(plan, carry_out, self._again), signing)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -275,7 +282,9 @@ class Protected:
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
+        if isinstance(question, Workload):
+            return answers_of(question, found, self._signing)
+        return answer_of(Tuned(outcome=found), self._signing)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
@@ -409,7 +418,7 @@ class Protected:
             return
         self._admissions.close()
         self._ledger.close()
-        self._ledger = self._account = self._index = self._admissions = AFTER_CLOSE
+        self._ledger = self._account = self._index = self._admissions = self._signing = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -447,6 +456,11 @@ class Protected:
     def tokens(self) -> Tokens:
         """Who may come in through a server; for the custodian."""
         return self._account.tokens
+
+    @property
+    def signing(self) -> Signing:
+        """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
+        return self._signing
 
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""

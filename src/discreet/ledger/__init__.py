@@ -3,6 +3,7 @@
 from discreet.ledger.account import Account, Reservation, Stored
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Grant, Tokens
 from discreet.ledger.transaction import Admitted
 from discreet.ledger.verification import Problem, Verification
@@ -15,6 +16,7 @@ __all__ = [
     "Ledger",
     "Problem",
     "Reservation",
+    "Signing",
     "State",
     "Stored",
     "Tokens",

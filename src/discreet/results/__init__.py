@@ -4,10 +4,11 @@ An answer holds its values, the ± of each, what it cost and the certificate of 
 gateway, or of the JSON that one was written as: neither needs an engine, a ledger or a plan to be read, shown or kept.
 """
 
-from discreet.results.answer import Answer, Explanation
+from discreet.results.answer import Answer, Explanation, Signer
 from discreet.results.answer_column import AnswerColumn, Ends, Intervals, decimal_kind, decimal_of
 from discreet.results.certificates import certificate, contradictions
 from discreet.results.cost import Cost, CutOff, Moved
+from discreet.results.signatures import PublicKey, SignatureCheck, signature_of, verify_certificate, verify_head
 
 __all__ = [
     "Answer",
@@ -18,8 +19,14 @@ __all__ = [
     "Explanation",
     "Intervals",
     "Moved",
+    "PublicKey",
+    "SignatureCheck",
+    "Signer",
     "certificate",
     "contradictions",
     "decimal_kind",
     "decimal_of",
+    "signature_of",
+    "verify_certificate",
+    "verify_head",
 ]

@@ -79,12 +79,19 @@ class Service:
     Args:
         config: the path of `discreet.toml`.
         settings: how it is run.
+
+    Attributes:
+        key: what its answers and heads are checked against.
+
+    Raises:
+        LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
     """
 
     def __init__(self, config: Path, settings: Settings | None = None) -> None:
         """Open the account, and start the processes."""
         self.settings = settings or Settings()
         self._tables = load(config)
+        self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
         self._waiting: Queue[Ticket | None] = Queue()
         self._tickets: dict[str, Ticket] = {}
@@ -224,6 +231,14 @@ class Service:
         """Recompute the ledger's hash chain and every loss in it."""
         check_allowed(caller.role, Action.VERIFY)
         return self._tables.verify()
+
+    def head(self, caller: Caller) -> Mapping[str, Any]:
+        """The ledger's head as it is now, signed.
+
+        What it tells of others is public when it is told: a debit at once, an outcome at its release, and not before.
+        """
+        check_allowed(caller.role, Action.HEAD)
+        return self._tables.signing.head()
 
     def _keep(self, ticket: Ticket) -> None:
         """Remember a question.

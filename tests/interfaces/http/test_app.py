@@ -16,7 +16,7 @@ from discreet.ledger import State
 from discreet.results import Answer
 from support.served import COUNT, STEP, Served, served
 
-OPEN = {"/healthz", "/v1/openapi.json"}
+OPEN = {"/healthz", "/v1/key", "/v1/openapi.json"}
 MALFORMED = {400, 422}
 
 

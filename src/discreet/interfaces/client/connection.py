@@ -352,7 +352,7 @@ def _checked(status: int, headers: Mapping[str, str], content: bytes) -> Reply:
 
 
 def _parsed(content: bytes) -> Any:  # noqa: ANN401 — JSON
-    """JSON, without numbers that aren't finite.
+    """JSON, with finite numbers, and each name once.
 
     Raises:
         ReplyMalformed: it isn't that.
@@ -361,8 +361,11 @@ def _parsed(content: bytes) -> Any:  # noqa: ANN401 — JSON
     def refuse(constant: str) -> NoReturn:
         raise ValueError(constant)
 
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return found if len(found := dict(pairs)) == len(pairs) else refuse("a name stands twice")
+
     try:
-        return json.loads(content.decode(), parse_constant=refuse)
+        return json.loads(content.decode(), parse_constant=refuse, object_pairs_hook=once)
     except (ValueError, RecursionError):
         malformed("it isn't JSON")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -31,7 +32,7 @@ from discreet.interfaces.client.replies import (
     RemoteRequest,
     terms_in_json,
 )
-from discreet.results import Answer, Cost, Explanation, contradictions
+from discreet.results import Answer, Cost, Explanation, PublicKey, verify_certificate
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -69,6 +70,7 @@ def connect(
     url: str,
     token: str | Path | None = None,
     *,
+    key: str | None = None,
     patience: float = 30.0,
     in_the_clear: bool = False,
     progress: Callable[[float], None] | None = None,
@@ -83,12 +85,14 @@ def connect(
         url: of the server: `https://gate.example.org`. A proxy that `HTTPS_PROXY` names is used; an authority of your
             own is trusted where `SSL_CERT_FILE` names its certificate.
         token: its text, or the path of a file that nobody else can read; None takes it from `DISCREET_TOKEN`.
+        key: the public key by which answers must be signed, as it was learnt from the custodian: base64, or what
+            `/v1/key` replies. None takes the server's word for it, and holds the server to it as long as this lasts.
         patience: for how many seconds a server is tried again that can't be reached, or can't answer now.
         in_the_clear: whether `http://` may be spoken with another machine than this, because the way there is safe.
         progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
 
     Raises:
-        InvalidArgument: this is no address; or there is no token, or others can read its file.
+        InvalidArgument: this is no address, or no key; or there is no token, or others can read its file.
         ExtraMissing: urllib3 isn't installed.
 
     Examples:
@@ -100,7 +104,8 @@ def connect(
         Remote('https://gate.example.org')
     """
     address = Address.read(url, in_the_clear=in_the_clear)
-    return Remote(Connection(address, _token(token), patience=patience), progress)
+    pinned = None if key is None else PublicKey.read(key)
+    return Remote(Connection(address, _token(token), patience=patience), pinned, progress)
 
 
 def _token(given: str | Path | None) -> str:
@@ -148,12 +153,18 @@ class Remote:
 
     Args:
         connection: with the server.
+        key: by which answers must be signed; None to take the server's word for it.
         progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
     """
 
-    def __init__(self, connection: Connection, progress: Callable[[float], None] | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        key: PublicKey | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
         """Ask nothing yet."""
-        self._connection, self._progress = connection, progress
+        self._connection, self._key, self._progress = connection, key, progress
 
     def __repr__(self) -> str:
         """Where it is; the token isn't in it."""
@@ -212,6 +223,20 @@ class Remote:
         """
         return MappingProxyType(made_up(self.schema, rows))
 
+    @property
+    def key(self) -> PublicKey:
+        """The public key of the account, by which its answers are signed: that which was named, or the server's word.
+
+        Its `text` is what `connect(…, key=…)` takes. Whoever has it from the custodian needn't believe the server.
+        """
+        if self._key is None:
+            said = self._connection.get("key").fields()
+            try:
+                self._key = PublicKey.read(json.dumps(said))
+            except InvalidArgument:
+                malformed("a public key was expected")
+        return self._key
+
     def me(self) -> Mapping[str, Any]:
         """Whose token this is, and what it allows: `subject`, `role`, `most_epsilon`, `expires`."""
         return self._connection.get("me").fields()
@@ -268,7 +293,8 @@ class Remote:
                 return Explanation.of(plan.explain(), plan.cost)
             text, said = _written(question, terms)
         body = {"question": text, **said} | ({} if approval is None else {"approval": approval})
-        return _believed(self._answered(body, _fresh_key()))
+        key = self.key  # before anything is paid
+        return _believed(self._answered(body, _fresh_key()), key)
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401
         """Ask the custodian to approve a question that costs more than one of yours may.
@@ -389,21 +415,21 @@ def _name_of(reply: Reply) -> str:
     return name
 
 
-def _believed(data: Mapping[str, Any]) -> Answer:
-    """An answer, if it has the form of one, and its certificate doesn't contradict it.
+def _believed(data: Mapping[str, Any], key: PublicKey) -> Answer:
+    """An answer, if it has the form of one, its certificate is its own, and the account has signed all of it.
 
     Raises:
         ReplyMalformed: it has another form.
-        AnswerContradicted: its certificate belongs to another answer.
+        AnswerContradicted: it isn't what its certificate and its signature vouch for.
     """
     try:
         answer = Answer.from_json(data)
     except (InvalidArgument, RecursionError):
         malformed("an answer was expected")
-    found = contradictions(answer)
-    if found:
+    found = verify_certificate(data, key)
+    if not found.holds:
         raise AnswerContradicted(
-            f"the answer isn't what its certificate vouches for: {'; '.join(found)[:500]}",
+            f"the answer can't be believed: {'; '.join(found.problems)[:500]}",
             hint="tell the custodian, and don't use it",
         )
     return answer

@@ -32,8 +32,8 @@ _PATIENCE = 3600.0
 def make_app(service: Service) -> FastAPI:
     """The API of a service.
 
-    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz` and the
-    description of the API needs a token. What went wrong inside is unavailable, and no more is said of it.
+    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`, `/v1/key`
+    and the description of the API needs a token. What went wrong inside is unavailable, and no more is said of it.
 
     Args:
         service: that answers; whoever made it closes it.
@@ -109,6 +109,18 @@ def verification(service: Serving, who: Who) -> dict[str, Any]:
     """Whether the ledger holds: its hash chain, and every loss in it."""
     found = service.verify(who)
     return {"entries": found.entries, "head": found.head, "problems": [str(each) for each in found.problems]}
+
+
+@_ROUTES.get("/v1/key")
+def key(service: Serving) -> dict[str, str]:
+    """What signatures of answers and heads are checked against. Everybody may have it."""
+    return service.key.to_json()
+
+
+@_ROUTES.get("/v1/head")
+def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
+    return service.head(who)
 
 
 @_ROUTES.post("/v1/plans")
