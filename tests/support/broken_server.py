@@ -52,10 +52,12 @@ class Broken:
     Args:
         address: of it.
         behave: what it says to a request; to be set by a test.
+        key: what it says its public key is, whatever else it says; not written down.
         heard: what was sent to it.
     """
 
     address: str = ""
+    key: Any = None
     behave: Behaviour = field(default=lambda _: Said(500))
     heard: list[Heard] = field(default_factory=list)
 
@@ -72,48 +74,49 @@ class Broken:
         self.behave, self.heard = next_of, []
 
 
-@contextmanager
-def broken_server() -> Iterator[Broken]:
-    """It listens on a free port of this machine."""
-    broken = Broken()
+def _heard_by(broken: Broken) -> type[BaseHTTPRequestHandler]:
+    """What hands requests on to it, and writes what it says."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._reply()
-
-        def do_POST(self) -> None:
-            self._reply()
-
-        def do_CONNECT(self) -> None:
-            self._reply()
-
-        def _reply(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             heard = Heard(self.command, self.path, dict(self.headers), json.loads(content) if content else None)
+            if heard.path == "/v1/key":
+                self.say(Said(200, broken.key))
+                return
             broken.heard.append(heard)
             try:
-                said = broken.behave(heard)
+                self.say(broken.behave(heard))
             except Hangup:
                 self.close_connection = True
-                return
+
+        do_POST = do_CONNECT = do_GET  # noqa: N815 — the standard library's names
+
+        def say(self, said: Said) -> None:
             body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
-            headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **said.headers}
             self.send_response(said.status)
+            headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **said.headers}
             for name, value in headers.items():
                 if value is not None:
                     self.send_header(name, value)
             self.end_headers()
             with suppress(OSError):  # a client that has had enough
                 self.wfile.write(body[: said.cut])
-            if said.cut is not None:
-                self.close_connection = True
+            self.close_connection = self.close_connection or said.cut is not None
 
         def log_message(self, *_: object) -> None:
             """Print nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    return Handler
+
+
+@contextmanager
+def broken_server() -> Iterator[Broken]:
+    """It listens on a free port of this machine."""
+    broken = Broken()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _heard_by(broken))
     server.daemon_threads = True
     broken.address = f"http://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

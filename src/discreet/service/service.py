@@ -190,8 +190,14 @@ class Service:
         check_allowed(caller.role, Action.PLAN)
         return self._planned(question, _terms_of(caller, terms))
 
-    def ask(self, caller: Caller, question: str, terms: Mapping[str, Any]) -> Ticket:
+    def ask(self, caller: Caller, question: str, terms: Mapping[str, Any], *, digest: str | None = None) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
+
+        Args:
+            caller: who asks.
+            question: SQL.
+            terms: what is offered for it.
+            digest: of the plan that it must be, if the caller has one.
 
         Raises:
             Forbidden: the caller may not ask.
@@ -203,6 +209,8 @@ class Service:
         offered = _terms_of(caller, terms)
         plan = self._planned(question, offered)
         _check_ceiling(caller, plan)
+        if digest is not None and digest != plan["digest"]:
+            raise InvalidArgument("this isn't planned as it was: what is declared has changed", hint="plan it again")
         ticket = Ticket(
             id=fresh_bytes(16).hex(),
             subject=caller.subject,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import discreet as dp
 from discreet.errors import (
@@ -24,15 +25,24 @@ from discreet.errors import (
 )
 from discreet.interfaces.client import Remote, connection
 from discreet.interfaces.client.connection import Address
-from discreet.results import Answer, AnswerColumn, Cost, certificate
+from discreet.results import Answer, AnswerColumn, Cost, PublicKey, certificate, signature_of
 from support.broken_server import Broken, Hangup, Heard, Said, broken_server
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 TOKEN = "dsc_" + "S" * 43
 
+PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(32))
+KEY = PublicKey(PRIVATE.public_key().public_bytes_raw())
+
+
+def signed(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with the account's signature."""
+    said = {"ledger": "l", "account": "people", "question": COUNT, "at": "2026-01-01T00:00:00"}
+    return {**content, "signature": signature_of("answer", content, said, key=KEY, sign=PRIVATE.sign)}
+
 
 def answer(**change: Any) -> dict[str, Any]:
-    """An answer as a server writes it."""
+    """An answer as a server writes it, signed as it was made, and changed afterwards."""
     cost = Cost(epsilon=Fraction(1))
     made = Answer(
         columns=(AnswerColumn("n", "integer", (1000,)),),
@@ -45,7 +55,7 @@ def answer(**change: Any) -> dict[str, Any]:
         entry=1,
         reused=False,
     )
-    return {"id": "a1", "state": "done", **made.to_json(), **change}
+    return {"id": "a1", "state": "done", **signed(made.to_json()), **change}
 
 
 def problem(code: str, status: int, title: str = "no", **more: Any) -> Said:
@@ -67,6 +77,7 @@ def serving() -> Iterator[Broken]:
 def broken(serving: Broken, monkeypatch: pytest.MonkeyPatch) -> Broken:
     """The same; nobody sleeps for long."""
     monkeypatch.setattr(connection, "_FIRST_PAUSE", 0.01)
+    serving.key = KEY.to_json()
     return serving
 
 
@@ -209,10 +220,44 @@ def test_an_answer_to_another_question_is_refused(broken: Broken, ann: Remote) -
     broken.says(PENDING, Said(200, answer(id="a2")))
     with pytest.raises(ReplyMalformed, match="another question"):
         ann.ask(COUNT, epsilon=1)
+    whole = {name: value for name, value in answer().items() if name not in {"id", "state", "signature"}}
     for change in ({"entry": 2}, {"certificate": {}}, {"origin": [5]}):
-        broken.says(Said(200, answer(**change)))
-        with pytest.raises(AnswerContradicted):
+        broken.says(Said(200, {"id": "a1", **signed({**whole, **change})}))
+        with pytest.raises(AnswerContradicted, match="certificate"):
             ann.ask(COUNT, epsilon=1)
+
+
+def test_an_answer_that_the_account_has_not_signed_is_refused(broken: Broken) -> None:
+    """Changed, unsigned, or signed by another key than the one that was named, or heard of first."""
+    changed = answer(rows=[{"n": 7}])
+    unsigned = {name: value for name, value in answer().items() if name != "signature"}
+    for data, why in ((changed, "isn't what was signed"), (unsigned, "isn't signed"), (answer(more=1), "isn't what")):
+        broken.says(Said(200, data))
+        with dp.connect(broken.address, TOKEN) as remote, pytest.raises(AnswerContradicted, match=why):
+            remote.ask(COUNT, epsilon=1)
+    broken.says(Said(200, answer()))
+    with dp.connect(broken.address, TOKEN) as remote:
+        remote.ask(COUNT, epsilon=1)
+        other = Ed25519PrivateKey.from_private_bytes(bytes([1] * 32)).public_key().public_bytes_raw()
+        broken.key = PublicKey(other).to_json()
+        assert remote.key == KEY  # heard of first, and held to
+        remote.ask(COUNT, epsilon=1)
+    for key in (None, PublicKey(other).text):  # as the server says now, and as the custodian said
+        with (
+            dp.connect(broken.address, TOKEN, key=key) as remote,
+            pytest.raises(AnswerContradicted, match="another key"),
+        ):
+            remote.ask(COUNT, epsilon=1)
+    with dp.connect(broken.address, TOKEN, key=KEY.text) as remote:
+        remote.ask(COUNT, epsilon=1)
+    for wrong in ({}, [], {"algorithm": "Ed448", "key": KEY.text}, {"algorithm": "Ed25519", "key": "AAAA"}):
+        broken.key = wrong
+        broken.says(Said(200, answer()))
+        with dp.connect(broken.address, TOKEN) as remote, pytest.raises(ReplyMalformed):
+            remote.ask(COUNT, epsilon=1)
+        assert broken.heard == []  # nothing is paid for what couldn't be believed
+    with pytest.raises(InvalidArgument, match="public key"):
+        dp.connect(broken.address, TOKEN, key="AAAA")
 
 
 @pytest.mark.parametrize(

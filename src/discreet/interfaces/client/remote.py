@@ -66,7 +66,7 @@ _SILENT = 1.0
 """After how many seconds somebody who waits is told so."""
 
 
-def connect(
+def connect(  # noqa: PLR0913 — what a caller may say, each by name
     url: str,
     token: str | Path | None = None,
     *,

@@ -132,7 +132,7 @@ def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — J
 @_ROUTES.post("/v1/answers")
 async def answer(asked: Asked, service: Serving, who: Who, prefer: Annotated[str, Header()] = "") -> Response:
     """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
-    ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms())
+    ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms(), digest=asked.digest)
     end = monotonic() + (0 if "respond-async" in prefer else _PATIENCE)
     # No thread waits: there are few, and others need them. A thread finishes the ticket, so no event of asyncio's can.
     while not ticket.is_done and monotonic() < end:  # noqa: ASYNC110 — see above

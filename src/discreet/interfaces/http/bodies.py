@@ -41,9 +41,12 @@ class Asked(BaseModel):
     cut_off: bool | None = Field(None, description="Whether to measure what limits cut off, for a tenth of the offer.")
     dialect: str | None = Field(None, description="Of the SQL; 'duckdb' if left out.")
 
+    digest: str | None = Field(None, description="Of the plan that it must be; else it is refused.")
+
     def terms(self) -> dict[str, Any]:
         """What is offered, without what wasn't said."""
-        return {name: value for name, value in self.model_dump(exclude={"question"}).items() if value is not None}
+        said = self.model_dump(exclude={"question", "digest"})
+        return {name: value for name, value in said.items() if value is not None}
 
 
 class Issuing(BaseModel):
