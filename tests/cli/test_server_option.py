@@ -11,6 +11,7 @@ import pytest
 
 from discreet.cli.common.failures import ExitCode
 from discreet.interfaces.http import make_app
+from discreet.results import PublicKey
 from support.served import COUNT, Served, served
 from support.uvicorn_server import listening
 
@@ -78,6 +79,13 @@ def test_what_may_be_asked_about_is_the_same_here_and_there(gate: tuple[Served, 
     assert "analyst" in connected.stdout
     assert "people" in connected.stdout
     data = json.loads(run("connect", *ann[1:], "--format", "json").stdout)
+    assert data["key"] in connected.stdout
+    assert "ask the custodian" in connected.stdout
+    assert "ask the custodian" not in run("connect", *ann[1:], "--key", data["key"]).stdout
+    other = PublicKey(bytes(32)).text
+    assert run("ask", COUNT, "--epsilon", "1", *ann, "--key", "AAAA").exit_code == ExitCode.REFUSED
+    refused = run("ask", COUNT, "--epsilon", "1/7", "--format", "json", *ann, "--key", other)
+    assert json.loads(refused.stderr)["code"] in {"answer_contradicted", "question_failed"}
     assert data["caller"]["role"] == "analyst"
     assert data["dataset"]["name"] == "people"
 

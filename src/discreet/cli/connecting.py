@@ -45,6 +45,7 @@ def connect(
     server: Annotated[str, typer.Argument(metavar="URL", envvar="DISCREET_SERVER", help="The address of the server.")],
     *,
     token_file: options.TokenFile = None,
+    key: options.PublicKeyOption = None,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
     """Try the address of a server and a token: say whose it is, what it allows, and what may be asked about.
@@ -53,16 +54,18 @@ def connect(
     command line, where every other program of the machine sees it. Nothing is spent, and nothing is remembered: other
     commands take the address from --server, or from the variable DISCREET_SERVER.
     """
-    with working("connecting"), options.reached(server, token_file) as remote:
+    with working("connecting"), options.reached(server, token_file, key) as remote:
         caller = remote.me()
+        signed_by = remote.key.text
         schema = remote.schema if caller.get("role") != "operator" else None
     if format_ is options.TextFormat.JSON:
-        show_json({"caller": dict(caller), "dataset": schema})
+        show_json({"caller": dict(caller), "key": signed_by, "dataset": schema})
         return
     ceiling = caller.get("most_epsilon")
     most = "" if ceiling is None else f"; a question may cost ε = {ceiling}"
     who = f"{caller.get('subject')}, {caller.get('role')}, until {caller.get('expires')}{most}"
     say(printable(f"you are    {who}"))
+    say(f"signed by  {signed_by}" + ("" if key else ", as the server says: ask the custodian"))
     if schema is not None:
         say()
         _show(schema["tables"])

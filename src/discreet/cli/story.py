@@ -75,24 +75,8 @@ def protect_census(people: pa.Table, ledger: str) -> Protected:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """What the story is told with.
-
-    Args:
-        people: the census.
-        tables: the same, protected.
-        plain: a DuckDB connection that sees the census as it is: what the custodian sees, and nobody else.
-    """
-
-    people: pa.Table
-    tables: Protected
-    plain: Any
-
-    def truth(self, sql: str) -> list[dict[str, Any]]:
-        """The plain SQL's answer, row by row."""
-        rows: list[dict[str, Any]] = self.plain.sql(sql).to_arrow_table().to_pylist()
-        return rows
+class Page:
+    """What a story is told on: the screen, folded as it is wide."""
 
     def title(self, text: str) -> None:
         """A section begins."""
@@ -118,6 +102,26 @@ class Stage:
         """A table."""
         show_table(names, rows, right=right)
         say()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Page):
+    """What the story is told with.
+
+    Args:
+        people: the census.
+        tables: the same, protected.
+        plain: a DuckDB connection that sees the census as it is: what the custodian sees, and nobody else.
+    """
+
+    people: pa.Table
+    tables: Protected
+    plain: Any
+
+    def truth(self, sql: str) -> list[dict[str, Any]]:
+        """The plain SQL's answer, row by row."""
+        rows: list[dict[str, Any]] = self.plain.sql(sql).to_arrow_table().to_pylist()
+        return rows
 
 
 def private(answer: Answer, name: str) -> list[str]:

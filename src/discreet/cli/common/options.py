@@ -62,6 +62,15 @@ Server: TypeAlias = Annotated[
 TokenFile: TypeAlias = Annotated[
     Path | None, typer.Option("--token-file", metavar="FILE", help="A file with the token, which nobody else can read.")
 ]
+PublicKeyOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="KEY",
+        envvar="DISCREET_KEY",
+        help="The public key that the server's answers must be signed by, as the custodian told it.",
+    ),
+]
 Formatted: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 
 
@@ -326,11 +335,13 @@ class Where:
         config: path of the configuration.
         server: address of the server, if there is one.
         token_file: that holds the token for it.
+        key: that its answers must be signed by; None to take its word for it.
     """
 
     config: Config = CONFIG
     server: Server = None
     token_file: TokenFile = None
+    key: PublicKeyOption = None
 
     def opened(self) -> Protected | Remote:
         """The tables behind their account, here or behind the server.
@@ -348,18 +359,18 @@ class Where:
                 "a question goes to a server or to a configuration, not to both",
                 hint="leave out --config, or --server and the variable DISCREET_SERVER",
             )
-        return reached(self.server, self.token_file)
+        return reached(self.server, self.token_file, self.key)
 
 
-def reached(server: str, token_file: Path | None) -> Remote:
+def reached(server: str, token_file: Path | None, key: str | None) -> Remote:
     """The tables behind a server; who waits is shown so by the command.
 
     Raises:
-        InvalidArgument: the address or the token is of no use.
+        InvalidArgument: the address, the token or the key is of no use.
     """
     from discreet.interfaces.client import connect
 
-    return connect(server, token_file, progress=lambda _: None)
+    return connect(server, token_file, key=key, progress=lambda _: None)
 
 
 somewhere = unfolded("where", Where)
