@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from textwrap import dedent, fill
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.common.answers import in_words, with_errors
+from discreet.cli.common.answers import with_errors
 from discreet.cli.common.failures import excerpt
 from discreet.cli.common.screen import printable, say, show, width
 from discreet.cli.common.sheets import cut, show_table
+from discreet.cli.common.standing import in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -166,7 +166,7 @@ def verify_certificate(answer: str | bytes | Mapping[str, Any], key: PublicKey |
 
     Examples:
         >>> verify_certificate('{"rows": [{"n": 17}]}', PublicKey(bytes(32))).problems
-        ('it isn't signed',)
+        ("it isn't signed",)
     """
     found = _checked("answer", answer, key, UNSIGNED)
     if not found.holds:

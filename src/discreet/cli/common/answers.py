@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from discreet.accounting import Charge
     from discreet.cli.common.standing import Standing
     from discreet.interfaces.client import RemotePlan
-    from discreet.privacy import Budget
     from discreet.query.planner import Plan
     from discreet.results import Answer, Cost
 
@@ -156,47 +155,6 @@ def _measured(value: object, ends: tuple[float, float]) -> str:
     if abs(below - above) <= error / 20:
         return f"{shown} ± {error:.{digits}f}"
     return f"{shown} ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"
-
-
-def amounts(charge: Charge | Cost) -> dict[str, object]:
-    """A charge as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite.
-
-    Examples:
-        >>> from fractions import Fraction
-        >>> from discreet.accounting import Charge
-        >>> amounts(Charge(epsilon=Fraction(1, 3), rho=None, delta=Fraction(0)))["exact"]
-        {'epsilon': '1/3', 'rho': None, 'delta': '0'}
-    """
-    from discreet.results import Cost
-
-    return Cost(epsilon=charge.epsilon, rho=charge.rho, delta=charge.delta).to_json()
-
-
-def allowance(budget: Budget) -> dict[str, object]:
-    """A budget as JSON-ready data: what it doesn't count is null.
-
-    Examples:
-        >>> from discreet.privacy import Budget
-        >>> allowance(Budget(epsilon=3, delta="1e-6"))
-        {'epsilon': 3.0, 'rho': None, 'delta': 1e-06}
-    """
-    given = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta}
-    return {name: None if amount is None else float(amount) for name, amount in given.items()}
-
-
-def in_words(charge: Charge, budget: Budget) -> str:
-    """A charge in those amounts that the budget counts.
-
-    Examples:
-        >>> from fractions import Fraction
-        >>> from discreet.accounting import Charge
-        >>> from discreet.privacy import Budget
-        >>> in_words(Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0)), Budget(epsilon=3))
-        'ε = 0.5'
-    """
-    from discreet.ledger.row import in_words as words
-
-    return words(charge, budget)
 
 
 def price(charge: Charge | Cost) -> str:

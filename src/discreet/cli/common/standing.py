@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.common.answers import allowance, amounts, in_words
-
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
     from discreet.gateway import Protected
     from discreet.interfaces.client import Left, Remote, RemoteAccount
     from discreet.privacy import Budget
+    from discreet.results import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +88,44 @@ def _of_all(account: RemoteAccount, remaining: Left) -> Standing:
         "remaining": remaining.to_dict(),
     }
     return Standing("everyone", account.words, account.in_words(account.spent), str(remaining), data)
+
+
+def amounts(charge: Charge | Cost) -> dict[str, object]:
+    """A charge as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from discreet.accounting import Charge
+        >>> amounts(Charge(epsilon=Fraction(1, 3), rho=None, delta=Fraction(0)))["exact"]
+        {'epsilon': '1/3', 'rho': None, 'delta': '0'}
+    """
+    from discreet.results import Cost
+
+    return Cost(epsilon=charge.epsilon, rho=charge.rho, delta=charge.delta).to_json()
+
+
+def allowance(budget: Budget) -> dict[str, object]:
+    """A budget as JSON-ready data: what it doesn't count is null.
+
+    Examples:
+        >>> from discreet.privacy import Budget
+        >>> allowance(Budget(epsilon=3, delta="1e-6"))
+        {'epsilon': 3.0, 'rho': None, 'delta': 1e-06}
+    """
+    given = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta}
+    return {name: None if amount is None else float(amount) for name, amount in given.items()}
+
+
+def in_words(charge: Charge, budget: Budget) -> str:
+    """A charge in those amounts that the budget counts.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from discreet.accounting import Charge
+        >>> from discreet.privacy import Budget
+        >>> in_words(Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0)), Budget(epsilon=3))
+        'ε = 0.5'
+    """
+    from discreet.ledger.row import in_words as words
+
+    return words(charge, budget)

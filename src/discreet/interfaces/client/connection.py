@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 from discreet.errors import (
     DiscreetError,
     ExtraMissing,
-    Hint,
     InvalidArgument,
     ReplyMalformed,
     ServerUnreachable,
     from_dict,
 )
+from discreet.hints import Hint
 
 if TYPE_CHECKING:
     import urllib3

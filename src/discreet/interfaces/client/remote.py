@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AnswerContradicted,
-    Hint,
     InvalidArgument,
     ServerUnreachable,
 )
+from discreet.hints import Hint
 from discreet.interfaces.client.connection import Address, Connection, Reply, malformed
 from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of
 from discreet.interfaces.client.replies import (
@@ -296,7 +296,7 @@ class Remote:
         key = self.key  # before anything is paid
         return _believed(self._answered(body, _fresh_key()), key)
 
-    def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401
+    def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
         """Ask the custodian to approve a question that costs more than one of yours may.
 
         Args:
