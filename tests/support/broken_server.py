@@ -116,8 +116,14 @@ def _heard_by(broken: Broken) -> type[BaseHTTPRequestHandler]:
 def broken_server() -> Iterator[Broken]:
     """It listens on a free port of this machine."""
     broken = Broken()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _heard_by(broken))
-    server.daemon_threads = True
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: object) -> None:
+            """Say nothing of clients that have had enough."""
+
+    server = Server(("127.0.0.1", 0), _heard_by(broken))
     broken.address = f"http://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

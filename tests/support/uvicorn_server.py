@@ -14,7 +14,7 @@ import uvicorn
 @contextmanager
 def listening(app: Any) -> Iterator[str]:
     """An ASGI application, served in a thread; its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off"))
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     end = monotonic() + 60

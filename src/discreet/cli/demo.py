@@ -32,7 +32,7 @@ def demo(
     if save is not None:
         _save(save)
         return
-    from discreet.cli.story import tell
+    from discreet.cli.story import tell, your_turn
 
     if serve:
         from discreet.cli.served_story import check_installed, tell_served
@@ -43,6 +43,7 @@ def demo(
     tell(people)
     if serve:
         tell_served(people)
+    your_turn()
 
 
 def _save(path: Path) -> None:

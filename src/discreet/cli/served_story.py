@@ -254,5 +254,5 @@ def the_budget_of_all(gate: Gate) -> None:
         gate.show(as_on_screen(refusal, ""), hang=2)
     gate.say(
         """To share the questions out among many gains nothing: the budget is everybody's. What was answered before is
-        answered again, to each of them. The server stops now; with a table of your own: discreet serve."""
+        answered again, to each of them. The server stops now."""
     )

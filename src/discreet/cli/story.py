@@ -333,9 +333,14 @@ def the_account(stage: Stage) -> None:
         Recomputed just now, chain and losses, with declarations and outcomes: {found}. Head:
         {found.head[:16]}…"""
     )
-    stage.title("Your turn")
-    stage.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
-    stage.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
+
+
+def your_turn() -> None:
+    """How to go on."""
+    page = Page()
+    page.title("Your turn")
+    page.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
+    page.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
 
 
 def as_on_screen(error: DiscreetError, question: str) -> str:

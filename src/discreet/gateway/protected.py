@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from json import dumps
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
+from discreet.accounting import Charge
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
@@ -27,11 +29,11 @@ from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
-from discreet.results import Answer
+from discreet.results import Answer, Cost
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.accounting import Charge, Remaining
+    from discreet.accounting import Remaining
     from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
 
 Frame: TypeAlias = Any
@@ -63,6 +65,7 @@ class Protected:
         self._index = ReuseIndex(account, self._remade)
         self._signing = account.signing(key)
         self._until: Callable[[], None] | None = None
+        self._last: tuple[object, Dataset, Plan] | None = None
 
     @property
     def tables(self) -> Mapping[str, Frame]:
@@ -142,10 +145,15 @@ class Protected:
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._facts(request.bounds, text), options(text, dialect)
+        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
+        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
+            return last[2]  # a plan is a function of these alone
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
-        return again(offer) if demands_laplace else self._choosing(again, offer)
+        plan = again(offer) if demands_laplace else self._choosing(again, offer)
+        self._last = same, dataset, plan
+        return plan
 
     @overload
     def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
@@ -452,6 +460,14 @@ class Protected:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 
+    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
+
+        It follows from what is spent and declared. Others may spend what is left meanwhile.
+        """
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.affordable(charge, analyst)
+
     @property
     def tokens(self) -> Tokens:
         """Who may come in through a server; for the custodian."""
@@ -473,6 +489,11 @@ class Protected:
             kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
         """
         return self._ledger.verify(kept=kept)
+
+
+def _holds_the_same(before: Dataset, now: Dataset) -> bool:
+    """Whether public tables are known by the same look at them; all else follows from the request."""
+    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)
 
 
 def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:

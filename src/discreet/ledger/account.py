@@ -248,7 +248,7 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=_debit_body(text, event),
+            body=debit_body(text, event),
         )
 
         def pay(chain: Chain) -> Row:
@@ -330,6 +330,15 @@ class Account:
 
         return self._store.read(left)
 
+    def affordable(self, cost: Charge, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost can be paid for, in all or by one analyst; None if it costs nothing."""
+
+        def counted(chain: Chain) -> int | None:
+            transaction = self._transaction(chain)
+            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst)
+
+        return self._store.read(counted)
+
     @property
     def tokens(self) -> Tokens:
         """Who may come in through a server."""
@@ -359,7 +368,7 @@ class Account:
         )
 
 
-def _debit_body(text: str, event: Event) -> str:
+def debit_body(text: str, event: Event) -> str:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)

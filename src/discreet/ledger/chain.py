@@ -13,7 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
-from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
+from discreet.errors import LedgerCorrupt, LedgerVersion
+from discreet.hints import Hint
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
 from discreet.ledger.schema import ENTRY, LEDGER, Topic, note, places
 
@@ -105,7 +106,7 @@ class Chain:
         Raises:
             LedgerCorrupt: it isn't.
         """
-        last = self._one(_AT, seq=self.head.seq)
+        last = self.at(self.head.seq)
         if last is None or last.hash != self.head.hash:
             raise _damaged(self.head.seq)
 
@@ -116,6 +117,15 @@ class Chain:
     def first(self, kind: Kind, **equal: object) -> Row | None:
         """The first entry of a kind with these values in its columns."""
         return self._one(_looked_up(tuple(equal), newest=False), kind=str(kind), **equal)
+
+    def at(self, seq: int) -> Row | None:
+        """The entry at a place; None if there is none."""
+        return self._one(_AT, seq=seq)
+
+    def accounts(self) -> list[str]:
+        """The names of the accounts that were declared."""
+        declared = select(ENTRY.c.account).where(ENTRY.c.kind == str(Kind.BUDGET)).distinct()
+        return sorted(self._connection.execute(declared).scalars())
 
     def note(self, row: Row, topics: Iterable[Topic], cost: float) -> None:
         """Remember what an outcome is about, and what it cost, to find it again."""

@@ -17,7 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import Hint, LedgerCorrupt, LedgerUnavailable
+from discreet.errors import LedgerCorrupt, LedgerUnavailable
+from discreet.hints import Hint
 from discreet.ledger.location import File, locate
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.transaction import AccountTransaction
@@ -91,33 +92,28 @@ class SigningKey:
             LedgerUnavailable: it can't be written.
         """
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
         from discreet.entropy import fresh_bytes
-        from discreet.ledger.store import link
 
         if not anew and (found := cls.read(path)) is not None:
             return found
-        private = Ed25519PrivateKey.from_private_bytes(fresh_bytes(_BYTES))
-        try:
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # which its owner alone can read
-            draft = Path(name)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-                    file.flush()
-                    os.fsync(file.fileno())
-                if anew:
-                    path.unlink(missing_ok=True)
-                link(draft, path)  # of two processes, one comes first
-            finally:
-                draft.unlink()
-        except OSError as error:
-            raise _unusable(path, f"can't be written: {os.strerror(error.errno or 0)}") from None
+        _write(path, Ed25519PrivateKey.from_private_bytes(fresh_bytes(_BYTES)), anew=anew)
         found = cls.read(path)
         if found is None:
             raise _unusable(path, "can't be written")
         return found
+
+    @classmethod
+    def copied(cls, source: Path, place: Path) -> None:
+        """Copy a key's file to where there is none.
+
+        Raises:
+            LedgerUnavailable: it is no key, or can't be written there.
+        """
+        found = cls.read(source)
+        if found is None:
+            raise _unusable(source, "isn't there")
+        _write(place, found._private, anew=False)  # noqa: SLF001 — its own
 
 
 def key_path(ledger: str, config: Path | None) -> Path | None:
@@ -137,6 +133,33 @@ def key_path(ledger: str, config: Path | None) -> Path | None:
     if isinstance(place, File):
         return place.path.with_name(f"{place.path.name}.key")
     return None if config is None else config.absolute().with_suffix(".key")
+
+
+def _write(path: Path, private: Ed25519PrivateKey, *, anew: bool) -> None:
+    """Write a key where there is none, or anew.
+
+    Raises:
+        LedgerUnavailable: it can't be written.
+    """
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    from discreet.ledger.store import link
+
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # which its owner alone can read
+        draft = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+                file.flush()
+                os.fsync(file.fileno())
+            if anew:
+                path.unlink(missing_ok=True)
+            link(draft, path)  # of two processes, one comes first
+        finally:
+            draft.unlink()
+    except OSError as error:
+        raise _unusable(path, f"can't be written: {os.strerror(error.errno or 0)}") from None
 
 
 class Signing:
@@ -189,14 +212,12 @@ class Signing:
             raise LedgerUnavailable(
                 "there is no place for a signing key", hint="load the tables by a configuration: it is kept beside it"
             )
-        if self.public is not None and not anew:
-            self.load()
-            return self._needed().public
-        made = SigningKey.written(self.path, anew=anew)
-        self._store.write(lambda chain: self._name(chain, made.public, anew=anew))
+        if anew or self.public is None:
+            made = SigningKey.written(self.path, anew=anew)
+            self._store.write(lambda chain: self._name(chain, made.public, anew=anew))
         self._is_loaded = False
         self.load()
-        return made.public
+        return self._needed().public
 
     @property
     def public(self) -> PublicKey | None:

@@ -227,16 +227,29 @@ def _file_engine(file: File, patience: float) -> Engine:
 
 def _server_engine(server: Server) -> Engine:
     """An engine for a database on a server."""
+    return _connecting(
+        server,
+        pool_size=1,  # a process does one transaction at a time
+        max_overflow=0,
+        pool_pre_ping=True,  # a server may have been restarted since
+        isolation_level="READ COMMITTED",
+    )
+
+
+def dedicated_engine(server: Server) -> Engine:
+    """An engine whose connections are each somebody's own, for what is no part of the chain; nothing of it is durable.
+
+    Raises:
+        LedgerUnavailable: its driver isn't installed.
+    """
+    return _connecting(server, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+
+
+def _connecting(server: Server, **settings: object) -> Engine:
+    """An engine for a database on a server, with these settings."""
+    # Else a database in SQL_ASCII answers in bytes.
     try:
-        return create_engine(
-            server.url,
-            pool_size=1,  # a process does one transaction at a time
-            max_overflow=0,
-            pool_pre_ping=True,  # a server may have been restarted since
-            hide_parameters=True,
-            isolation_level="READ COMMITTED",
-            connect_args={"client_encoding": "utf8"},  # else a database in SQL_ASCII answers in bytes
-        )
+        return create_engine(server.url, hide_parameters=True, connect_args={"client_encoding": "utf8"}, **settings)
     except NoSuchModuleError:
         raise InvalidArgument(f"no database is known for {server}", hint="a path, or postgresql://…") from None
     except ModuleNotFoundError as error:

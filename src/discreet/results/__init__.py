@@ -8,7 +8,15 @@ from discreet.results.answer import Answer, Explanation, Signer
 from discreet.results.answer_column import AnswerColumn, Ends, Intervals, decimal_kind, decimal_of
 from discreet.results.certificates import certificate, contradictions
 from discreet.results.cost import Cost, CutOff, Moved
-from discreet.results.signatures import PublicKey, SignatureCheck, signature_of, verify_certificate, verify_head
+from discreet.results.signatures import (
+    PublicKey,
+    SignatureCheck,
+    heads_in,
+    signature_of,
+    verify_certificate,
+    verify_head,
+)
+from discreet.results.tabular import plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
     "Answer",
@@ -26,7 +34,12 @@ __all__ = [
     "contradictions",
     "decimal_kind",
     "decimal_of",
+    "heads_in",
+    "plain",
     "signature_of",
+    "to_arrow_stream",
+    "to_csv",
     "verify_certificate",
     "verify_head",
+    "with_ends",
 ]

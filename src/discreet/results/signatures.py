@@ -191,6 +191,19 @@ def verify_head(head: str | bytes | Mapping[str, Any], key: PublicKey | str) -> 
     return _checked("head", head, key, frozenset())
 
 
+def heads_in(text: str) -> list[str]:
+    """The heads in what a witness kept: one, or one on each line. A line that was broken off is none."""
+    return [text] if _is_object(text) else [line for line in text.splitlines() if _is_object(line)]
+
+
+def _is_object(text: str) -> bool:
+    """Whether a text is one JSON object."""
+    try:
+        return bool(_parsed(text))
+    except InvalidArgument:
+        return False
+
+
 def _checked(
     kind: Signed, given: str | bytes | Mapping[str, Any], key: PublicKey | str, unsigned: frozenset[str]
 ) -> SignatureCheck:

@@ -133,6 +133,19 @@ def test_a_server_that_has_forgotten_is_asked_again_under_the_same_key(broken: B
         ann.ask(COUNT, epsilon=1)
 
 
+def test_a_full_queue_is_waited_for_where_it_says_for_how_long(broken: Broken, ann: Remote) -> None:
+    """As long as one is patient."""
+    full = problem("too_many_waiting", 429)
+    soon, late = (Said(429, full.body, {"Retry-After": seconds}) for seconds in ("0", "30"))
+    broken.says(soon, soon, Said(200, answer()))
+    assert ann.ask(COUNT, epsilon=1)["n"] == [1000]
+    assert len(keys(broken)) == 1
+    broken.says(late)
+    with pytest.raises(TooManyWaiting):
+        ann.ask(COUNT, epsilon=1)
+    assert len(broken.heard) == 1
+
+
 def test_what_has_no_key_is_sent_once(broken: Broken, ann: Remote) -> None:
     """A request for approval isn't made twice by a connection that breaks."""
     broken.says(Hangup)

@@ -43,6 +43,7 @@ _LONGEST_WORDS = 2_000
 _PASSING = frozenset({502, 503, 504})
 """What a server says, or a proxy before it, that can't answer at the moment."""
 
+_TOO_MANY = 429
 _REDIRECTS = range(300, 400)
 _REFUSED = 400
 _NOT_FOUND = 404
@@ -239,10 +240,10 @@ class Connection:
             error: DiscreetError
             wanted: float | None = None
             try:
-                status, reply = self._tried(method, path, body, headers)
-                if status not in _PASSING:
+                reply = self._tried(method, path, body, headers)
+                if not _passes(reply.status, reply.pause):
                     return reply
-                wanted, error = reply.pause, _refusal(status, reply.data)
+                wanted, error = reply.pause, _refusal(reply.status, reply.data)
             except ServerUnreachable as unreachable:
                 error = unreachable
             wait = pause if wanted is None else max(pause, wanted)
@@ -251,7 +252,7 @@ class Connection:
             sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _tried(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, Reply]:
+    def _tried(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         """Send something once."""
         from urllib3.exceptions import HTTPError, LocationValueError, SSLError
 
@@ -283,7 +284,7 @@ class Connection:
                 f"{self.address} doesn't answer",
                 hint="check the address and the network; if something was asked, ask again: an answer is paid once",
             ) from None
-        return reply.status, _checked(reply.status, reply.headers, content)
+        return _checked(reply.status, reply.headers, content)
 
 
 def _pool(address: Address) -> urllib3.PoolManager:
@@ -332,6 +333,11 @@ def _read(reply: urllib3.BaseHTTPResponse) -> bytes:
     return bytes(content)
 
 
+def _passes(status: int, pause: float | None) -> bool:
+    """Whether a server can't answer now, and may do so later: a full queue only where it says when."""
+    return status in _PASSING or (status == _TOO_MANY and pause is not None)
+
+
 def _checked(status: int, headers: Mapping[str, str], content: bytes) -> Reply:
     """A reply; of errors only those that pass, and that there is nothing.
 
@@ -342,13 +348,15 @@ def _checked(status: int, headers: Mapping[str, str], content: bytes) -> Reply:
     if status in _REDIRECTS:
         malformed("it sends us elsewhere, and a token isn't sent on")
     kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    is_json = kind in {"application/json", "application/problem+json"} and (content or status not in _PASSING)
+    pause = _seconds(headers.get("Retry-After"))
+    may_pass = _passes(status, pause)
+    is_json = kind in {"application/json", "application/problem+json"} and (content or not may_pass)
     data = _parsed(content) if is_json else None
-    if status >= _REFUSED and status not in _PASSING and status != _NOT_FOUND:
+    if status >= _REFUSED and not may_pass and status != _NOT_FOUND:
         raise _refusal(status, data)
-    if data is None and status not in _PASSING:
+    if data is None and not may_pass:
         malformed(f"status {status}, and no JSON")
-    return Reply(status, data, _seconds(headers.get("Retry-After")), headers.get("Location"))
+    return Reply(status, data, pause, headers.get("Location"))
 
 
 def _parsed(content: bytes) -> Any:  # noqa: ANN401 — JSON

@@ -21,12 +21,11 @@ MOST_BYTES = 256 * 1024
 Number = str | int | float
 
 
-class Asked(BaseModel):
-    """A question, and what is offered for it; numbers may be texts, which are read exactly."""
+class Offered(BaseModel):
+    """What is offered for a question, or for several together; numbers may be texts, which are read exactly."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    question: str = Field(description="One SELECT, in SQL.")
     epsilon: Number | None = Field(None, description="Offer ε: Laplace noise; 0.1 or '1/10'.")
     rho: Number | None = Field(None, description="Offer ρ (zCDP): Gaussian noise.")
     delta: Number | None = Field(None, description="Offer δ, for groups that aren't public.")
@@ -41,12 +40,23 @@ class Asked(BaseModel):
     cut_off: bool | None = Field(None, description="Whether to measure what limits cut off, for a tenth of the offer.")
     dialect: str | None = Field(None, description="Of the SQL; 'duckdb' if left out.")
 
-    digest: str | None = Field(None, description="Of the plan that it must be; else it is refused.")
-
     def terms(self) -> dict[str, Any]:
         """What is offered, without what wasn't said."""
-        said = self.model_dump(exclude={"question", "digest"})
-        return {name: value for name, value in said.items() if value is not None}
+        named = self.model_dump(exclude={"question", "questions", "digest"})
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class Asked(Offered):
+    """A question, and what is offered for it."""
+
+    question: str = Field(description="One SELECT, in SQL.")
+    digest: str | None = Field(None, description="Of the plan that it must be; else it is refused.")
+
+
+class AskedTogether(Offered):
+    """A workload: questions that are planned and answered together, and what is offered for all of them."""
+
+    questions: list[str] = Field(description="Each one SELECT, in SQL.")
 
 
 class Issuing(BaseModel):
@@ -58,6 +68,20 @@ class Issuing(BaseModel):
     role: str = Field("analyst", description="analyst, custodian, auditor or operator.")
     days: int = Field(90, description="For how many days it holds.")
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
+
+
+class Admitting(BaseModel):
+    """How the tables are to be admitted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    group: str | None = Field(None, description="Only the tables of this refresh group; '' is those that name none.")
+    scheduled: bool = Field(
+        default=False, description="Advance the version whatever happens; if nothing can be read, serve what there was."
+    )
+    at_most_unreadable: Number = Field(
+        1, description="The part of a table's records, or of a column's values, that may be unreadable."
+    )
 
 
 class LimitedBodies:
