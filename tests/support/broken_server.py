@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
 
@@ -113,8 +115,8 @@ def _heard_by(broken: Broken) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def broken_server() -> Iterator[Broken]:
-    """It listens on a free port of this machine."""
+def broken_server(certificate: Path | None = None) -> Iterator[Broken]:
+    """It listens on a free port of this machine; with TLS, if there is a file with a certificate and its key."""
     broken = Broken()
 
     class Server(ThreadingHTTPServer):
@@ -124,7 +126,11 @@ def broken_server() -> Iterator[Broken]:
             """Say nothing of clients that have had enough."""
 
     server = Server(("127.0.0.1", 0), _heard_by(broken))
-    broken.address = f"http://127.0.0.1:{server.server_address[1]}"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    broken.address = f"{'http' if certificate is None else 'https'}://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

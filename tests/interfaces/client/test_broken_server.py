@@ -5,12 +5,17 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.x509 import NameOID
 
 import discreet as dp
 from discreet.errors import (
@@ -23,7 +28,7 @@ from discreet.errors import (
     ServerUnreachable,
     TooManyWaiting,
 )
-from discreet.interfaces.client import Remote, connection
+from discreet.interfaces.client import Remote, connection, remote
 from discreet.interfaces.client.connection import Address
 from discreet.results import Answer, AnswerColumn, Cost, PublicKey, certificate, signature_of
 from support.broken_server import Broken, Hangup, Heard, Said, broken_server
@@ -84,8 +89,8 @@ def broken(serving: Broken, monkeypatch: pytest.MonkeyPatch) -> Broken:
 @pytest.fixture
 def ann(broken: Broken) -> Iterator[Remote]:
     """The tables, for an analyst with little patience."""
-    with dp.connect(broken.address, TOKEN, patience=1) as remote:
-        yield remote
+    with dp.connect(broken.address, TOKEN, patience=1) as tables:
+        yield tables
 
 
 def keys(broken: Broken) -> set[str | None]:
@@ -115,22 +120,58 @@ def test_an_answer_that_takes_its_time_is_looked_for_at_its_place(broken: Broken
     """202 says where; it is asked for there, also over a connection that breaks, until it is done."""
     broken.says(PENDING, PENDING, Hangup, PENDING, Said(200, answer()))
     seen: list[float] = []
-    with dp.connect(broken.address, TOKEN, progress=seen.append) as remote:
-        assert remote.ask(COUNT, epsilon=1).entry == 1
+    with dp.connect(broken.address, TOKEN, progress=seen.append) as ben:
+        assert ben.ask(COUNT, epsilon=1).entry == 1
     assert [heard.method for heard in broken.heard] == ["POST", "GET", "GET", "GET", "GET"]
     assert {heard.path for heard in broken.heard[1:]} == {"/v1/answers/a1"}
     assert seen == sorted(seen)
     assert len(seen) == 3
 
 
-def test_a_server_that_has_forgotten_is_asked_again_under_the_same_key(broken: Broken, ann: Remote) -> None:
-    """Another one may hold the ledger's memory of it; one that forgets for ever is given up."""
-    broken.says(PENDING, problem("not_found", 404), Said(200, answer()))
+def test_a_question_that_another_server_took_is_asked_for_under_the_same_key(
+    broken: Broken, ann: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its place isn't known, and now and then where it stays pending; what never comes is given up."""
+    broken.says(PENDING, problem("not_found", 404), PENDING, problem("not_found", 404), Said(200, answer()))
     assert ann.ask(COUNT, epsilon=1)["n"] == [1000]
+    assert [heard.method for heard in broken.heard] == ["POST", "GET", "POST", "GET", "POST"]
     assert len(keys(broken)) == 1
-    broken.behave = lambda heard: PENDING if heard.method == "POST" else problem("not_found", 404)
-    with pytest.raises(ServerUnreachable, match="forgotten"):
+    monkeypatch.setattr(remote, "_FIRST_AGAIN", 0.2)
+    broken.behave, broken.heard = (
+        (lambda heard: PENDING if heard.method == "GET" or len(broken.heard) < 3 else Said(200, answer())),
+        [],
+    )
+    assert ann.ask(COUNT, epsilon=1)["n"] == [1000]
+    assert broken.heard[-1].method == "POST"
+    assert len(keys(broken)) == 1
+    monkeypatch.setattr(remote, "_LONGEST", 0.3)
+    broken.says(PENDING)
+    with pytest.raises(ServerUnreachable, match="no answer after"):
         ann.ask(COUNT, epsilon=1)
+
+
+def test_a_request_is_made_and_read(broken: Broken, ann: Remote) -> None:
+    """As the custodian will see it; and what became of it."""
+    made = {
+        "id": "r1",
+        "digest": "d1",
+        "subject": "ann",
+        "question": COUNT,
+        "terms": {"epsilon": "5"},
+        "purpose": "to know",
+        "cost": Cost(epsilon=Fraction(5)).to_json(),
+        "state": "open",
+        "at": "2026-01-01T00:00:00+00:00",
+        "until": None,
+    }
+    broken.says(Said(201, made))
+    request = ann.request(COUNT, purpose="to know", epsilon=5)
+    assert (request.id, request.state, request.cost.epsilon, request.until) == ("r1", "open", 5, None)
+    assert broken.heard[0].body == {"question": COUNT, "epsilon": "5", "purpose": "to know"}
+    denied = {**made, "state": "denied", "until": "2026-01-08T00:00:00+00:00", "reason": "no"}
+    broken.says(Said(200, [denied]))
+    (found,) = ann.requests()
+    assert (found.state, found.reason) == ("denied", "no")
 
 
 def test_a_full_queue_is_waited_for_where_it_says_for_how_long(broken: Broken, ann: Remote) -> None:
@@ -246,28 +287,28 @@ def test_an_answer_that_the_account_has_not_signed_is_refused(broken: Broken) ->
     unsigned = {name: value for name, value in answer().items() if name != "signature"}
     for data, why in ((changed, "isn't what was signed"), (unsigned, "isn't signed"), (answer(more=1), "isn't what")):
         broken.says(Said(200, data))
-        with dp.connect(broken.address, TOKEN) as remote, pytest.raises(AnswerContradicted, match=why):
-            remote.ask(COUNT, epsilon=1)
+        with dp.connect(broken.address, TOKEN) as tables, pytest.raises(AnswerContradicted, match=why):
+            tables.ask(COUNT, epsilon=1)
     broken.says(Said(200, answer()))
-    with dp.connect(broken.address, TOKEN) as remote:
-        remote.ask(COUNT, epsilon=1)
+    with dp.connect(broken.address, TOKEN) as tables:
+        tables.ask(COUNT, epsilon=1)
         other = Ed25519PrivateKey.from_private_bytes(bytes([1] * 32)).public_key().public_bytes_raw()
         broken.key = PublicKey(other).to_json()
-        assert remote.key == KEY  # heard of first, and held to
-        remote.ask(COUNT, epsilon=1)
+        assert tables.key == KEY  # heard of first, and held to
+        tables.ask(COUNT, epsilon=1)
     for key in (None, PublicKey(other).text):  # as the server says now, and as the custodian said
         with (
-            dp.connect(broken.address, TOKEN, key=key) as remote,
+            dp.connect(broken.address, TOKEN, key=key) as tables,
             pytest.raises(AnswerContradicted, match="another key"),
         ):
-            remote.ask(COUNT, epsilon=1)
-    with dp.connect(broken.address, TOKEN, key=KEY.text) as remote:
-        remote.ask(COUNT, epsilon=1)
+            tables.ask(COUNT, epsilon=1)
+    with dp.connect(broken.address, TOKEN, key=KEY.text) as tables:
+        tables.ask(COUNT, epsilon=1)
     for wrong in ({}, [], {"algorithm": "Ed448", "key": KEY.text}, {"algorithm": "Ed25519", "key": "AAAA"}):
         broken.key = wrong
         broken.says(Said(200, answer()))
-        with dp.connect(broken.address, TOKEN) as remote, pytest.raises(ReplyMalformed):
-            remote.ask(COUNT, epsilon=1)
+        with dp.connect(broken.address, TOKEN) as tables, pytest.raises(ReplyMalformed):
+            tables.ask(COUNT, epsilon=1)
         assert broken.heard == []  # nothing is paid for what couldn't be believed
     with pytest.raises(InvalidArgument, match="public key"):
         dp.connect(broken.address, TOKEN, key="AAAA")
@@ -276,15 +317,15 @@ def test_an_answer_that_the_account_has_not_signed_is_refused(broken: Broken) ->
 @pytest.mark.parametrize(
     ("look", "data"),
     [
-        (lambda remote: remote.plan(COUNT, epsilon=1), {"digest": 7}),
-        (lambda remote: remote.budget, {"budget": "ε = 1", "allowed": {}, "spent": {}, "remaining": {}}),
-        (lambda remote: remote.history(), [{"number": "x"}]),
-        (lambda remote: remote.history(), {}),
-        (lambda remote: remote.requests(), [7]),
-        (lambda remote: remote.request(COUNT, purpose="p"), {"id": 7}),
-        (lambda remote: remote.schema, {"name": "people", "adjacency": "add_remove", "tables": [{}]}),
-        (lambda remote: remote.schema, {"name": 7, "adjacency": "add_remove", "tables": []}),
-        (lambda remote: remote.me(), []),
+        (lambda tables: tables.plan(COUNT, epsilon=1), {"digest": 7}),
+        (lambda tables: tables.budget, {"budget": "ε = 1", "allowed": {}, "spent": {}, "remaining": {}}),
+        (lambda tables: tables.history(), [{"number": "x"}]),
+        (lambda tables: tables.history(), {}),
+        (lambda tables: tables.requests(), [7]),
+        (lambda tables: tables.request(COUNT, purpose="p"), {"id": 7}),
+        (lambda tables: tables.schema, {"name": "people", "adjacency": "add_remove", "tables": [{}]}),
+        (lambda tables: tables.schema, {"name": 7, "adjacency": "add_remove", "tables": []}),
+        (lambda tables: tables.me(), []),
     ],
 )
 def test_other_replies_are_checked_too(broken: Broken, ann: Remote, look: Any, data: Any) -> None:
@@ -372,8 +413,8 @@ def test_the_token_goes_to_the_server_that_was_named_and_nowhere_else(broken: Br
             for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"):
                 patch.setenv(name, other.address)
             broken.says(Said(200, {"role": "analyst"}))
-            with dp.connect(broken.address, TOKEN) as remote:
-                remote.me()
+            with dp.connect(broken.address, TOKEN) as tables:
+                tables.me()
         assert other.heard == []
     assert broken.heard[-1].headers["Authorization"] == f"Bearer {TOKEN}"
 
@@ -384,8 +425,8 @@ def test_a_proxy_is_used_for_tls_and_sees_no_token(broken: Broken, monkeypatch: 
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
     broken.says(Said(403))
-    with dp.connect("https://gate.example.org", TOKEN, patience=0.1) as remote, pytest.raises(ServerUnreachable):
-        remote.me()
+    with dp.connect("https://gate.example.org", TOKEN, patience=0.1) as tables, pytest.raises(ServerUnreachable):
+        tables.me()
     assert {(heard.method, heard.path) for heard in broken.heard} == {("CONNECT", "gate.example.org:443")}
     assert not any(TOKEN in str(heard) for heard in broken.heard)
 
@@ -452,12 +493,51 @@ def test_the_token_is_in_no_text(
     assert not [text for text in (*texts, caplog.text, said.out, said.err) if TOKEN[:10] in text]
 
 
+def certificate_for(address: str, path: Path) -> Path:
+    """A file with a certificate that nobody has signed but itself, and its key."""
+    key = Ed25519PrivateKey.generate()
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gate")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), critical=False)
+        .sign(key, None)
+    )
+    plain = serialization.NoEncryption()
+    own = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + own)
+    return path
+
+
+def test_a_certificate_must_be_trusted_and_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an authority of one's own where `SSL_CERT_FILE` names it; never one of another host."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    for address, trusted, is_heard in (
+        ("127.0.0.1", False, False),
+        ("127.0.0.1", True, True),
+        ("127.0.0.2", True, False),
+    ):
+        file = certificate_for(address, tmp_path / f"{address}.pem")
+        if trusted:
+            monkeypatch.setenv("SSL_CERT_FILE", str(file))
+        with broken_server(file) as other, dp.connect(other.address, TOKEN, patience=0) as tables:
+            other.says(Said(200, {"role": "analyst"}))
+            if is_heard:
+                assert tables.me() == {"role": "analyst"}
+            else:
+                with pytest.raises(ServerUnreachable, match="certificate for TLS"):
+                    tables.me()
+            assert bool(other.heard) == is_heard
+
+
 def test_a_server_that_nobody_trusts_gets_nothing(broken: Broken) -> None:
     """A plain server behind https: no TLS, no token."""
     broken.says(Said(200, {}))
     address = broken.address.replace("http:", "https:")
-    with dp.connect(address, TOKEN, patience=0.1) as remote, pytest.raises(ServerUnreachable):
-        remote.me()
+    with dp.connect(address, TOKEN, patience=0.1) as tables, pytest.raises(ServerUnreachable):
+        tables.me()
     assert broken.heard == []
 
 

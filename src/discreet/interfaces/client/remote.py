@@ -59,8 +59,11 @@ _PENDING = 202
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
 """After how many seconds a server is asked first whether an answer is there, and after how many again at the most."""
 
-_MOST_TIMES = 3
-"""How often a question is sent that the server says it has taken, and doesn't know later."""
+_FIRST_AGAIN, _LONGEST_AGAIN = 5.0, 60.0
+"""After how many seconds a question that still waits is sent again under its key, and how rarely at the most."""
+
+_LONGEST = 3600.0
+"""For how many seconds an answer is waited for."""
 
 _SILENT = 1.0
 """After how many seconds somebody who waits is told so."""
@@ -338,26 +341,30 @@ class Remote:
     def _answered(self, body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         """What became of a question, once it is there: looked for at its address, and asked for again by its key.
 
+        Where several servers share a ledger, the one that is asked may not be the one that knows it. Under the same key
+        it isn't asked twice, whoever is asked.
+
         Raises:
-            ServerUnreachable: the server forgets it again and again.
+            ServerUnreachable: it isn't there after as long as anybody waits.
         """
-        begun, look, asked = monotonic(), _FIRST_LOOK, 1
+        begun = monotonic()
+        look, again, asked = _FIRST_LOOK, _FIRST_AGAIN, begun
         with _Waiting(self._progress) as waiting:
-            reply = self._connection.post("answers", body, key=key, prefer="respond-async")
-            while reply.status == _PENDING:
-                name = _name_of(reply)
+            reply: Reply | None = self._connection.post("answers", body, key=key, prefer="respond-async")
+            while reply is None or reply.status == _PENDING:
+                name = "" if reply is None else _name_of(reply)
                 waiting.tell(monotonic() - begun)
-                sleep(max(look, reply.pause or 0.0))
+                if monotonic() > begun + _LONGEST:
+                    raise ServerUnreachable(f"there is no answer after {_LONGEST:.0f} seconds", hint="ask again")
+                sleep(max(look, (reply and reply.pause) or 0.0))
                 look = min(_LONGEST_LOOK, 2 * look)
-                found = self._connection.find(f"answers/{name}")
-                if found is not None:
-                    reply = found
-                    if reply.fields().get("id") != name:
+                if name and monotonic() < asked + again:
+                    reply = self._connection.find(f"answers/{name}")
+                    if reply is not None and reply.fields().get("id") != name:
                         malformed("it is about another question")
-                    continue
-                if asked == _MOST_TIMES:
-                    raise ServerUnreachable("the server has forgotten the question", hint="ask again")
-                reply, asked = self._connection.post("answers", body, key=key, prefer="respond-async"), asked + 1
+                else:
+                    reply = self._connection.post("answers", body, key=key, prefer="respond-async")
+                    asked, again = monotonic(), min(_LONGEST_AGAIN, 2 * again)
         return reply.fields()
 
 

@@ -246,6 +246,7 @@ class RemoteRequest:
         cost: that it has.
         state: open, approved, denied, used or expired.
         until: when it expires; None as long as nobody has decided.
+        reason: why it was denied; may be empty.
     """
 
     id: str
@@ -255,6 +256,7 @@ class RemoteRequest:
     cost: Cost
     state: str
     until: datetime | None
+    reason: str
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
@@ -264,15 +266,15 @@ class RemoteRequest:
             ReplyMalformed: it isn't one.
         """
         try:
-            cost = data["cost"]
             return cls(
                 id=_text(data["id"]),
                 question=_text(data["question"]),
                 purpose=_text(data["purpose"]),
                 digest=_text(data["digest"]),
-                cost=Cost.from_json(cost) if "exact" in cost else _cost(cost),
+                cost=Cost.from_json(data["cost"]),
                 state=_text(data["state"]),
                 until=None if data.get("until") is None else datetime.fromisoformat(data["until"]),
+                reason=str(data.get("reason") or ""),
             )
         except _FAULTS:
             malformed("a request was expected")
