@@ -29,7 +29,7 @@ from discreet.errors import (
     TooManyWaiting,
 )
 from discreet.interfaces.client import Remote, connection, remote
-from discreet.interfaces.client.connection import Address
+from discreet.interfaces.client.credentials import Address
 from discreet.results import Answer, AnswerColumn, Cost, PublicKey, certificate, signature_of
 from support.broken_server import Broken, Hangup, Heard, Said, broken_server
 
@@ -326,6 +326,9 @@ def test_an_answer_that_the_account_has_not_signed_is_refused(broken: Broken) ->
         (lambda tables: tables.schema, {"name": "people", "adjacency": "add_remove", "tables": [{}]}),
         (lambda tables: tables.schema, {"name": 7, "adjacency": "add_remove", "tables": []}),
         (lambda tables: tables.me(), []),
+        (lambda tables: tables.ask([COUNT], epsilon=1), {"id": "a1", "state": "done", "answers": []}),
+        (lambda tables: tables.ask([COUNT], epsilon=1), {"id": "a1", "state": "done", "answers": 7}),
+        (lambda tables: tables.plan([COUNT], epsilon=1), {"digest": "d", "expected": [7]}),
     ],
 )
 def test_other_replies_are_checked_too(broken: Broken, ann: Remote, look: Any, data: Any) -> None:

@@ -85,6 +85,25 @@ def test_expressions_mean_what_their_sql_means(ann: Remote) -> None:
         ann.plan(7, epsilon=1)
 
 
+def test_questions_are_asked_together(ann: Remote) -> None:
+    """One debit for all; planned, and asked by their plan; and again for nothing."""
+    questions = [COUNT, "SELECT k, COUNT(*) AS m FROM people GROUP BY k"]
+    for epsilon in ("1/10", "1/9", "1/8", "1/7"):
+        plan = ann.plan(questions, epsilon=epsilon)
+        assert [each.column for each in plan.expected] == ["n", "m"]
+        try:
+            first, second = ann.ask(plan)
+            break
+        except dp.errors.QuestionFailed:
+            continue
+    else:
+        pytest.fail("four workloads in a row weren't measured in time")
+    assert (first.names, second.names, first.entry) == (("n",), ("k", "m"), second.entry)
+    spent = ann.spent
+    assert [answer["n"] for answer in ann.ask(questions[:1] + questions[1:], epsilon=epsilon)[:1]] == [first["n"]]
+    assert ann.spent == spent
+
+
 def test_explain_is_the_plan_in_words(ann: Remote) -> None:
     """As at the gateway; it costs nothing."""
     spent = ann.spent

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NoReturn, Self
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.errors import (
     DiscreetError,
@@ -23,6 +21,7 @@ from discreet.errors import (
     from_dict,
 )
 from discreet.hints import Hint
+from discreet.interfaces.client.credentials import Address
 
 if TYPE_CHECKING:
     import urllib3
@@ -47,68 +46,6 @@ _TOO_MANY = 429
 _REDIRECTS = range(300, 400)
 _REFUSED = 400
 _NOT_FOUND = 404
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a server is.
-
-    Args:
-        scheme: https, or http.
-        host: its name or number.
-        port: None for the scheme's own.
-        prefix: what stands before `/v1` in its paths, where it shares the host with others.
-    """
-
-    scheme: str
-    host: str
-    port: int | None
-    prefix: str
-
-    @classmethod
-    def read(cls, text: str, *, in_the_clear: bool = False) -> Self:
-        """An address as somebody wrote it; with `/v1` at its end or without.
-
-        Raises:
-            InvalidArgument: it isn't one, or a token would travel to another machine in the clear.
-
-        Examples:
-            >>> str(Address.read("https://gate.example.org/v1"))
-            'https://gate.example.org'
-        """
-        example = "https://gate.example.org"
-        try:
-            parts = urlsplit(text.strip())
-            host, port = parts.hostname, parts.port
-        except ValueError:
-            raise InvalidArgument("this isn't the address of a server", hint=example) from None
-        if parts.scheme not in {"http", "https"} or not host or not text.isprintable() or " " in text.strip():
-            raise InvalidArgument("this isn't the address of a server", hint=example)
-        if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-            raise InvalidArgument(
-                "an address is a host and a path: names, tokens and questions don't belong into it", hint=example
-            )
-        if parts.scheme == "http" and not in_the_clear and not _is_here(host):
-            raise InvalidArgument(
-                f"the token would travel to {host[:100]} in the clear",
-                hint=Hint("https://…; or in_the_clear=True, where the way there is safe", cli="https://…"),
-            )
-        return cls(parts.scheme, host, port, parts.path.rstrip("/").removesuffix("/v1"))
-
-    def __str__(self) -> str:
-        """As it is shown."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}" + ("" if self.port is None else f":{self.port}") + self.prefix
-
-
-def _is_here(host: str) -> bool:
-    """Whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +80,22 @@ class Reply:
         Raises:
             ReplyMalformed: it is something else.
         """
-        if not isinstance(self.data, list) or not all(isinstance(each, dict) for each in self.data):
-            malformed("a list was expected")
-        return self.data
+        return _objects(self.data)
+
+    def among(self, name: str) -> list[Mapping[str, Any]]:
+        """What it said under a name, as a list of objects.
+
+        Raises:
+            ReplyMalformed: it is something else.
+        """
+        return _objects(self.fields().get(name))
+
+
+def _objects(data: object) -> list[Mapping[str, Any]]:
+    """Data, if it is a list of objects."""
+    if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
+        malformed("a list was expected")
+    return data
 
 
 def malformed(why: str) -> NoReturn:

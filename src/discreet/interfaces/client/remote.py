@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, overload
 from urllib.parse import urlsplit
 
 from discreet.entropy import fresh_bytes
@@ -21,8 +19,8 @@ from discreet.errors import (
     InvalidArgument,
     ServerUnreachable,
 )
-from discreet.hints import Hint
-from discreet.interfaces.client.connection import Address, Connection, Reply, malformed
+from discreet.interfaces.client.connection import Connection, Reply, malformed
+from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of
 from discreet.interfaces.client.replies import (
     Left,
@@ -52,7 +50,6 @@ TERMS = (
 )
 """What may be said beside a question; who asks is said by the token."""
 
-_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
 _PENDING = 202
@@ -108,47 +105,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     """
     address = Address.read(url, in_the_clear=in_the_clear)
     pinned = None if key is None else PublicKey.read(key)
-    return Remote(Connection(address, _token(token), patience=patience), pinned, progress)
-
-
-def _token(given: str | Path | None) -> str:
-    """The token; no error says anything of it.
-
-    Raises:
-        InvalidArgument: there is none, it is of no form that tokens have, or others can read its file.
-    """
-    if given is None:
-        given = os.environ.get("DISCREET_TOKEN", "")
-    text = (_kept(given) if isinstance(given, Path) else given).strip()
-    if not text:
-        raise InvalidArgument(
-            "there is no token",
-            hint=Hint(
-                "connect(url, Path('~/discreet.token')), or the variable DISCREET_TOKEN",
-                cli="--token-file FILE, or the variable DISCREET_TOKEN",
-            ),
-        )
-    if not _TOKEN.fullmatch(text):
-        raise InvalidArgument("this isn't a token: it is one word, as the custodian was shown it")
-    return text
-
-
-def _kept(path: Path) -> str:
-    """What a file holds that nobody else can read.
-
-    Raises:
-        InvalidArgument: it can't be read; or others can read it.
-    """
-    try:
-        with path.expanduser().open(encoding="ascii", errors="replace") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise InvalidArgument(f"{str(path)!r} is no file")
-            if os.name == "posix" and (found.st_mode & 0o077 or found.st_uid not in {os.geteuid(), 0}):
-                raise InvalidArgument(f"others can read the token in {str(path)!r}", hint=f"chmod 600 {path}")
-            return file.read(16_384)
-    except OSError as error:
-        raise InvalidArgument(f"the token's file {str(path)!r} can't be read: {error.strerror}") from None
+    return Remote(Connection(address, token_of(token), patience=patience), pinned, progress)
 
 
 class Remote:
@@ -244,11 +201,13 @@ class Remote:
         """Whose token this is, and what it allows: `subject`, `role`, `most_epsilon`, `expires`."""
         return self._connection.get("me").fields()
 
-    def plan(self, question: str | Frame, **terms: Any) -> RemotePlan:  # noqa: ANN401 — as `Terms` says
+    def plan(self, question: str | Frame | list[str | Frame], **terms: Any) -> RemotePlan:  # noqa: ANN401 — as `Terms` says
         """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
 
+        A list of questions is planned together: what they share is measured once, and what is offered is for all.
+
         Args:
-            question: one SELECT, or an Ibis expression made of `tables`.
+            question: one SELECT, or an Ibis expression made of `tables`; or a list of them.
             terms: what is offered for it, as for `Protected.plan`, but for `analyst`: that is the token's holder.
 
         Raises:
@@ -257,26 +216,44 @@ class Remote:
             AccessError: the token may not plan, or not now.
             ServerError: the server can't be used.
         """
-        text, said = _written(question, terms)
-        return RemotePlan.read(
-            self._connection.post("plans", {"question": text, **said}, key=_fresh_key()).fields(), text, said
-        )
+        asked, said = _written(question, terms)
+        path = "plans" if isinstance(asked, str) else "workloads/plans"
+        return RemotePlan.read(self._connection.post(path, _body(asked, said), key=_fresh_key()).fields(), asked, said)
 
+    @overload
+    def ask(
+        self,
+        question: list[str | Frame],
+        *,
+        approval: str | None = None,
+        **terms: Any,  # noqa: ANN401 — as `Terms` says
+    ) -> list[Answer]: ...
+
+    @overload
     def ask(
         self,
         question: str | Frame | RemotePlan,
         *,
         approval: str | None = None,
         **terms: Any,  # noqa: ANN401 — as `Terms` says
-    ) -> Answer:
+    ) -> Answer: ...
+
+    def ask(
+        self,
+        question: str | Frame | RemotePlan | list[str | Frame],
+        *,
+        approval: str | None = None,
+        **terms: Any,
+    ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan; it returns when the answer leaves.
 
         The same question, at the same cost, of the same data gives the same answer and costs nothing again. A question
         that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
 
         Args:
-            question: one SELECT, an Ibis expression made of `tables`, or what `plan` made of one. A plan is carried out
-                as it is, or not at all.
+            question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them. A
+                plan is carried out as it is, or not at all. Of a list, and of its plan, all are answered, or none; one
+                debit pays for them.
             approval: the `id` of a request that was approved for this question.
             terms: what is offered for it, as for `plan`. A plan has its own.
 
@@ -289,15 +266,20 @@ class Remote:
         if isinstance(question, RemotePlan):
             if terms:
                 raise InvalidArgument("a plan has its own terms, so others would change nothing", hint="plan again")
-            text, said = question.question, {**question.terms, "digest": question.digest}
+            asked, said = question.question, {**question.terms, "digest": question.digest}
         else:
             if isinstance(question, str) and (found := _EXPLAIN.match(question)):
                 plan = self.plan(re.sub(r"\S", " ", found[0]) + question[found.end() :], **terms)
                 return Explanation.of(plan.explain(), plan.cost)
-            text, said = _written(question, terms)
-        body = {"question": text, **said} | ({} if approval is None else {"approval": approval})
+            asked, said = _written(question, terms)
+        body = _body(asked, said | ({} if approval is None else {"approval": approval}))
         key = self.key  # before anything is paid
-        return _believed(self._answered(body, _fresh_key()), key)
+        if isinstance(asked, str):
+            return _believed(self._answered("answers", body, _fresh_key()).fields(), key)
+        answers = self._answered("workloads", body, _fresh_key()).among("answers")
+        if len(answers) != len(asked):
+            malformed(f"{len(asked)} answers were expected")
+        return [_believed(each, key) for each in answers]
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
         """Ask the custodian to approve a question that costs more than one of yours may.
@@ -310,8 +292,8 @@ class Remote:
         Raises:
             QueryError, AccessError, InvalidArgument, ServerError: as for `plan`.
         """
-        text, said = _written(question, terms)
-        reply = self._connection.post("requests", {"question": text, **said, "purpose": purpose})
+        asked, said = _written(question, terms)
+        reply = self._connection.post("requests", {**_body(asked, said), "purpose": purpose})
         return RemoteRequest.read(reply.fields())
 
     def requests(self) -> Sequence[RemoteRequest]:
@@ -338,7 +320,7 @@ class Remote:
         """What one has asked oneself, oldest first; for a custodian or an auditor, all entries of the account."""
         return [RemoteEntry.read(each) for each in self._connection.get("history").objects()]
 
-    def _answered(self, body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    def _answered(self, path: str, body: Mapping[str, Any], key: str) -> Reply:
         """What became of a question, once it is there: looked for at its address, and asked for again by its key.
 
         Where several servers share a ledger, the one that is asked may not be the one that knows it. Under the same key
@@ -350,7 +332,7 @@ class Remote:
         begun = monotonic()
         look, again, asked = _FIRST_LOOK, _FIRST_AGAIN, begun
         with _Waiting(self._progress) as waiting:
-            reply: Reply | None = self._connection.post("answers", body, key=key, prefer="respond-async")
+            reply: Reply | None = self._connection.post(path, body, key=key, prefer="respond-async")
             while reply is None or reply.status == _PENDING:
                 name = "" if reply is None else _name_of(reply)
                 waiting.tell(monotonic() - begun)
@@ -363,9 +345,9 @@ class Remote:
                     if reply is not None and reply.fields().get("id") != name:
                         malformed("it is about another question")
                 else:
-                    reply = self._connection.post("answers", body, key=key, prefer="respond-async")
+                    reply = self._connection.post(path, body, key=key, prefer="respond-async")
                     asked, again = monotonic(), min(_LONGEST_AGAIN, 2 * again)
-        return reply.fields()
+        return reply
 
 
 class _Waiting:
@@ -395,10 +377,19 @@ class _Waiting:
             sys.stderr.flush()
 
 
-def _written(question: str | Frame, terms: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _written(
+    question: str | Frame | list[str | Frame], terms: Mapping[str, Any]
+) -> tuple[str | list[str], dict[str, Any]]:
     """A question and its terms, as they are sent; what Ibis writes is DuckDB's SQL."""
     said = terms_in_json(terms, TERMS)
+    if isinstance(question, list):
+        return [sql_of(each) for each in question], said
     return sql_of(question), said if isinstance(question, str) else {**said, "dialect": "duckdb"}
+
+
+def _body(asked: str | list[str], said: Mapping[str, Any]) -> dict[str, Any]:
+    """A question, or several, with what is said beside."""
+    return {"question" if isinstance(asked, str) else "questions": asked, **said}
 
 
 def _fresh_key() -> str:

@@ -50,18 +50,18 @@ class RemotePlan:
     `ask` carries it out as it is, or not at all: where the declarations have changed meanwhile, it is refused.
 
     Args:
-        question: that it is of, in SQL.
+        question: that it is of, in SQL; or a list of them, which are answered together.
         terms: what is offered, as it is sent.
         digest: of everything that shapes the answer.
         cost: what the answer is proved to give away about one unit at the most.
-        expected: the error to expect of each column.
+        expected: the error to expect of each column; of several questions, of all their columns in order.
         words: all of it, in words.
         seconds: after how many seconds an answer leaves, if nobody waits before it.
         warnings: what in the question may not mean what it was meant to.
         said: all that the server said.
     """
 
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str
     cost: Cost
@@ -72,19 +72,22 @@ class RemotePlan:
     said: Mapping[str, Any] = field(repr=False, compare=False)
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], question: str, terms: Mapping[str, Any]) -> Self:
+    def read(cls, data: Mapping[str, Any], question: str | list[str], terms: Mapping[str, Any]) -> Self:
         """A plan that a server made.
 
         Raises:
             ReplyMalformed: it isn't one.
         """
         try:
+            expected = (
+                data["expected"] if isinstance(question, str) else [one for each in data["expected"] for one in each]
+            )
             return cls(
                 question=question,
                 terms=terms,
                 digest=_text(data["digest"]),
                 cost=Cost.from_json(data["cost"]),
-                expected=tuple(_expected(each) for each in data["expected"]),
+                expected=tuple(_expected(each) for each in expected),
                 words=_text(data["words"]),
                 seconds=_number(data["step"]) * int(data["steps"]),
                 warnings=tuple(_text(each) for each in data.get("warnings", ())),

@@ -57,6 +57,7 @@ class AskedTogether(Offered):
     """A workload: questions that are planned and answered together, and what is offered for all of them."""
 
     questions: list[str] = Field(description="Each one SELECT, in SQL.")
+    digest: str | None = Field(None, description="Of the plan that it must be; else it is refused.")
 
 
 class Issuing(BaseModel):

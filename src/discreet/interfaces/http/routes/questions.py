@@ -78,5 +78,5 @@ def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # n
 )
 async def answer_together(asked: AskedTogether, service: Serving, who: Who, prefer: Prefer = "") -> Response:
     """Ask questions together: what they share is measured once, one debit pays, and all are answered or none."""
-    ticket = await run_in_threadpool(service.ask, who, asked.questions, asked.terms())
+    ticket = await run_in_threadpool(service.ask, who, asked.questions, asked.terms(), digest=asked.digest)
     return await reply_of(ticket, JSON, prefer)
