@@ -34,6 +34,7 @@ _HOMES = {
     "ledger": "ledger",
     "serve": "serving",
     "token": "serving",
+    "request": "request",
     "connect": "connecting",
 }
 """Where each command is, in the order in which somebody meets them."""
