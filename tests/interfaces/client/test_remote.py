@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -133,6 +134,37 @@ def test_errors_are_those_of_the_gateway(gate: tuple[Served, str], ann: Remote) 
         dp.connect(address, running.tokens["auditor"]).ask(COUNT, epsilon=1)
     with pytest.raises(Unauthenticated):
         dp.connect(address, "dsc_" + "A" * 43).budget  # noqa: B018 — a property that asks
+
+
+def test_a_question_above_the_ceiling_is_requested_approved_and_asked_once(gate: tuple[Served, str]) -> None:
+    """By its request's id; for another question it is good for nothing."""
+    running, address = gate
+    with dp.connect(address, running.tokens["bob"]) as bob:
+        request = bob.request("SELECT COUNT(*) AS n FROM people WHERE id < 7", purpose="to know", epsilon=2)
+        assert (request.state, request.cost.epsilon, request.purpose) == ("open", 2, "to know")
+        running.service.approve(running.callers["custodian"], request.id)
+        with pytest.raises(dp.errors.NotApproved):
+            bob.ask(COUNT, epsilon=2, approval=request.id)
+        with suppress(dp.errors.QuestionFailed):  # on a busy machine; paid for all the same
+            assert bob.ask(request.question, epsilon=2, approval=request.id).cost.epsilon == 2
+        assert [each.state for each in bob.requests()] == ["used"]
+
+
+def test_what_is_sent_again_under_its_key_is_paid_for_once(ann: Remote) -> None:
+    """As after a reply that was lost; what became of it then becomes of it now."""
+    body = {"question": "SELECT COUNT(*) AS n FROM people WHERE id < 9", "epsilon": "1/11"}
+
+    def outcome() -> object:
+        try:
+            return ann._answered("answers", body, "a key of its own").fields()["entry"]
+        except dp.errors.QuestionFailed as error:
+            return error.code
+
+    first, spent = outcome(), ann.spent
+    assert outcome() == first
+    assert ann.spent == spent
+    with pytest.raises(dp.errors.KeyReused):
+        ann._answered("answers", {**body, "epsilon": "1/12"}, "a key of its own")
 
 
 def test_terms_are_said_as_at_the_gateway(ann: Remote) -> None:
