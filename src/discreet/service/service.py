@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -244,6 +244,7 @@ class Service:
         tables, declared = self._tables, self._tables.dataset
         found: dict[str, Any] = {
             "budget": str(declared.budget),
+            "allowed": {name: one if one is None else str(one) for name, one in asdict(declared.budget).items()},
             "spent": tables.spent.to_dict(),
             "remaining": tables.remaining.to_dict(),
         }
