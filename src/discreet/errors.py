@@ -38,6 +38,7 @@
     │   ├── LedgerVersion        written by another version
     │   ├── LedgerCorrupt        its hash chain or a recomputed loss doesn't hold
     │   └── AccountClosed        it was closed in this process, and is used again
+    ├── WitnessUnavailable       the witness of the ledger's heads can't be reached
     ├── AccessError              whoever asks may not, or not now; nothing was charged
     │   ├── Unauthenticated      the token isn't known, or holds no more
     │   ├── Forbidden            the token's role may not do this
@@ -403,6 +404,12 @@ class AccountClosed(LedgerError):
     def __init__(self) -> None:
         """Say how it is opened again."""
         super().__init__("these tables were closed", hint="open them again: protect(…), load(…)")
+
+
+class WitnessUnavailable(DiscreetError):
+    """The witness of the ledger's heads can't be written to or reached; answers go on without it."""
+
+    code = "witness_unavailable"
 
 
 class AccessError(DiscreetError):

@@ -24,6 +24,7 @@ import uvicorn
 
 from discreet.cli.common.failures import ExitCode
 from discreet.interfaces.http.serving import _Server
+from discreet.results import PublicKey, heads_in, verify_head
 from support.served import CONFIG
 
 
@@ -62,6 +63,8 @@ def test_a_token_is_made_listed_and_revoked(folder: Path, run: Any) -> None:
         (["serve", "--host", "0.0.0.0"], "in the clear"),  # noqa: S104 — it is refused
         (["serve", "--certificate", "cert.pem"], "a certificate and its key"),
         (["serve", "--base", "0"], "base must be above 0"),
+        (["serve", "--witness-every", "0"], "witness_every must be above 0"),
+        (["serve", "--witness", "http://witness.example/"], "https"),
     ],
 )
 def test_what_makes_no_sense_is_refused(folder: Path, run: Any, arguments: list[str], words: str) -> None:
@@ -105,7 +108,18 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
     """
     port, metrics = free_ports(2)
     server = subprocess.Popen(
-        [sys.executable, "-m", "discreet", "serve", "--port", str(port), "--metrics-port", str(metrics)],
+        [
+            sys.executable,
+            "-m",
+            "discreet",
+            "serve",
+            "--port",
+            str(port),
+            "--metrics-port",
+            str(metrics),
+            "--witness",
+            "witnessed",
+        ],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -123,6 +137,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
         assert httpx.post(f"{address}/v1/plans", json=asked, headers=ann).json()["step"] == 2
         assert httpx.post(f"{address}/v1/answers", json=asked, headers=carla).status_code == 403
         assert httpx.get(f"{address}/v1/me").status_code == 401
+        key = PublicKey.read(httpx.get(f"{address}/v1/key").text)
         assert "discreet_ready 1.0" in httpx.get(f"http://127.0.0.1:{metrics}/metrics").text
         with ThreadPoolExecutor() as pool:
             reply = pool.submit(httpx.post, f"{address}/v1/answers", json=asked, headers=ann, timeout=60)
@@ -141,6 +156,9 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
     assert [line["event"] for line in lines if line["event"] != "request"] == ["ready", "stopping", "stopped"]
     for secret in (made["text"], kept.read_text().strip()):
         assert secret not in said + log
+    heads = [verify_head(each, key) for each in heads_in((folder / "witnessed").read_text())]
+    assert len(heads) >= 2  # the token was made between the first and the last
+    assert not any(each.problems for each in heads)
 
 
 @pytest.mark.parametrize("drained", [True, False])

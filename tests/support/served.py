@@ -91,7 +91,7 @@ class ThreadWorker:
 def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
     """The same with threads for processes, and a second for each question."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_mute", "_limit_memory"):  # which are about a whole process
+        for name in ("_detach", "_limit_memory"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
         patch.setattr(os, "nice", lambda _: 0)

@@ -116,6 +116,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     metrics_host: Annotated[
         str, typer.Option(help="The address of that port; who reaches it reads them.")
     ] = "127.0.0.1",
+    witness: Annotated[
+        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+    ] = "",
+    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
@@ -154,6 +158,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         planning=limits,
         times=ReleaseTimes(base=base, scan=scan),
         openid=None if openid is None else OpenID.read(openid),
+        witness=witness,
+        witness_every=witness_every,
     )
     with options.opened(config) as tables:
         tables.admissions.first()
@@ -163,6 +169,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     try:
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
+        if service.is_degraded:
+            say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
         serve_http(service, host=host, port=port, certificate=certificate, key=key)
     finally:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from json import dumps
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
@@ -22,7 +23,7 @@ from discreet.gateway.answer_builder import answer_of, answers_of, explanation_o
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
-from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
+from discreet.gateway.outcome import StoredRequest, analyst_of, bundles_of, plans_of
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
@@ -33,7 +34,7 @@ from discreet.tables import Dataset
 
 if TYPE_CHECKING:
     from discreet.accounting import Remaining
-    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
+    from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -50,15 +51,19 @@ class Protected:
         ledger: the ledger that holds the account.
         account: where their budget is kept.
         data: tables held in memory, by the label of their source.
+        key: the file that holds the account's signing key; None where there is none.
     """
 
-    def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object]) -> None:
+    def __init__(
+        self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object], key: Path | None
+    ) -> None:
         """Keep the parts; nothing is read yet."""
         self.dataset = dataset
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
         self._index = ReuseIndex(account, self._remade)
+        self._signing = account.signing(key)
         self._until: Callable[[], None] | None = None
         self._last: tuple[object, Dataset, Plan] | None = None
 
@@ -202,7 +207,7 @@ class Protected:
         inner = explained(question) if isinstance(question, str) else None
         plan: Plan | Workload
         if isinstance(question, Plan | Workload):
-            analyst = _analyst_of(question, terms)
+            analyst = analyst_of(question, terms)
             plan = self._made_again(question)
         else:
             plan = self.plan(question if inner is None else inner, **terms)
@@ -210,6 +215,8 @@ class Protected:
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
+        signing = self._signing  # closing takes it away, and what runs by then is answered
+        signing.load()
         if version is not None:
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
@@ -226,10 +233,10 @@ class Protected:
             until=self._until,
         )
         if isinstance(plan, Workload):
-            return answers_of(plan, carry_out(plan))
+            return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._again))
+        return answer_of(tuned(plan, carry_out, self._again), signing)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -283,7 +290,9 @@ class Protected:
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
+        if isinstance(question, Workload):
+            return answers_of(question, found, self._signing)
+        return answer_of(Tuned(outcome=found), self._signing)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
@@ -417,7 +426,7 @@ class Protected:
             return
         self._admissions.close()
         self._ledger.close()
-        self._ledger = self._account = self._index = self._admissions = AFTER_CLOSE
+        self._ledger = self._account = self._index = self._admissions = self._signing = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -464,6 +473,11 @@ class Protected:
         """Who may come in through a server; for the custodian."""
         return self._account.tokens
 
+    @property
+    def signing(self) -> Signing:
+        """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
+        return self._signing
+
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""
         return self._account.entries()
@@ -480,18 +494,3 @@ class Protected:
 def _holds_the_same(before: Dataset, now: Dataset) -> bool:
     """Whether public tables are known by the same look at them; all else follows from the request."""
     return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)
-
-
-def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:
-    """Who carries out a plan: whoever is named now, or was when it was made.
-
-    Raises:
-        InvalidArgument: other terms are given; they would change nothing.
-    """
-    said = Request.read(terms)
-    if replace(said, analyst=None) != Request():
-        raise InvalidArgument(
-            f"a plan has its own terms, so {', '.join(sorted(terms.keys() - {'analyst'}))} would change nothing",
-            hint="plan the question again, with these terms",
-        )
-    return plan.request.analyst if said.analyst is None else said.analyst

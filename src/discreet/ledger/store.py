@@ -294,7 +294,7 @@ def _create_file(file: File, patience: float) -> None:
         draft = Path(name)
         try:
             Store(File(draft), patience).plainly(_create_tables, write=True)
-            _link(draft, file.path)
+            link(draft, file.path)
         finally:
             draft.unlink()
             draft.with_name(f"{draft.name}-journal").unlink(missing_ok=True)  # left if the disk is full
@@ -305,8 +305,8 @@ def _create_file(file: File, patience: float) -> None:
         ) from None
 
 
-def _link(draft: Path, place: Path) -> None:
-    """Put the finished file in its place, and the place on the disk."""
+def link(draft: Path, place: Path) -> None:
+    """Put a finished file in its place, and the place on the disk; where there is one already, that stays."""
     try:
         os.link(draft, place)
     except FileExistsError:  # another process came first

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from discreet.ledger.schema import Topic
 
 
+RESTORED = "restored "
+"""How the digest of a debit begins that charges a restored ledger what it lacks; no question has such a digest."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debit:
     """What is to be paid for.

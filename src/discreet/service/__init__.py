@@ -17,6 +17,7 @@ from discreet.service.service import Service
 from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
+from discreet.service.witness import Witness
 
 __all__ = [
     "METRICS",
@@ -33,6 +34,7 @@ __all__ = [
     "Service",
     "Settings",
     "Ticket",
+    "Witness",
     "report_to_json",
     "role_of",
 ]

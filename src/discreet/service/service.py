@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
-    AboveCeiling,
     DiscreetError,
     EngineUnavailable,
     InvalidArgument,
@@ -35,7 +33,8 @@ from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
 from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket
-from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
+from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, check_ceiling, issue, recognise
+from discreet.service.witness import Sender, Witness
 from discreet.service.workers import Job, Message, Share, Worker
 from discreet.tables import public_schema
 from discreet.tables.session import usable_cores, usable_memory
@@ -67,16 +66,23 @@ class Service:
         config: the path of `discreet.toml`.
         settings: how it is run.
         log: where it says what it does; nowhere if it is left out.
+
+    Attributes:
+        key: what its answers and heads are checked against.
+
+    Raises:
+        LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
     """
 
     def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
         """Open the account, and start the processes."""
-        self.settings = settings or Settings()
+        self.settings = settings = settings or Settings()
         self.log = log or EventLog()
         self.metrics = Metrics()
         self._busy = 0
         self._is_stopping = False
         self._tables = load(config)
+        self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
         self._admitting = AdmissionRuns(config)
         self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
@@ -100,6 +106,10 @@ class Service:
         self.metrics.watch("discreet_slots_busy", lambda: self._busy)
         self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
         self.metrics.watch("discreet_ready", lambda: self.is_ready)
+
+        self._sender = None
+        if settings.witness:
+            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
 
     @property
     def is_ready(self) -> bool:
@@ -153,9 +163,21 @@ class Service:
         self._planners.close()
         for slot in self._slots:
             slot.close()
+        if self._sender is not None:
+            self._sender.close()
         self._admitting.close()
         self._servers.close()
         self._tables.close()
+
+    @property
+    def witness_failures(self) -> int:
+        """How often no head could be sent to the witness."""
+        return 0 if self._sender is None else self._sender.failures
+
+    @property
+    def is_degraded(self) -> bool:
+        """Whether the last head couldn't be sent. Questions are answered all the same; see `witness`."""
+        return self._sender is not None and self._sender.is_behind
 
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -284,7 +306,7 @@ class Service:
         offered = _terms_of(caller, terms)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, question, offered)
-            _check_ceiling(caller, plan)
+            check_ceiling(caller, plan)
             stored = planner.do(Job(kind="stored", question=question, terms=offered))
         ticket = Ticket(
             id=fresh_bytes(16).hex(),
@@ -314,6 +336,14 @@ class Service:
         """Recompute the ledger's hash chain and every loss in it."""
         check_allowed(caller.role, Action.VERIFY)
         return self._tables.verify()
+
+    def head(self, caller: Caller) -> Mapping[str, Any]:
+        """The ledger's head as it is now, signed.
+
+        What it tells of others is public when it is told: a debit at once, an outcome at its release, and not before.
+        """
+        check_allowed(caller.role, Action.HEAD)
+        return self._tables.signing.head()
 
     def _keep(self, ticket: Ticket) -> None:
         """Remember a question.
@@ -453,19 +483,3 @@ def _terms_of(caller: Caller, terms: Mapping[str, Any]) -> dict[str, Any]:
     except TypeError:
         raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
     return found
-
-
-def _check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
-    """Refuse what costs more than the caller may spend on one question.
-
-    Raises:
-        AboveCeiling: it does; or it has no finite ε, while the ceiling is one in ε.
-    """
-    exact = plan["cost"]["exact"]["epsilon"]
-    if caller.most_epsilon is None or (exact is not None and Fraction(exact) <= caller.most_epsilon):
-        return
-    cost = "no finite ε" if exact is None else f"ε = {float(Fraction(exact)):.6g}"
-    raise AboveCeiling(
-        f"this question costs {cost}, and one of yours may cost ε = {float(caller.most_epsilon):.6g}",
-        hint="offer less, or ask the custodian for a higher ceiling",
-    )

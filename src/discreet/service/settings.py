@@ -8,6 +8,7 @@ from discreet.errors import InvalidArgument
 from discreet.service.openid import OpenID
 from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
+from discreet.service.witness import Witness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +22,13 @@ class Settings:
         times: when answers leave.
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
+        witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
+        witness_every: so many seconds.
         openid: whose tokens are believed besides those of the ledger; None for nobody's.
         kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
 
     Raises:
-        InvalidArgument: a number is out of range.
+        InvalidArgument: a number is out of range, or heads may not be sent to that witness.
     """
 
     slots: int = 1
@@ -33,11 +36,15 @@ class Settings:
     times: ReleaseTimes = field(default_factory=ReleaseTimes)
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
+    witness: str = ""
+    witness_every: float = 60.0
     openid: OpenID | None = None
     kept: int = 10_000
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        for name in ("slots", "planners", "waiting", "kept"):
+        for name in ("slots", "planners", "waiting", "kept", "witness_every"):
             if getattr(self, name) <= 0:
                 raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
+        if self.witness:
+            Witness(self.witness)

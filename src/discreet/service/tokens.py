@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
-from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.errors import AboveCeiling, InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
 from discreet.service.roles import Role
@@ -142,4 +142,20 @@ def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
         role=Role(content["role"]),
         most_epsilon=None if ceiling is None else Fraction(ceiling),
         expires=datetime.fromisoformat(content["expires"]),
+    )
+
+
+def check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
+    """Refuse what costs more than the caller may spend on one question.
+
+    Raises:
+        AboveCeiling: it does; or it has no finite ε, while the ceiling is one in ε.
+    """
+    exact = plan["cost"]["exact"]["epsilon"]
+    if caller.most_epsilon is None or (exact is not None and Fraction(exact) <= caller.most_epsilon):
+        return
+    cost = "no finite ε" if exact is None else f"ε = {float(Fraction(exact)):.6g}"
+    raise AboveCeiling(
+        f"this question costs {cost}, and one of yours may cost ε = {float(caller.most_epsilon):.6g}",
+        hint="offer less, or ask the custodian for a higher ceiling",
     )

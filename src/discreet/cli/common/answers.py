@@ -50,7 +50,8 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
     """Write an answer to standard output.
 
     A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
-    `origin`: the entries that the answer follows from, if it was worked out from others; and `warnings`, if any.
+    `origin`: the entries that the answer follows from, if it was worked out from others; `warnings`, if any;
+    `certificate` and `signature`.
     In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
 
     Args:
@@ -66,7 +67,6 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
             _show_account(answer, tables)
         case Format.JSON:
             data = answer.to_json(confidence)
-            del data["certificate"]  # which the ledger keeps
             found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
             show_json({**found, "spent": amounts(tables.spent), **data})
         case Format.CSV | Format.ARROW:

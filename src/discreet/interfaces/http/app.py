@@ -23,7 +23,8 @@ def make_app(service: Service) -> FastAPI:
     """The API of a service.
 
     Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`,
-    `/readyz` and the description of the API needs a token. What went wrong inside is unavailable, and no more is said.
+    `/readyz`, `/v1/key` and the description of the API needs a token. What went wrong
+    inside is unavailable, and no more is said.
 
     Args:
         service: that answers; whoever made it closes it.
@@ -35,7 +36,7 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
-        description="Every path but `/healthz`, `/readyz` and this description needs a token.",
+        description="Every path but `/healthz`, `/readyz`, `/v1/key` and this description needs a token.",
     )
     _describe(app)
     app.state.service = service

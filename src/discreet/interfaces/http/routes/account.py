@@ -40,6 +40,12 @@ def verification(service: Serving, who: Who) -> dict[str, Any]:
     return {"entries": found.entries, "head": found.head, "problems": [str(each) for each in found.problems]}
 
 
+@ROUTES.get("/v1/head", response_description="The head and its signature.")
+def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
+    return service.head(who)
+
+
 def _entry(entry: Entry) -> dict[str, Any]:
     """An entry of the account, as data."""
     return {
