@@ -97,6 +97,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "budget": ({"analyst", "custodian", "auditor"}, service.budget),
         "history": ({"analyst", "custodian", "auditor"}, service.history),
         "verify": ({"custodian", "auditor"}, service.verify),
+        "head": ({"custodian", "auditor"}, service.head),
         "admissions": ({"custodian"}, service.admissions),
         "admit": ({"custodian"}, lambda who: service.admit(who, group="none such")),
         "tokens": ({"custodian"}, service.tokens),
@@ -104,6 +105,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "revoke": ({"custodian"}, lambda who: service.revoke(who, service.tokens(who)[-1][0].id)),
     }
     run = {"caller", "close", "settings", "log", "metrics", "is_ready", "is_stopping", "stop", "drain", "kill"}
+    run |= {"key", "is_degraded", "witness_failures"}
     public = {name for name in dir(service) if not name.startswith("_")} - run
     assert calls.keys() == public
     for allowed, call in calls.values():
