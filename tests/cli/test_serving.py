@@ -177,3 +177,13 @@ def test_a_second_signal_ends_it_at_once(monkeypatch: pytest.MonkeyPatch, *, dra
     pending.set()
     until(lambda: server.should_exit)  # which the second signal leaves no time for
     assert (len(ended), service.kill.call_count) == ((1, 1) if drained else (2, 2))
+
+
+def test_no_token_is_made_that_nobody_can_be_shown(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the configuration can only be read, as in a container, the custodian makes it before the first start."""
+    assert folder.is_dir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    result = run("serve")
+    assert result.exit_code == ExitCode.REFUSED
+    assert "discreet token create custodian" in " ".join(result.output.split())
+    assert json.loads(run("token", "list", "--format", "json").stdout) == []

@@ -179,13 +179,20 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 
 def _show_first(tokens: Tokens, config: Path) -> None:
     """Make the custodian's first token, where there is none; show it to who sits here, or to who owns the folder."""
+    from discreet.errors import InvalidArgument
     from discreet.service import Role
     from discreet.service.tokens import caller_of, issue
 
     if any(caller_of(grant).role is Role.CUSTODIAN and grant.revoked is None for grant in tokens.all()):
         return
+    shown = sys.stdout.isatty()
+    if not shown and not os.access(config.absolute().parent, os.W_OK):
+        raise InvalidArgument(
+            "the custodian's first token can't be written beside the configuration",
+            hint="make it before the first start: discreet token create custodian --role custodian",
+        )
     issued = issue(tokens, "custodian", Role.CUSTODIAN, days=_FIRST_DAYS)
-    if sys.stdout.isatty():
+    if shown:
         say(f"the custodian's token, shown this once: {issued.text}")
         return
     say(f"the custodian's token is in {printable(str(_written(issued, config)))}")

@@ -102,6 +102,7 @@ class Service:
             thread.start()
         every = (*workers, *self._slots)
         self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
+        self.metrics.watch("discreet_witness_failures", lambda: self.witness_failures)
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
         self.metrics.watch("discreet_slots_busy", lambda: self._busy)
         self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
