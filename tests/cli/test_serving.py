@@ -109,16 +109,8 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
     port, metrics = free_ports(2)
     server = subprocess.Popen(
         [
-            sys.executable,
-            "-m",
-            "discreet",
-            "serve",
-            "--port",
-            str(port),
-            "--metrics-port",
-            str(metrics),
-            "--witness",
-            "witnessed",
+            *(sys.executable, "-m", "discreet", "serve", "--port", str(port)),
+            *("--metrics-port", str(metrics), "--witness", "witnessed"),
         ],
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -182,7 +174,8 @@ def test_a_second_signal_ends_it_at_once(monkeypatch: pytest.MonkeyPatch, *, dra
 def test_no_token_is_made_that_nobody_can_be_shown(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the configuration can only be read, as in a container, the custodian makes it before the first start."""
     assert folder.is_dir()
-    monkeypatch.setattr(os, "access", lambda *_: False)
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and allowed(path, mode))
     result = run("serve")
     assert result.exit_code == ExitCode.REFUSED
     assert "discreet token create custodian" in " ".join(result.output.split())

@@ -107,6 +107,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    witness: Annotated[
+        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+    ] = "",
+    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     openid: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
     ] = None,
@@ -116,10 +120,6 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     metrics_host: Annotated[
         str, typer.Option(help="The address of that port; who reaches it reads them.")
     ] = "127.0.0.1",
-    witness: Annotated[
-        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
-    ] = "",
-    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
@@ -167,10 +167,10 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))
     try:
-        if metrics_port is not None:
-            serve_metrics(service, host=metrics_host, port=metrics_port)
         if service.is_degraded:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
+        if metrics_port is not None:
+            serve_metrics(service, host=metrics_host, port=metrics_port)
         say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
         serve_http(service, host=host, port=port, certificate=certificate, key=key)
     finally:

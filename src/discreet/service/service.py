@@ -100,6 +100,9 @@ class Service:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
+        self._sender = None
+        if settings.witness:
+            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
         every = (*workers, *self._slots)
         self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
         self.metrics.watch("discreet_witness_failures", lambda: self.witness_failures)
@@ -107,10 +110,6 @@ class Service:
         self.metrics.watch("discreet_slots_busy", lambda: self._busy)
         self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
         self.metrics.watch("discreet_ready", lambda: self.is_ready)
-
-        self._sender = None
-        if settings.witness:
-            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
 
     @property
     def is_ready(self) -> bool:

@@ -22,10 +22,10 @@ class Settings:
         times: when answers leave.
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
-        witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
-        witness_every: so many seconds.
         openid: whose tokens are believed besides those of the ledger; None for nobody's.
         kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
+        witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
+        witness_every: so many seconds.
 
     Raises:
         InvalidArgument: a number is out of range, or heads may not be sent to that witness.
@@ -36,10 +36,10 @@ class Settings:
     times: ReleaseTimes = field(default_factory=ReleaseTimes)
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
-    witness: str = ""
-    witness_every: float = 60.0
     openid: OpenID | None = None
     kept: int = 10_000
+    witness: str = ""
+    witness_every: float = 60.0
 
     def __post_init__(self) -> None:
         """Check the numbers."""

@@ -22,9 +22,8 @@ _ELSEWHERE = "none"
 def make_app(service: Service) -> FastAPI:
     """The API of a service.
 
-    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`,
-    `/readyz`, `/v1/key` and the description of the API needs a token. What went wrong
-    inside is unavailable, and no more is said.
+    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`, `/readyz`,
+    `/v1/key` and the description of the API needs a token. What went wrong inside is unavailable, and no more is said.
 
     Args:
         service: that answers; whoever made it closes it.

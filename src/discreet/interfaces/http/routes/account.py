@@ -40,7 +40,13 @@ def verification(service: Serving, who: Who) -> dict[str, Any]:
     return {"entries": found.entries, "head": found.head, "problems": [str(each) for each in found.problems]}
 
 
-@ROUTES.get("/v1/head", response_description="The head and its signature.")
+@ROUTES.get("/v1/key", response_description="`algorithm`, `key` in base64, and `id`.")
+def key(service: Serving) -> dict[str, str]:
+    """What signatures of answers and heads are checked against. Everybody may have it."""
+    return service.key.to_json()
+
+
+@ROUTES.get("/v1/head", response_description="The head, with its `signature`.")
 def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
     return service.head(who)

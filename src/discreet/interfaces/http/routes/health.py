@@ -1,4 +1,4 @@
-"""What everybody may see: whether the server is there, whether it takes questions, and by which key it signs."""
+"""Health: whether the server is there, and whether it takes questions; both are public."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ ROUTES = APIRouter(tags=["health"])
 def healthz(service: Serving) -> dict[str, str]:
     """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
     return {"status": "degraded" if service.is_degraded else "ok"}
-
-
-@ROUTES.get("/v1/key", response_description="`algorithm`, `key` and `id`.")
-def key(service: Serving) -> dict[str, str]:
-    """What signatures of answers and heads are checked against. Everybody may have it."""
-    return service.key.to_json()
 
 
 @ROUTES.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})
