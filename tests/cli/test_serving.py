@@ -21,9 +21,11 @@ from unittest.mock import MagicMock
 import httpx2 as httpx
 import pytest
 import uvicorn
+from prometheus_client import CollectorRegistry
 
 from discreet.cli.common.failures import ExitCode
-from discreet.interfaces.http.serving import _Server
+from discreet.errors import InvalidArgument
+from discreet.interfaces.http.serving import _Server, serve, serve_metrics
 from discreet.results import PublicKey, heads_in, verify_head
 from support.served import CONFIG
 
@@ -180,3 +182,15 @@ def test_no_token_is_made_that_nobody_can_be_shown(folder: Path, run: Any, monke
     assert result.exit_code == ExitCode.REFUSED
     assert "discreet token create custodian" in " ".join(result.output.split())
     assert json.loads(run("token", "list", "--format", "json").stdout) == []
+
+
+def test_an_address_that_is_taken_is_named() -> None:
+    """Nothing is served, and it is said why, for the API and for metrics."""
+    service = MagicMock()
+    service.metrics.registry = CollectorRegistry
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for start in (serve, serve_metrics):
+            with pytest.raises(InvalidArgument, match=f"nothing can listen at 127.0.0.1:{port}"):
+                start(service, host="127.0.0.1", port=port)
+    service.log.tame.assert_not_called()

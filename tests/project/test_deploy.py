@@ -135,6 +135,18 @@ def test_the_unit_is_hardened_and_lets_questions_come_to_an_end() -> None:
     assert unit("discreet-backup.timer")["Timer"]["OnCalendar"]
 
 
+def test_the_audit_runs_in_continuous_integration() -> None:
+    """With each change and weekly; it may only read, and actions are pinned by hash."""
+    text = (ROOT / ".github" / "workflows" / "audit.yml").read_text(encoding="utf-8")
+    whole = yaml.safe_load(text)
+    (job,) = whole["jobs"].values()
+    assert (whole["permissions"], job["permissions"]) == ({}, {"contents": "read"})
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/audit"]
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in re.findall(r"uses: (.*)", text))
+    assert re.search(r"(?m)^    - cron: ", text)
+    assert "pip-audit" in (ROOT / ".ci" / "audit").read_text(encoding="utf-8")
+
+
 def test_the_bill_of_materials_lists_what_users_install() -> None:
     """Each package with version, licence and address; what tests alone need isn't in it, and nothing is twice."""
     run = subprocess.run(

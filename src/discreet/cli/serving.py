@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -17,7 +19,7 @@ from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
 
 if TYPE_CHECKING:
     from discreet.ledger import Tokens
-    from discreet.service import Issued
+    from discreet.service import Issued, Service, Settings
 
 _FIRST_DAYS = 90
 """For how many days the custodian's first token holds."""
@@ -131,8 +133,38 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
+    from discreet.service import OpenID, PlanningLimits, ReleaseTimes, Settings
+
+    _refuse_nonsense(host, certificate, key, behind_proxy=behind_proxy, slots=slots)
+    settings = Settings(
+        slots=slots,
+        planners=planners,
+        planning=PlanningLimits(per_minute=planning),
+        times=ReleaseTimes(base=base, scan=scan),
+        openid=None if openid is None else OpenID.read(openid),
+        witness=witness,
+        witness_every=witness_every,
+    )
+    with _opened(config, settings) as service:
+        from discreet.interfaces.http.serving import serve as serve_http
+        from discreet.interfaces.http.serving import serve_metrics
+
+        if metrics_port is not None:
+            serve_metrics(service, host=metrics_host, port=metrics_port)
+        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
+        serve_http(service, host=host, port=port, certificate=certificate, key=key)
+
+
+def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool, slots: int) -> None:
+    """Refuse what can't be served, or not safely.
+
+    Raises:
+        InvalidArgument: half of what TLS needs, an address of others without TLS, or more slots than cores.
+        ExtraMissing: what a server needs isn't installed.
+    """
+    from importlib.util import find_spec
+
     from discreet.errors import ExtraMissing, InvalidArgument
-    from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
     from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
@@ -146,21 +178,15 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
             f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
             hint=f"--slots {usable_cores()}, or fewer",
         )
-    try:
-        from discreet.interfaces.http.serving import serve as serve_http
-        from discreet.interfaces.http.serving import serve_metrics
-    except ImportError as error:
-        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    limits = PlanningLimits(per_minute=planning)
-    settings = Settings(
-        slots=slots,
-        planners=planners,
-        planning=limits,
-        times=ReleaseTimes(base=base, scan=scan),
-        openid=None if openid is None else OpenID.read(openid),
-        witness=witness,
-        witness_every=witness_every,
-    )
+    if any(find_spec(name) is None for name in ("fastapi", "joserfc", "prometheus_client", "uvicorn")):
+        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'")
+
+
+@contextmanager
+def _opened(config: Path, settings: Settings) -> Iterator[Service]:
+    """A service on a configuration, closed at the end."""
+    from discreet.service import EventLog, Service
+
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)
@@ -169,10 +195,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     try:
         if service.is_degraded:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
-        if metrics_port is not None:
-            serve_metrics(service, host=metrics_host, port=metrics_port)
-        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
-        serve_http(service, host=host, port=port, certificate=certificate, key=key)
+        yield service
     finally:
         service.close()
 
