@@ -104,7 +104,7 @@ def status_of(address: str) -> int:
 
 
 def test_a_server_answers_and_stops(folder: Path) -> None:
-    """The custodian's first token lies in a file that nobody else can read, and makes others. SIGTERM stops it.
+    """The custodian's first token lies in a file that nobody else can read, and makes others. Ctrl-C stops it.
 
     It isn't ready from then on and takes no more, and who paid has their answer before it ends with 0.
     """
@@ -115,6 +115,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
             *("--metrics-port", str(metrics), "--witness", "witnessed"),
         ],
         cwd=folder,
+        start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -136,7 +137,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
         with ThreadPoolExecutor() as pool:
             reply = pool.submit(httpx.post, f"{address}/v1/answers", json=asked, headers=ann, timeout=60)
             until(lambda: "slots_busy 1.0" in httpx.get(f"http://127.0.0.1:{metrics}/metrics").text)
-            server.send_signal(signal.SIGTERM)
+            os.killpg(server.pid, signal.SIGINT)  # to all its processes, as Ctrl-C on a terminal does
             until(lambda: status_of(f"{address}/readyz") == 503)
             another = {**asked, "epsilon": 2}
             assert httpx.post(f"{address}/v1/answers", json=another, headers=ann).json()["code"] == "engine_unavailable"

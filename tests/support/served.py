@@ -88,7 +88,7 @@ class ThreadWorker:
 
 
 @contextmanager
-def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
+def served_in_threads(folder: Path, *, rows: int = 1000, rare: str = "a") -> Iterator[Served]:
     """The same with threads for processes, and a second for each question."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_detach", "_limit_memory"):  # which are about a whole process
@@ -97,14 +97,23 @@ def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
         patch.setattr(os, "nice", lambda _: 0)
         patch.setattr(session, "take_share", lambda *_: None)
         patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
-        with served(folder, rows=rows, step=1.0) as found:
+        with served(folder, rows=rows, step=1.0, rare=rare) as found:
             yield found
 
 
 @contextmanager
-def served(folder: Path, *, rows: int = 1000, step: float = STEP) -> Iterator[Served]:
-    """A service on a configuration in this folder; two questions of one caller may wait."""
-    csv.write_csv(pa.table({"id": range(rows), "k": ["ab"[n % 2] for n in range(rows)]}), folder / "people.csv")
+def served(folder: Path, *, rows: int = 1000, step: float = STEP, rare: str = "a") -> Iterator[Served]:
+    """A service on a configuration in this folder; two questions of one caller may wait.
+
+    Args:
+        folder: for all that there is.
+        rows: how many people.
+        step: how many seconds a question has.
+        rare: the value of the last person.
+    """
+    csv.write_csv(
+        pa.table({"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}), folder / "people.csv"
+    )
     (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
     with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
         tables.refresh()
