@@ -23,6 +23,8 @@ COMMANDS = [
     "budget",
     "history",
     "verify",
+    "key",
+    "witness",
     "audit",
     "risk",
     "anonymize",

@@ -193,7 +193,7 @@ def _opened(config: Path, settings: Settings) -> Iterator[Service]:
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))
     try:
-        if service.is_degraded:
+        if service.sender.is_behind:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         yield service
     finally:

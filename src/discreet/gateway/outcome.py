@@ -11,7 +11,7 @@ One question is stored as a workload of one. Entries of before that have `groups
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +19,7 @@ from discreet.errors import InvalidArgument
 from discreet.gateway.answers import Group, Workload, conditions, held, least
 from discreet.privacy import KeyValue
 from discreet.query.estimates import Noisy
-from discreet.query.planner import Plan, Request, Terms, cost_to_dict
+from discreet.query.planner import Plan, Request, cost_to_dict
 from discreet.results import certificate
 
 if TYPE_CHECKING:
@@ -177,18 +177,3 @@ def _key_to_json(value: KeyValue) -> object:
 def _key_from_json(value: Any) -> KeyValue:  # noqa: ANN401 — JSON
     """A key as it was."""
     return date.fromisoformat(value["date"]) if isinstance(value, dict) else value
-
-
-def analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:
-    """Who carries out a plan: whoever is named now, or was when it was made.
-
-    Raises:
-        InvalidArgument: other terms are given; they would change nothing.
-    """
-    said = Request.read(terms)
-    if replace(said, analyst=None) != Request():
-        raise InvalidArgument(
-            f"a plan has its own terms, so {', '.join(sorted(terms.keys() - {'analyst'}))} would change nothing",
-            hint="plan the question again, with these terms",
-        )
-    return plan.request.analyst if said.analyst is None else said.analyst
