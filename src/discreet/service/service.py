@@ -229,6 +229,11 @@ class Service:
             raise InvalidArgument("the part that may be unreadable is from 0 to 1")
         return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
 
+    def health(self, caller: Caller) -> Metrics:
+        """How the service does, for operators: the same metrics as at their own port."""
+        check_allowed(caller.role, Action.HEALTH)
+        return self.metrics
+
     # ── What is public ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def dataset(self, caller: Caller) -> Mapping[str, Any]:

@@ -92,6 +92,10 @@ def test_metrics_are_those_of_the_list(running: Served) -> None:
         found['discreet_questions_total{outcome="stored"}'] + found['discreet_questions_total{outcome="answered"}'] >= 1
     )
     assert CANARY not in str(found)
+    by_token = client_of(running, "operator").get("/v1/metrics")
+    assert by_token.headers["content-type"].startswith("text/plain")
+    assert all(f"\n{name} " in by_token.text for name in found if name.startswith("discreet_slots"))
+    assert client_of(running).get("/v1/metrics").status_code == 403
     for name, labels in (("discreet_rows", {}), ("discreet_plans", {"outcome": CANARY}), ("discreet_plans", {})):
         with pytest.raises(InvalidArgument):
             Metrics().count(name, **labels)
