@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, Unpack, overload
 
-from discreet.accounting import Charge
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
     InvalidArgument,
 )
+from discreet.gateway.accounted import Accounted
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload
@@ -22,18 +23,18 @@ from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
 from discreet.gateway.outcome import bundles_of, plans_of
 from discreet.gateway.planning import Frame, Planning
+from discreet.gateway.retries import answered, declarations_digest
 from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.query.planner import Plan, Request, Terms, taking_terms
-from discreet.results import Answer, Cost
+from discreet.results import Answer
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.accounting import Remaining
-    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
+    from discreet.ledger import Account, Attempt, Ledger, Tried
 
 
-class Protected:
+class Protected(Accounted):
     """Private tables behind their account: what an analyst is given.
 
     Made by `protect` and `load`. Planning reads public facts only, public tables among them; asking reserves the cost,
@@ -228,6 +229,30 @@ class Protected:
         """
         self._until = until
 
+    def during(self, attempt: Attempt) -> Self:
+        """These tables, whose questions are asked in an attempt: under its key, by its approval. For servers."""
+        found = copy(self)
+        found._account = self._account.during(  # noqa: SLF001 — its own kind
+            replace(attempt, declarations=declarations_digest(self.dataset))
+        )
+        return found
+
+    def retried(self, question: Plan | Workload, tried: Tried) -> Answer | list[Answer] | None:
+        """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
+
+        Args:
+            question: as it was planned for the attempt.
+            tried: what became of it.
+        """
+        plans = [question]
+        if question.choice is not None and question.choice.rho is not None:
+            plans.append(self._planning.remade_for(question, question.choice.offer))
+        self.signing.load()
+        reached = partial(self._admissions.version_at, tried.version)
+        return answered(
+            plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._planning.again, self.signing
+        )
+
     def warm_up(self) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
 
@@ -338,49 +363,6 @@ class Protected:
         if self.dataset.analysts and analyst not in self.dataset.analysts:
             who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
             raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
-
-    @property
-    def spent(self) -> Charge:
-        """What all questions together have cost."""
-        return self._account.spent()
-
-    @property
-    def remaining(self) -> Remaining:
-        """What may still be spent."""
-        return self._account.remaining()
-
-    def spent_by(self, analyst: str) -> Charge:
-        """What one analyst's questions have cost."""
-        return self._account.spent(analyst)
-
-    def remaining_by(self, analyst: str) -> Remaining:
-        """What one analyst may still spend: the lesser of what their share and the budget have left."""
-        return self._account.remaining(analyst)
-
-    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
-        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
-
-        It follows from what is spent and declared. Others may spend what is left meanwhile.
-        """
-        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
-        return self._account.affordable(charge, analyst)
-
-    @property
-    def tokens(self) -> Tokens:
-        """Who may come in through a server; for the custodian."""
-        return self._account.tokens
-
-    def history(self) -> Sequence[Entry]:
-        """The entries of the account, oldest first."""
-        return self._account.entries()
-
-    def verify(self, *, kept: str | None = None) -> Verification:
-        """Recompute the ledger's hash chain and every loss in it.
-
-        Args:
-            kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
-        """
-        return self._ledger.verify(kept=kept)
 
 
 def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:

@@ -254,7 +254,7 @@ class Signing:
         key = self._needed()
 
         def look(chain: Chain) -> dict[str, Any]:
-            chain.check_head()
+            chain.time()
             return {
                 "entries": chain.head.seq,
                 "head": chain.head.hash,
