@@ -167,7 +167,8 @@ def test_another_plan_is_not_carried_out(running: Served) -> None:
     """A slot that plans the question otherwise, for declarations that were changed meanwhile, refuses it unpaid."""
     service, before = running.service, running.states()
     terms = {"epsilon": "1/3", "analyst": "bob"}
-    ticket = Ticket(id="x", subject="bob", question=COUNT, terms=terms, digest="0" * 64, step=STEP, steps=1)
+    planned = {"digest": "0" * 64, "step": STEP, "steps": 1}
+    ticket = Ticket.of("x", COUNT, terms, planned, Attempt(id="0" * 32, plan="0" * 64, seconds=STEP))
     service._waiting.put("bob", ticket)
     assert ticket.wait(120)
     assert ticket.outcome is not None
