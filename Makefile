@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check docs bench soak oldest refresh clean
+.PHONY: help demo test quick check docs bench soak oldest audit refresh clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
@@ -40,6 +40,9 @@ bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the
 oldest: $(OLDEST)/dev.stamp ## the tests with the oldest versions that pyproject.toml allows
 	@$(OLDEST)/bin/pytest -q -n 2 --dist worksteal --ignore=tests/project $(ARGS)
 
+audit: ## known vulnerabilities of what users install, and its bill of materials, bill.json
+	@.ci/audit
+
 soak: $(VENV)/dev.stamp ## property tests 20 times on new examples, heavy runs, long benchmarks, mutants; hours
 	@for round in $$(seq $(ROUNDS)); do echo "── property tests, round $$round of $(ROUNDS)"; \
 		$(BIN)/pytest -q -n 2 --dist worksteal -m 'hypothesis and not soak' --hypothesis-profile=forgetful $(ARGS) || exit 1; done
@@ -48,7 +51,7 @@ soak: $(VENV)/dev.stamp ## property tests 20 times on new examples, heavy runs, 
 	@echo "── mutants"; PYTHONPATH=tests $(BIN)/python -m support.mutate --results .mutants.jsonl
 
 clean: ## remove what the other commands made, the virtual environment too
-	@rm -rf $(VENV) $(OLDEST) site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .mutants.jsonl
+	@rm -rf $(VENV) $(OLDEST) .venv-audit .venv-tools bill.json site build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .mutants.jsonl
 
 # A stamp says that the environment was made from the present pyproject.toml, so that it isn't made again.
 $(VENV)/base.stamp: pyproject.toml

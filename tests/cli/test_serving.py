@@ -21,9 +21,11 @@ from unittest.mock import MagicMock
 import httpx2 as httpx
 import pytest
 import uvicorn
+from prometheus_client import CollectorRegistry
 
 from discreet.cli.common.failures import ExitCode
-from discreet.interfaces.http.serving import _Server
+from discreet.errors import InvalidArgument
+from discreet.interfaces.http.serving import _Server, serve, serve_metrics
 from discreet.results import PublicKey, heads_in, verify_head
 from support.served import CONFIG
 
@@ -102,7 +104,7 @@ def status_of(address: str) -> int:
 
 
 def test_a_server_answers_and_stops(folder: Path) -> None:
-    """The custodian's first token lies in a file that nobody else can read, and makes others. SIGTERM stops it.
+    """The custodian's first token lies in a file that nobody else can read, and makes others. Ctrl-C stops it.
 
     It isn't ready from then on and takes no more, and who paid has their answer before it ends with 0.
     """
@@ -113,6 +115,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
             *("--metrics-port", str(metrics), "--witness", "witnessed"),
         ],
         cwd=folder,
+        start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -134,7 +137,7 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
         with ThreadPoolExecutor() as pool:
             reply = pool.submit(httpx.post, f"{address}/v1/answers", json=asked, headers=ann, timeout=60)
             until(lambda: "slots_busy 1.0" in httpx.get(f"http://127.0.0.1:{metrics}/metrics").text)
-            server.send_signal(signal.SIGTERM)
+            os.killpg(server.pid, signal.SIGINT)  # to all its processes, as Ctrl-C on a terminal does
             until(lambda: status_of(f"{address}/readyz") == 503)
             another = {**asked, "epsilon": 2}
             assert httpx.post(f"{address}/v1/answers", json=another, headers=ann).json()["code"] == "engine_unavailable"
@@ -149,7 +152,8 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
     for secret in (made["text"], kept.read_text().strip()):
         assert secret not in said + log
     heads = [verify_head(each, key) for each in heads_in((folder / "witnessed").read_text())]
-    assert [each.problems for each in heads] == [(), ()]  # the token was made between the first and the last
+    assert len(heads) >= 2  # the token was made between the first and the last
+    assert not any(each.problems for each in heads)
 
 
 @pytest.mark.parametrize("drained", [True, False])
@@ -168,3 +172,26 @@ def test_a_second_signal_ends_it_at_once(monkeypatch: pytest.MonkeyPatch, *, dra
     pending.set()
     until(lambda: server.should_exit)  # which the second signal leaves no time for
     assert (len(ended), service.kill.call_count) == ((1, 1) if drained else (2, 2))
+
+
+def test_no_token_is_made_that_nobody_can_be_shown(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the configuration can only be read, as in a container, the custodian makes it before the first start."""
+    assert folder.is_dir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and allowed(path, mode))
+    result = run("serve")
+    assert result.exit_code == ExitCode.REFUSED
+    assert "discreet token create custodian" in " ".join(result.output.split())
+    assert json.loads(run("token", "list", "--format", "json").stdout) == []
+
+
+def test_an_address_that_is_taken_is_named() -> None:
+    """Nothing is served, and it is said why, for the API and for metrics."""
+    service = MagicMock()
+    service.metrics.registry = CollectorRegistry
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for start in (serve, serve_metrics):
+            with pytest.raises(InvalidArgument, match=f"nothing can listen at 127.0.0.1:{port}"):
+                start(service, host="127.0.0.1", port=port)
+    service.log.tame.assert_not_called()

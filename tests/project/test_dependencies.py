@@ -46,7 +46,7 @@ def installed() -> Mapping[str, list[str]]:
 
 def providers(package: str) -> set[str]:
     """The distributions that provide a package; itself if none is known."""
-    return {distribution.lower() for distribution in installed().get(package, [package])}
+    return {distribution.lower().replace("_", "-") for distribution in installed().get(package, [package])}
 
 
 def undeclared(source: str) -> set[str]:

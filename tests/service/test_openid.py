@@ -225,7 +225,7 @@ def test_two_roles_are_none(provider: OpenID) -> None:
         ('["RS256", "ES256", "Ed25519"]', '["none"]'),
         ('["RS256", "ES256", "Ed25519"]', "[]"),
         ('"keys.json"', '"http://login.example.org/keys"'),
-        ('"keys.json"', '"file:///etc/passwd"'),
+        ('"keys.json"', '"ftp://login.example.org/keys"'),
         ('"keys.json"', '"http://localhost.example.org/keys"'),
         ('"analyst"', '"king"'),
         ('"analyst"', "7"),

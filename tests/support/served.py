@@ -91,29 +91,34 @@ class ThreadWorker:
 
 
 @contextmanager
-def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
+def served_in_threads(folder: Path, *, rows: int = 1000, rare: str = "a") -> Iterator[Served]:
     """The same with threads for processes, and a second for each question."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_mute", "_limit_memory", "_settle"):  # which are about a whole process
+        for name in ("_detach", "_limit_memory", "_settle"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
         patch.setattr(os, "nice", lambda _: 0)
         patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
-        with served(folder, rows=rows, step=1.0) as found:
+        with served(folder, rows=rows, step=1.0, rare=rare) as found:
             yield found
 
 
 @contextmanager
-def served(folder: Path, *, rows: int = 1000, step: float = STEP, ledger: str = "") -> Iterator[Served]:
+def served(
+    folder: Path, *, rows: int = 1000, step: float = STEP, rare: str = "a", ledger: str = ""
+) -> Iterator[Served]:
     """A service on a configuration in this folder; two questions of one caller may wait.
 
     Args:
         folder: of the configuration.
         rows: of the table.
         step: how many seconds a question over the one table has.
+        rare: the value of the last person.
         ledger: a URL; a file in the folder if left out.
     """
-    csv.write_csv(pa.table({"id": range(rows), "k": ["ab"[n % 2] for n in range(rows)]}), folder / "people.csv")
+    csv.write_csv(
+        pa.table({"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}), folder / "people.csv"
+    )
     kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
     config = CONFIG.replace('ledger = "people.ledger"', kept)
     (folder / "discreet.toml").write_text(config, encoding="utf-8")

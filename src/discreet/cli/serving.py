@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -17,7 +19,7 @@ from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
 
 if TYPE_CHECKING:
     from discreet.ledger import Tokens
-    from discreet.service import Issued
+    from discreet.service import Issued, Service, Settings
 
 _FIRST_DAYS = 90
 """For how many days the custodian's first token holds."""
@@ -159,28 +161,62 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
-    from discreet.errors import ExtraMissing
-    from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.service import OpenID, PlanningLimits, ReleaseTimes, Settings
     from discreet.service.workers import load_ahead
 
-    _check_tls(host, certificate, key, behind_proxy=behind_proxy)
-    _check_slots(slots)
-    load_ahead()
-    try:
-        from discreet.interfaces.http.serving import serve as serve_http
-        from discreet.interfaces.http.serving import serve_metrics
-    except ImportError as error:
-        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    limits = PlanningLimits(per_minute=planning)
+    _refuse_nonsense(host, certificate, key, behind_proxy=behind_proxy, slots=slots)
     settings = Settings(
         slots=slots,
         planners=planners,
-        planning=limits,
+        planning=PlanningLimits(per_minute=planning),
         times=ReleaseTimes(base=base, scan=scan),
         openid=None if openid is None else OpenID.read(openid),
         witness=witness,
         witness_every=witness_every,
     )
+    load_ahead()
+    with _opened(config, settings) as service:
+        from discreet.interfaces.http.serving import serve as serve_http
+        from discreet.interfaces.http.serving import serve_metrics
+
+        if metrics_port is not None:
+            serve_metrics(service, host=metrics_host, port=metrics_port)
+        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
+        serve_http(service, host=host, port=port, certificate=certificate, key=key)
+
+
+def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool, slots: int) -> None:
+    """Refuse what can't be served, or not safely.
+
+    Raises:
+        InvalidArgument: half of what TLS needs, an address of others without TLS, or more slots than cores.
+        ExtraMissing: what a server needs isn't installed.
+    """
+    from importlib.util import find_spec
+
+    from discreet.errors import ExtraMissing, InvalidArgument
+    from discreet.tables.session import usable_cores
+
+    if (certificate is None) != (key is None):
+        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
+    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
+        raise InvalidArgument(
+            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
+        )
+    if slots > (cores := len(usable_cores())):
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            hint=f"--slots {cores}, or fewer",
+        )
+    if any(find_spec(name) is None for name in ("fastapi", "joserfc", "prometheus_client", "uvicorn")):
+        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'")
+
+
+@contextmanager
+def _opened(config: Path, settings: Settings) -> Iterator[Service]:
+    """A service on a configuration, closed at the end."""
+    from discreet.service import EventLog, Service
+
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)
@@ -189,55 +225,27 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     try:
         if service.sender.is_behind:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
-        if metrics_port is not None:
-            serve_metrics(service, host=metrics_host, port=metrics_port)
-        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
-        serve_http(service, host=host, port=port, certificate=certificate, key=key)
+        yield service
     finally:
         service.close()
 
 
-def _check_tls(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool) -> None:
-    """Refuse to let tokens travel in the clear.
-
-    Raises:
-        InvalidArgument: they would; or a certificate or its key is missing.
-    """
-    from discreet.errors import InvalidArgument
-
-    if (certificate is None) != (key is None):
-        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
-    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
-        raise InvalidArgument(
-            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
-        )
-
-
-def _check_slots(slots: int) -> None:
-    """Refuse more questions at a time than there are cores.
-
-    Raises:
-        InvalidArgument: there are more.
-    """
-    from discreet.errors import InvalidArgument
-    from discreet.tables.session import usable_cores
-
-    if slots > (cores := len(usable_cores())):
-        raise InvalidArgument(
-            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
-            hint=f"--slots {cores}, or fewer",
-        )
-
-
 def _show_first(tokens: Tokens, config: Path) -> None:
     """Make the custodian's first token, where there is none; show it to who sits here, or to who owns the folder."""
+    from discreet.errors import InvalidArgument
     from discreet.service import Role
     from discreet.service.tokens import caller_of, issue
 
     if any(caller_of(grant).role is Role.CUSTODIAN and grant.revoked is None for grant in tokens.all()):
         return
+    shown = sys.stdout.isatty()
+    if not shown and not os.access(config.absolute().parent, os.W_OK):
+        raise InvalidArgument(
+            "the custodian's first token can't be written beside the configuration",
+            hint="make it before the first start: discreet token create custodian --role custodian",
+        )
     issued = issue(tokens, "custodian", Role.CUSTODIAN, days=_FIRST_DAYS)
-    if sys.stdout.isatty():
+    if shown:
         say(f"the custodian's token, shown this once: {issued.text}")
         return
     say(f"the custodian's token is in {printable(str(_written(issued, config)))}")

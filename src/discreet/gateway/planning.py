@@ -55,14 +55,15 @@ class Planning:
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._facts(request.bounds, text), options(text, dialect)
-        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
-        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
+        known = [id(each) for each in dataset.tables if each.public]  # each is another one once it is admitted again
+        same, last = (text, dialect, dumps(request.to_json(), sort_keys=True), known), self._last
+        if last is not None and last[0] == same:
             return last[2]  # a plan is a function of these alone
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
         plan = again(offer) if demands_laplace else self._choosing(again, offer)
-        self._last = same, dataset, plan
+        self._last = same, dataset, plan  # with the dataset, so that no other has its tables' ids
         return plan
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
@@ -147,8 +148,3 @@ class Planning:
         except DiscreetError:
             return None
         return plan.digest, (plan,)
-
-
-def _holds_the_same(before: Dataset, now: Dataset) -> bool:
-    """Whether public tables are known by the same look at them; all else follows from the request."""
-    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)

@@ -101,8 +101,8 @@ class Service:
         workers = [Worker(config, settings.times, planning) for _ in range(settings.planners)]
         self._planners = Planners(workers, settings.planning, self._servers)
         self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
-        for slot in self._slots:
-            slot.wait_until_ready()
+        for worker in (*self._slots, *workers):
+            worker.wait_until_ready()
         for thread in self._threads:
             thread.start()
         self.sender = Sender(self._tables.signing.head, settings.witness, settings.witness_every)
@@ -144,11 +144,11 @@ class Service:
         It takes no longer than their release times and half a minute more.
         """
         refusal = {"error": stopping().to_dict()}
-        while (ticket := self._waiting.take()) is not None:
-            self._finish(ticket, refusal)
-        with self._lock:
+        with self._lock:  # whoever had it asked before the service was told to stop, and whoever comes is refused
             longest = max((each.step * each.steps for each in self._tickets.values() if not each.is_done), default=0)
         end = monotonic() + longest + _STORING
+        while (ticket := self._waiting.take()) is not None:
+            self._finish(ticket, refusal)
         while self._busy and monotonic() < end:
             sleep(_LOOK)
         return not self._busy
@@ -230,6 +230,11 @@ class Service:
         if not 0 <= most <= 1:
             raise InvalidArgument("the part that may be unreadable is from 0 to 1")
         return self._admitting.start(group=group, scheduled=scheduled, at_most_unreadable=most)
+
+    def health(self, caller: Caller) -> Metrics:
+        """How the service does, for operators: the same metrics as at their own port."""
+        check_allowed(caller.role, Action.HEALTH)
+        return self.metrics
 
     # ── What is public ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -354,8 +359,6 @@ class Service:
             ticket.finish(found)
             self.metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
         self._keep(ticket)
-        if not ticket.is_done:
-            self._waiting.put(ticket.subject, ticket)
 
     def _check_cost(self, caller: Caller, attempt: Attempt, plan: Mapping[str, Any]) -> None:
         """Refuse what the caller may not spend on one question, by themselves or by the approval that they name."""
@@ -416,13 +419,16 @@ class Service:
         return self._tables.signing.head()
 
     def _keep(self, ticket: Ticket) -> None:
-        """Remember a question.
+        """Remember a question, and have it carried out if it isn't done.
 
         Raises:
+            EngineUnavailable: the service was told to stop meanwhile.
             TooManyWaiting: too many of the same caller's wait.
         """
         with self._lock:
             if not ticket.is_done:
+                if self._is_stopping:
+                    raise stopping()
                 ticket.place = self._servers.enter(ticket.subject, self.settings.waiting)
                 if ticket.place is None:
                     raise TooManyWaiting(
@@ -430,6 +436,7 @@ class Service:
                         hint="ask again once one of them was answered",
                         retry_after=ceil(ticket.step * ticket.steps),
                     )
+                self._waiting.put(ticket.subject, ticket)
             self._tickets[ticket.id] = ticket
             done = [name for name, each in self._tickets.items() if each.is_done]
             for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
@@ -465,17 +472,19 @@ class Service:
 
     def _carry_out_next(self, slot: Worker) -> None:
         """Carry out the next question, if there is still one."""
-        if (ticket := self._waiting.take()) is None:
-            return
         with self._lock:
-            self._busy += 1
+            self._busy += 1  # before it is taken, so that a service that stops waits for it
+        ticket, outcome = self._waiting.take(), dict[str, Any]()
         try:
-            outcome = carried_out(slot, ticket, self.settings.times.storing)
+            if ticket is not None:
+                outcome = dict(carried_out(slot, ticket, self.settings.times.storing))
         except Exception:  # noqa: BLE001 — whatever it is, it may depend on a person, and the slot must go on
             outcome = {"error": QuestionFailed().to_dict()}
-        with self._lock:
-            self._busy -= 1
-        self._finish(ticket, outcome)
+        finally:
+            with self._lock:
+                self._busy -= 1
+        if ticket is not None:
+            self._finish(ticket, outcome)
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""

@@ -233,7 +233,7 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
         if share.planning is not None:
             _limit_memory(share.memory)
         connection.send(("ready", {}))
-        _mute()
+        _detach()
         while True:
             job: Job = connection.recv()
             begun = process_time()
@@ -275,8 +275,12 @@ def _limited(seconds: float | None) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _mute() -> None:
-    """Say nothing more: what a library writes once rows are read, or a traceback, may quote anything."""
+def _detach() -> None:
+    """Leave Ctrl-C to the service, which lets a question come to its end, and say nothing more.
+
+    What a library writes once rows are read, or a traceback, may quote anything.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere.fileno(), stream.fileno())

@@ -37,7 +37,7 @@ def test_each_path_says_what_it_takes_and_replies(path: str, method: str) -> Non
     declared = {int(status) for status in operation["responses"]}
     assert path in OPEN or {401, 403, 503} <= declared
     assert "requestBody" not in operation or {413, 422} <= declared
-    assert "{" not in path or 404 in declared
+    assert "{" not in path or method == "post" or 404 in declared
 
 
 def test_each_field_of_a_body_is_described() -> None:

@@ -21,12 +21,13 @@ from discreet.service.event_log import FIELDS
 from support.served import COUNT, Served, served_in_threads
 
 CANARY = "canary_7041"
+"""In a row, in questions, in addresses, in headers, in bodies and in tokens that are none."""
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests, with a log."""
-    with served_in_threads(tmp_path_factory.mktemp("observed")) as found:
+    with served_in_threads(tmp_path_factory.mktemp("observed"), rare=CANARY) as found:
         yield found
 
 
@@ -91,6 +92,10 @@ def test_metrics_are_those_of_the_list(running: Served) -> None:
         found['discreet_questions_total{outcome="stored"}'] + found['discreet_questions_total{outcome="answered"}'] >= 1
     )
     assert CANARY not in str(found)
+    by_token = client_of(running, "operator").get("/v1/metrics")
+    assert by_token.headers["content-type"].startswith("text/plain")
+    assert all(f"\n{name} " in by_token.text for name in found if name.startswith("discreet_slots"))
+    assert client_of(running).get("/v1/metrics").status_code == 403
     for name, labels in (("discreet_rows", {}), ("discreet_plans", {"outcome": CANARY}), ("discreet_plans", {})):
         with pytest.raises(InvalidArgument):
             Metrics().count(name, **labels)
@@ -181,7 +186,8 @@ def test_metrics_are_the_same_with_and_without_a_person(tmp_path_factory: pytest
     for _ in range(5):
         with ExitStack() as stack:
             pair = [
-                stack.enter_context(served_in_threads(tmp_path_factory.mktemp("d"), rows=rows)) for rows in (100, 101)
+                stack.enter_context(served_in_threads(tmp_path_factory.mktemp("d"), rows=rows, rare=CANARY))
+                for rows in (100, 101)
             ]
             for each in pair:
                 ask_around(each)

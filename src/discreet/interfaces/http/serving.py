@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from pathlib import Path
 from threading import Thread
@@ -11,6 +12,7 @@ from types import FrameType
 
 import uvicorn
 
+from discreet.errors import InvalidArgument
 from discreet.interfaces.http.app import make_app
 from discreet.service import Event, Service
 
@@ -67,6 +69,9 @@ def serve(service: Service, *, host: str, port: int, certificate: Path | None = 
         port: the port to listen at; 0 for any that is free.
         certificate: a file, for TLS.
         key: the certificate's.
+
+    Raises:
+        InvalidArgument: nothing can listen there.
     """
     config = uvicorn.Config(
         make_app(service),
@@ -79,16 +84,39 @@ def serve(service: Service, *, host: str, port: int, certificate: Path | None = 
         server_header=False,
         timeout_graceful_shutdown=_CLOSING,
     )
+    listening = _listening(host, port)
     sys.setswitchinterval(_SWITCH)
     server = _Server(config, service)
     service.log.tame()
     service.log.write(Event.READY)
-    server.run()
+    server.run([listening])
     service.log.write(Event.STOPPED)
 
 
 def serve_metrics(service: Service, *, host: str, port: int) -> None:
-    """Show the service's metrics at a port of their own, to whoever can reach it."""
+    """Show the service's metrics at a port of their own, to whoever can reach it.
+
+    Raises:
+        InvalidArgument: nothing can listen there.
+    """
     from prometheus_client import start_http_server
 
-    start_http_server(port, host, service.metrics.registry())
+    try:
+        start_http_server(port, host, service.metrics.registry())
+    except OSError as error:
+        raise _taken(host, port, error) from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; made here, so that what is wrong with it can be said, which uvicorn only logs."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
+        )
+    except OSError as error:
+        raise _taken(host, port, error) from None
+
+
+def _taken(host: str, port: int, error: OSError) -> InvalidArgument:
+    """That nothing can listen at an address."""
+    return InvalidArgument(f"nothing can listen at {host}:{port}: {error.strerror or error}", hint="say another one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
-from discreet.interfaces.http.callers import Serving
+from discreet.interfaces.http.callers import Serving, Who
 from discreet.interfaces.http.problems import described, problems
 
 ROUTES = APIRouter(tags=["health"])
@@ -23,3 +23,15 @@ def readyz(service: Serving) -> Response:
     if not service.is_ready:
         return described(503, "not_ready", "the server takes no questions now", "ask again later")
     return JSONResponse({"status": "ready"})
+
+
+@ROUTES.get(
+    "/v1/metrics",
+    responses={**problems(), 200: {"content": {"text/plain": {}}, "description": "Text, in Prometheus's format."}},
+    response_class=Response,
+)
+def metrics(service: Serving, who: Who) -> Response:
+    """The same metrics as at the operator's port, for who can't reach that and has an operator's token."""
+    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+    return Response(generate_latest(service.health(who).registry()), media_type=CONTENT_TYPE_LATEST)
