@@ -7,9 +7,25 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.release_times import ReleaseTimes
-from discreet.service.roles import Action, Role, role_of
+from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service, Settings
+from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
 
-__all__ = ["Action", "Caller", "Issued", "ReleaseTimes", "Role", "Service", "Settings", "Ticket", "role_of"]
+__all__ = [
+    "ALLOWED",
+    "Action",
+    "Caller",
+    "Issued",
+    "ReleaseTimes",
+    "Role",
+    "Service",
+    "Session",
+    "Sessions",
+    "Settings",
+    "Ticket",
+    "check_allowed",
+    "fresh_name",
+    "role_of",
+]

@@ -27,6 +27,7 @@ from discreet.gateway import load
 from discreet.privacy import Limits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
+from discreet.service.sessions import Sessions
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued, caller_of, issue, recognise
 from discreet.service.workers import Job, Message, Worker
@@ -86,6 +87,7 @@ class Service:
         self.settings = settings or Settings()
         self._tables = load(config)
         self._tokens = self._tables.tokens
+        self.sessions = Sessions(self._tokens)
         self._waiting: Queue[Ticket | None] = Queue()
         self._tickets: dict[str, Ticket] = {}
         self._lock = Lock()
