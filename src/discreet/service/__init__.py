@@ -6,18 +6,31 @@
 An analyst who comes in here holds nothing but a token: neither the tables, nor the configuration, nor the ledger.
 """
 
+from discreet.service.admission_runs import report_to_json
+from discreet.service.event_log import Event, EventLog
+from discreet.service.metrics import METRICS, Metrics
+from discreet.service.openid import OpenID
+from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
-from discreet.service.service import Service, Settings
+from discreet.service.service import Service
 from discreet.service.sessions import Session, Sessions, fresh_name
+from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
+from discreet.service.witness import Witness
 
 __all__ = [
     "ALLOWED",
+    "METRICS",
     "Action",
     "Caller",
+    "Event",
+    "EventLog",
     "Issued",
+    "Metrics",
+    "OpenID",
+    "PlanningLimits",
     "ReleaseTimes",
     "Role",
     "Service",
@@ -25,7 +38,9 @@ __all__ = [
     "Sessions",
     "Settings",
     "Ticket",
+    "Witness",
     "check_allowed",
     "fresh_name",
+    "report_to_json",
     "role_of",
 ]

@@ -121,7 +121,7 @@ def opened(browser: Browser, address: str, token: str = "", **options: Any) -> I
 
 PAGES = {
     "analyst": ("/", "/ask", "/build", "/history", "/budget", "/nowhere"),
-    "custodian": ("/", "/history", "/budget", "/tokens", "/verification"),
+    "custodian": ("/", "/history", "/budget", "/tokens", "/admissions", "/verification"),
     "auditor": ("/history", "/budget", "/verification", "/tokens"),
     "operator": ("/", "/history"),
 }

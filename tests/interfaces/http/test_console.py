@@ -19,12 +19,12 @@ from discreet.service.sessions import _MOST
 from support.visited import BY_KEY, COUNT, IMAGE, KEYS, MALLORY, SCRIPT, Visited, visited
 
 HTML = {"Accept": "text/html"}
-PAGES = ("/", "/ask", "/build", "/history", "/budget", "/tokens", "/verification")
+PAGES = ("/", "/ask", "/build", "/history", "/budget", "/tokens", "/admissions", "/verification")
 FORBIDDEN = {
-    "analyst": {"/tokens", "/verification"},
+    "analyst": {"/tokens", "/admissions", "/verification"},
     "custodian": set(),
-    "auditor": {"/ask", "/tokens"},
-    "operator": {"/ask", "/build", "/history", "/budget", "/tokens", "/verification"},
+    "auditor": {"/ask", "/tokens", "/admissions"},
+    "operator": {"/ask", "/build", "/history", "/budget", "/tokens", "/admissions", "/verification"},
 }
 """What a role doesn't find."""
 
@@ -149,7 +149,15 @@ def test_every_form_counts_only_with_what_its_page_had(running: Visited) -> None
     """Without the field, with another session's, or with one from the sign-in page, nothing happens."""
     client, other = sign_in(running, "custodian"), sign_in(running, "custodian")
     fields = {"subject": "eve", "role": "analyst", "days": "1", "question": COUNT, "epsilon": "1"}
-    paths = ("/tokens", "/tokens/0a1b2c3d4e5f/revocation", "/ask", "/ask/plan", "/verification", "/sign-out")
+    paths = (
+        "/tokens",
+        "/tokens/0a1b2c3d4e5f/revocation",
+        "/ask",
+        "/ask/plan",
+        "/admissions",
+        "/verification",
+        "/sign-out",
+    )
     for path in paths:
         for form in ({}, {"form": ""}, {"form": form_of(other.get("/"))}, {"form": "é"}):
             assert client.post(path, data={**fields, **form}).status_code == 403, path
@@ -314,7 +322,7 @@ def test_what_is_refused_is_said_and_nothing_charged(running: Visited) -> None:
     assert "Line 1, column 8" in wrong.text
     assert "Its cost shows here" in poor.get("/ask", params={"question": COUNT}).text
     dear = answered(poor, COUNT, "1")
-    assert (dear.status_code, "above_ceiling" in dear.text) == (422, True)
+    assert (dear.status_code, "above_ceiling" in dear.text) == (403, True)
     for name, value in (("offer", "everything"), ("confidence", "100"), ("amount", "-1"), ("amount", "nan")):
         asked = {"question": COUNT, "offer": "epsilon", "amount": "1", name: value}
         assert 'role="alert"' in poor.get("/ask", params=asked).text, name
@@ -433,3 +441,21 @@ def test_budget_and_history_are_the_analysts_own(running: Visited) -> None:
     assert "Nothing was spent yet" in sign_in(running, "poor").get("/budget").text
     assert '<th scope="row">analyst</th>' in sign_in(running, "custodian").get("/budget").text
     assert sign_in(running, "custodian").get("/history?from=10000000000000000000000").status_code == 200
+
+
+def test_the_custodian_admits_and_sees_the_report(running: Visited) -> None:
+    """While the tables are read, the page says so and loads itself; then it has the report, and the next version."""
+    client = sign_in(running, "custodian")
+    page = client.get("/admissions")
+    versions = page.text.count("<li>data version")
+    page = client.post("/admissions", data={"form": form_of(page), "at_most_unreadable": "0.5"})
+    while "refresh" in page.headers:
+        assert "being read" in page.text
+        sleep(0.2)
+        page = client.get("/admissions")
+    assert f"Report of version {versions + 1}" in page.text
+    assert page.text.count("<li>data version") == versions + 1
+    refused = client.post("/admissions", data={"form": form_of(page), "at_most_unreadable": "2"})
+    assert refused.status_code == 422
+    analyst = sign_in(running, "analyst")
+    assert analyst.post("/admissions", data={"form": form_of(analyst.get("/"))}).status_code == 403

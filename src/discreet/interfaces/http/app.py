@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from discreet.errors import DiscreetError
-from discreet.interfaces.http.bodies import LimitedBodies
+from discreet.errors import DiscreetError, LedgerError
+from discreet.interfaces.http.bodies import ASGIApp, LimitedBodies, Message, Receive, Scope, Send
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
-from discreet.interfaces.http.problems import described, problem
+from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
-from discreet.service import Service
+from discreet.service import Event, Service
 from discreet.version import __version__
+
+_ELSEWHERE = "none"
+"""The route of what was sent to no path of the API: what strangers type there doesn't get into names."""
 
 
 def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     """The API of a service, and its console.
 
-    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`, the
-    description of the API and the console's sign-in needs a token. What went wrong inside is unavailable, and no more
-    is said of it.
+    Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`, `/readyz`,
+    `/v1/key`, the description of the API and the console's sign-in needs a token. What went wrong inside is
+    unavailable, and no more is said.
 
     Args:
         service: that answers; whoever made it closes it.
@@ -33,9 +38,12 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
+        description="Every path but `/healthz`, `/readyz`, `/v1/key` and this description needs a token.",
     )
+    _describe(app)
     app.state.service = service
     app.add_middleware(LimitedBodies)
+    app.add_middleware(_Observed, service=service)
     app.add_middleware(SafeHeaders)
     for routes in ROUTERS:
         app.include_router(routes)
@@ -44,11 +52,25 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     return app
 
 
+def _describe(app: FastAPI) -> None:
+    """Add to what the routes declare what a problem looks like; of each path this says once what it may reply."""
+    described_by_routes = app.openapi
+
+    def whole() -> dict[str, Any]:
+        found = described_by_routes()
+        found["components"]["schemas"]["Problem"] = dict(SCHEMA)
+        return found
+
+    app.openapi = whole  # type: ignore[method-assign]  # as FastAPI has it
+
+
 def _add_errors(app: FastAPI) -> None:
     """Say what went wrong in one form, whatever it is, and no more than is the caller's affair."""
 
     @app.exception_handler(DiscreetError)
     def ours(request: Request, error: DiscreetError) -> Response:
+        if isinstance(error, LedgerError):
+            request.app.state.service.metrics.count("discreet_ledger_errors")
         return as_page(request, problem(error))
 
     @app.exception_handler(RequestValidationError)
@@ -61,5 +83,42 @@ def _add_errors(app: FastAPI) -> None:
         return as_page(request, described(error.status_code, "http", str(error.detail)))
 
     @app.exception_handler(Exception)
-    def other(request: Request, _: Exception) -> Response:
+    def other(request: Request, __: Exception) -> Response:
+        request.app.state.service.log.write(Event.DEFECT)
         return as_page(request, described(500, "internal", "the service can't answer this", "tell the custodian"))
+
+
+class _Observed:
+    """Middleware: counts and logs replies when they leave, by the declared path and not the one that was sent.
+
+    Args:
+        app: what is observed.
+        service: whose metrics and log these are.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        """Keep the parts."""
+        self._app, self._service = app, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on; whose it is stands in its state by the time that the reply begins."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+
+        async def seen(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status: int = message["status"]
+                route = getattr(scope.get("route"), "path", _ELSEWHERE)
+                self._service.metrics.count("discreet_requests", route=route, status=f"{status // 100}xx")
+                self._service.log.write(
+                    Event.REQUEST,
+                    route=route,
+                    status=status,
+                    token=state.get("token", ""),
+                    entry=int(dict(message["headers"]).get(b"discreet-entry", 0)),
+                )
+            await send(message)
+
+        await self._app(scope, receive, seen)

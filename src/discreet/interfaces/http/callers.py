@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from discreet.errors import Unauthenticated
 from discreet.service import Caller, Service
 
-_BEARER = "Bearer "
+_BEARER = HTTPBearer(
+    scheme_name="token",
+    description="A token that the custodian made, `dsc_…`; or the provider's, where people sign in by OpenID Connect.",
+    auto_error=False,
+)
 
 
 def _service(request: Request) -> Service:
@@ -21,11 +26,15 @@ def _service(request: Request) -> Service:
 Serving = Annotated[Service, Depends(_service)]
 
 
-def _who(service: Serving, authorization: Annotated[str, Header()] = "") -> Caller:
+def _who(
+    request: Request, service: Serving, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+) -> Caller:
     """Whoever sent the request."""
-    if not authorization.startswith(_BEARER):
+    if shown is None:
         raise Unauthenticated
-    return service.caller(authorization.removeprefix(_BEARER))
+    caller = service.caller(shown.credentials)
+    request.state.token = caller.token  # for the log
+    return caller
 
 
 Who = Annotated[Caller, Depends(_who)]

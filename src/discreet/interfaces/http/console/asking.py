@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,11 +11,11 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Response
 
-from discreet.errors import DiscreetError, InvalidArgument, TooManyWaiting, Unauthenticated, from_dict
+from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated, from_dict
 from discreet.interfaces.http.console.charts import WIDTH, charts
-from discreet.interfaces.http.console.pages import download, page, see
+from discreet.interfaces.http.console.pages import download, page, said, see
 from discreet.interfaces.http.console.visits import Fields, Filled, Queried, Visit, Visiting
-from discreet.results import Answer, cell_text
+from discreet.results import Answer, cell_text, to_csv, with_ends
 from discreet.service import Action, Ticket, check_allowed, fresh_name
 
 ROUTES = APIRouter()
@@ -81,8 +79,8 @@ def asked(visit: Visiting, fields: Filled) -> Response:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        status = 429 if isinstance(error, TooManyWaiting) else 422
-        return page("ask", visit, status, **{**_unplanned(offered), "problem": error})
+        problem = said(error)
+        return page("ask", visit, problem["status"], **{**_unplanned(offered), "problem": problem})
     return see(f"/answers/{ticket.id}")
 
 
@@ -98,7 +96,7 @@ def answer(name: str, visit: Visiting) -> Response:
         found.headers["Refresh"] = str(left)
         return found
     if "error" in ticket.outcome:
-        return page("failed", visit, ticket=ticket, again=again, problem=from_dict(ticket.outcome["error"]))
+        return page("failed", visit, ticket=ticket, again=again, problem=said(from_dict(ticket.outcome["error"])))
     data = ticket.outcome["answer"]
     cells = _cells(data)
     pictures = charts(data, cells)
@@ -118,7 +116,7 @@ def file(name: str, file: str, visit: Visiting) -> Response:
     stem = f"answer-{data['entry']}"
     match file:
         case "answer.csv":
-            return download(_csv(data), "text/csv; charset=utf-8", f"{stem}.csv")
+            return download(to_csv(*with_ends(Answer.from_json(data))), "text/csv; charset=utf-8", f"{stem}.csv")
         case "answer.json":
             return download(json.dumps(data, indent=1, ensure_ascii=False), "application/json", f"{stem}.json")
         case "certificate.json":
@@ -196,7 +194,7 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        return {**found, "problem": error}
+        return {**found, "problem": said(error)}
     return {**found, "plan": _readable(plan), "key": fresh_name()}
 
 
@@ -235,7 +233,7 @@ def _ticket(visit: Visit, name: str) -> Ticket:
         InvalidArgument: there is none of that name.
     """
     ticket = visit.service.ticket(visit.caller, name)
-    if ticket is None:
+    if ticket is None or not isinstance(ticket.question, str):  # a workload is asked through the API, and fetched there
         raise InvalidArgument("there is no such question of yours", hint="ask it again: what was answered is free")
     return ticket
 
@@ -245,13 +243,13 @@ def _again(ticket: Ticket) -> dict[str, str]:
     terms = ticket.terms
     offer = next((name for name in OFFERS if name in terms), "epsilon")
     percent = next((name for name, value in CONFIDENCES.items() if value == terms.get("confidence")), "95")
-    said = {
-        "question": ticket.question,
+    found = {
+        "question": str(ticket.question),
         "offer": offer,
         "amount": _as_typed(terms.get(offer, "")),
         "confidence": percent,
     }
-    return said | ({"delta": str(terms["delta"])} if "delta" in terms else {})
+    return found | ({"delta": str(terms["delta"])} if "delta" in terms else {})
 
 
 def _cells(data: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -262,24 +260,3 @@ def _cells(data: Mapping[str, Any]) -> list[dict[str, str]]:
         {name: cell_text(row[name], ends[name][place]) for name in answer.names}
         for place, row in enumerate(answer.rows())
     ]
-
-
-def _csv(data: Mapping[str, Any]) -> str:
-    """An answer as CSV: its values, and beside each noisy one where its interval begins and ends; NULL is empty."""
-    intervals = data["intervals"]
-    heads = [
-        part
-        for name in data["columns"]
-        for part in ([name, f"{name}_low", f"{name}_high"] if name in intervals else [name])
-    ]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
-    for place, row in enumerate(data["rows"]):
-        cells: list[object] = []
-        for name in data["columns"]:
-            cells.append(row[name])
-            if name in intervals:
-                cells += intervals[name][place] or [None, None]
-        writer.writerow(cells)
-    return out.getvalue()

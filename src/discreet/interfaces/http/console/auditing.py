@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from fastapi import APIRouter, Response
 
 from discreet.interfaces.http.console.pages import page
@@ -15,10 +17,11 @@ ROUTES = APIRouter()
 def verification(visit: Visiting) -> Response:
     """What a verification does, and a button to begin one: it reads the whole ledger."""
     check_allowed(visit.caller.role, Action.VERIFY)
-    return page("verification", visit, found=None)
+    return page("verification", visit, found=None, head=None)
 
 
 @ROUTES.post("/verification")
 def verify(visit: Visiting, _: Filled) -> Response:
-    """Recompute the ledger's hash chain, and every loss in it."""
-    return page("verification", visit, found=visit.service.verify(visit.caller))
+    """Recompute the ledger's hash chain, and every loss in it; and sign the head as it is."""
+    head = json.dumps(visit.service.head(visit.caller), indent=1)
+    return page("verification", visit, found=visit.service.verify(visit.caller), head=head)

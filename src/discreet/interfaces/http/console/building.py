@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.interfaces.http.console.asking import quoted
-from discreet.interfaces.http.console.pages import page
+from discreet.interfaces.http.console.pages import page, said
 from discreet.interfaces.http.console.visits import Fields, Queried, Visiting
 
 ROUTES = APIRouter()
@@ -41,7 +41,7 @@ def build(visit: Visiting, queried: Queried) -> Response:
     try:
         sql = sql_of(table, chosen)
     except DiscreetError as error:
-        problem = error
+        problem = said(error)
     return page(
         "build", visit, tables=tables, table=table, chosen=chosen, sql=sql, problem=problem,
         measures=MEASURES, comparisons=COMPARISONS,

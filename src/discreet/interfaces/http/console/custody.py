@@ -1,11 +1,14 @@
-"""Custody: who may come in. What the custodian's forms say is handed to the service, which decides."""
+"""Custody: who may come in, and what is admitted. What forms say is handed to the service, which decides."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
-from discreet.interfaces.http.console.pages import page, see
+from discreet.interfaces.http.console.pages import page, said, see
 from discreet.interfaces.http.console.visits import Filled, Visit, Visiting
 from discreet.service import Issued, Role, role_of
 
@@ -35,7 +38,7 @@ def issue(visit: Visiting, fields: Filled) -> Response:
     except Unauthenticated:
         raise
     except DiscreetError as error:
-        return _page(visit, problem=error, fields=fields, status=422)
+        return _page(visit, problem=said(error), fields=fields, status=422)
     return _page(visit, issued=issued)
 
 
@@ -47,11 +50,28 @@ def revoke(name: str, visit: Visiting, _: Filled) -> Response:
     return see("/tokens")
 
 
+@ROUTES.get("/admissions")
+def admissions(visit: Visiting) -> Response:
+    """The versions of the tables, and the report of the last admission; until it is there, the page loads itself."""
+    found = visit.service.admissions(visit.caller)
+    reply = page("admissions", visit, found=found)
+    if (found["last"] or {}).get("state") == "running":
+        reply.headers["Refresh"] = "2"
+    return reply
+
+
+@ROUTES.post("/admissions")
+def admit(visit: Visiting, fields: Filled) -> Response:
+    """Have the tables read again."""
+    visit.service.admit(visit.caller, at_most_unreadable=fields.get("at_most_unreadable") or 1)
+    return see("/admissions")
+
+
 def _page(
     visit: Visit,
     *,
     issued: Issued | None = None,
-    problem: DiscreetError | None = None,
+    problem: Mapping[str, Any] | None = None,
     fields: object = None,
     status: int = 200,
 ) -> Response:

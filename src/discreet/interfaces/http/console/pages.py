@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from discreet.errors import DiscreetError, Unauthenticated
 from discreet.interfaces.http.console.headers import SAFE
 from discreet.interfaces.http.console.visits import Visit, cookie_name, visit_of
+from discreet.interfaces.http.problems import problem
 
 SIGN_IN = "/sign-in"
 
@@ -57,12 +58,12 @@ def download(content: str, kind: str, name: str) -> Response:
     return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def as_page(request: Request, problem: JSONResponse) -> Response:
+def as_page(request: Request, reply: JSONResponse) -> Response:
     """What went wrong: as a page for a browser, as it is for others. Who isn't signed in is asked to sign in."""
     if request.url.path.startswith("/v1") or "text/html" not in request.headers.get("accept", ""):
-        return problem
-    said: dict[str, Any] = json.loads(bytes(problem.body))
-    if said["code"] == Unauthenticated.code:
+        return reply
+    found = json.loads(bytes(reply.body))
+    if found["code"] == Unauthenticated.code:
         response = see(f"{SIGN_IN}?ended" if cookie_name(request) in request.cookies else SIGN_IN)
         response.delete_cookie(cookie_name(request), path="/", secure=request.app.state.secure, httponly=True)
         return response
@@ -70,7 +71,13 @@ def as_page(request: Request, problem: JSONResponse) -> Response:
         visit = visit_of(request, request.app.state.service)
     except DiscreetError:
         visit = None
-    return page("problem", visit, problem.status_code, problem=said)
+    return page("problem", visit, reply.status_code, problem=found)
+
+
+def said(error: DiscreetError) -> dict[str, Any]:
+    """What went wrong, for a page: as much as the API says of it, so that what isn't the reader's affair stays here."""
+    found: dict[str, Any] = json.loads(bytes(problem(error).body))
+    return found
 
 
 def number(value: float | Fraction | None, digits: int = 6) -> str:

@@ -57,6 +57,7 @@ def visit_of(request: Request, service: Serving) -> Visit:
         Unauthenticated: nobody's who is signed in.
     """
     session, caller = service.sessions.resume(request.cookies.get(cookie_name(request), ""))
+    request.state.token = caller.token  # for the log
     return Visit(service=service, caller=caller, form=session.form)
 
 

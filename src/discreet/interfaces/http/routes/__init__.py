@@ -3,9 +3,9 @@
 A file holds one group of paths, and offers them as `ROUTES`.
 """
 
-from discreet.interfaces.http.routes import account, health, questions, tokens
+from discreet.interfaces.http.routes import account, admissions, health, questions, tokens
 
-ROUTERS = (health.ROUTES, account.ROUTES, questions.ROUTES, tokens.ROUTES)
+ROUTERS = (health.ROUTES, account.ROUTES, questions.ROUTES, tokens.ROUTES, admissions.ROUTES)
 """All paths of the API."""
 
 __all__ = ["ROUTERS"]

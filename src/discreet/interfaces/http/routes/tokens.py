@@ -8,35 +8,51 @@ from fastapi import APIRouter, Response
 
 from discreet.interfaces.http.bodies import Issuing
 from discreet.interfaces.http.callers import Serving, Who
-from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.problems import described, problems
 from discreet.service import Caller, role_of
 
 if TYPE_CHECKING:
     from discreet.ledger import Grant
 
-ROUTES = APIRouter()
+ROUTES = APIRouter(tags=["tokens"])
 
 
-@ROUTES.get("/v1/me")
+@ROUTES.get(
+    "/v1/me",
+    response_description="`token` (its id), `subject`, `role`, `most_epsilon`, `expires`.",
+    responses=problems(),
+)
 def me(who: Who) -> dict[str, Any]:
     """Whose token this is, and what it allows."""
     return _caller(who)
 
 
-@ROUTES.get("/v1/tokens")
+@ROUTES.get(
+    "/v1/tokens", response_description="A list of tokens by their ids, with what each allows.", responses=problems()
+)
 def tokens(service: Serving, who: Who) -> list[dict[str, Any]]:
     """Who may come in; never the tokens themselves."""
     return [_grant(grant, allowed) for grant, allowed in service.tokens(who)]
 
 
-@ROUTES.post("/v1/tokens", status_code=201)
+@ROUTES.post(
+    "/v1/tokens",
+    status_code=201,
+    response_description="`text`, the token, and what it allows.",
+    responses=problems(413, 422),
+)
 def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
     """Make a token. It is in this reply, and nowhere else."""
     issued = service.issue(who, asked.subject, role_of(asked.role), days=asked.days, most_epsilon=asked.most_epsilon)
     return {"text": issued.text, **_caller(issued.caller)}
 
 
-@ROUTES.delete("/v1/tokens/{name}", status_code=204)
+@ROUTES.delete(
+    "/v1/tokens/{name}",
+    status_code=204,
+    response_description="It lets nobody in any more.",
+    responses=problems(404, 422),
+)
 def revoke(name: str, service: Serving, who: Who) -> Response:
     """Let a token in no more."""
     if service.revoke(who, name) is None:
