@@ -7,15 +7,19 @@ OLDEST := .venv-oldest
 ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check docs bench soak oldest refresh clean
+.PHONY: help demo serve-demo test quick check docs bench soak oldest refresh clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
 
 demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memory
 	@$(BIN)/discreet demo
 
+serve-demo: $(VENV)/base.stamp ## the console, open on a synthetic census, until Ctrl-C
+	@$(BIN)/discreet demo --console
+
 test: check ## everything that must hold before a change is taken
+	@.ci/chromium
 	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
 
 quick: check ## check, and for 45 seconds the tests that concern what changed since main
@@ -52,7 +56,7 @@ clean: ## remove what the other commands made, the virtual environment too
 
 # A stamp says that the environment was made from the present pyproject.toml, so that it isn't made again.
 $(VENV)/base.stamp: pyproject.toml
-	@.ci/venv $(VENV)
+	@.ci/venv $(VENV) '[server,client]'
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml

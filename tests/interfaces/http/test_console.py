@@ -7,13 +7,14 @@ import html
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from discreet.interfaces.http import make_app
+from discreet.interfaces.http import console, make_app
 from discreet.service import Role
 from discreet.service.sessions import _MOST
 from support.visited import BY_KEY, COUNT, IMAGE, KEYS, MALLORY, SCRIPT, Visited, visited
@@ -459,3 +460,40 @@ def test_the_custodian_admits_and_sees_the_report(running: Visited) -> None:
     assert refused.status_code == 422
     analyst = sign_in(running, "analyst")
     assert analyst.post("/admissions", data={"form": form_of(analyst.get("/"))}).status_code == 403
+
+
+STYLE = Path(console.__file__).with_name("static") / "console.css"
+TEXTS = [(text, ground) for text in ("ink", "soft", "accent") for ground in ("paper", "surface", "wash")]
+TEXTS += [(name, f"{name}-wash") for name in ("good", "warn", "bad")]
+TEXTS += [("ink", f"{name}-wash") for name in ("good", "warn", "bad")] + [("on-accent", "accent")]
+EDGES = [("edge", "surface"), ("edge", "paper"), ("bar", "surface"), ("whisker", "bar"), ("accent", "surface")]
+EDGES += [("accent", "paper")]
+
+
+def colours(scheme: str) -> dict[str, str]:
+    """The colours of a scheme, as the style sheet names them."""
+    light, _, dark = STYLE.read_text(encoding="utf-8").partition("prefers-color-scheme: dark")
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark if scheme == "dark" else light))
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, as WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_differ_enough_to_be_read(scheme: str) -> None:
+    """WCAG AA: letters 4.5 : 1 on what they stand on, edges of fields and marks of charts 3 : 1."""
+    found = colours(scheme)
+    assert colours("light").keys() == colours("dark").keys()
+    assert [pair for pair in TEXTS if contrast(found[pair[0]], found[pair[1]]) < 4.5] == []
+    assert [pair for pair in EDGES if contrast(found[pair[0]], found[pair[1]]) < 3] == []
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#cccccc", "#ffffff") < 2

@@ -11,8 +11,8 @@ from typing import Any
 from discreet.interfaces.http.console.pages import number
 
 _MOST_ROWS = 40
-_LEFT, _RIGHT, _ROW, _TOP = 170, 20, 26, 8
-WIDTH, HEIGHT = 640, 220
+_LEFT, _RIGHT, _ROW, _TOP = 140, 20, 26, 8
+WIDTH, HEIGHT = 460, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
