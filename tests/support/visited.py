@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from time import sleep
 
 import pyarrow as pa
 import uvicorn
+from fastapi.testclient import TestClient
+from httpx2 import Response
 from pyarrow import csv
 
 import discreet as dp
@@ -99,3 +102,41 @@ def at_port(service: Service) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True
         thread.join()
+
+
+def browser(running: Visited, *, secure: bool = False) -> TestClient:
+    """A browser, more or less: it keeps cookies, and follows where it is sent."""
+    base = "https://testserver" if secure else "http://testserver"
+    app = make_app(running.service, secure=secure)
+    return TestClient(app, base_url=base, headers={"Accept": "text/html"}, raise_server_exceptions=False)
+
+
+def form_of(page: Response) -> str:
+    """What the page's forms bring along."""
+    found = re.search(r'name="form" value="([0-9a-f]{64})"', page.text)
+    assert found is not None, page.text
+    return found[1]
+
+
+def sign_in(running: Visited, name: str, *, secure: bool = False) -> TestClient:
+    """A browser in which somebody has signed in."""
+    return with_token(running, running.tokens[name], secure=secure)
+
+
+def with_token(running: Visited, token: str, *, secure: bool = False) -> TestClient:
+    """A browser in which whoever has the token has signed in."""
+    client = browser(running, secure=secure)
+    sent = {"form": form_of(client.get("/sign-in")), "token": token}
+    reply = client.post("/sign-in", data=sent)
+    assert (reply.status_code, reply.url.path) == (200, "/")
+    return client
+
+
+def answered(client: TestClient, question: str, epsilon: str = "1") -> Response:
+    """The page of an answer, once it is there."""
+    sent = {"form": form_of(client.get("/ask")), "question": question, "offer": "epsilon", "amount": epsilon}
+    page = client.post("/ask", data=sent)
+    while "refresh" in page.headers:
+        sleep(0.1)
+        page = client.get(page.url)
+    return page

@@ -108,7 +108,7 @@ def answer(name: str, visit: Visiting) -> Response:
 
 @ROUTES.get("/answers/{name}/{file}")
 def file(name: str, file: str, visit: Visiting) -> Response:
-    """An answer to keep, or its certificate."""
+    """An answer to keep; as JSON with its certificate, signed."""
     ticket = _ticket(visit, name)
     data = (ticket.outcome or {}).get("answer")
     if data is None:
@@ -119,10 +119,7 @@ def file(name: str, file: str, visit: Visiting) -> Response:
             return download(to_csv(*with_ends(Answer.from_json(data))), "text/csv; charset=utf-8", f"{stem}.csv")
         case "answer.json":
             return download(json.dumps(data, indent=1, ensure_ascii=False), "application/json", f"{stem}.json")
-        case "certificate.json":
-            kept = {name: data[name] for name in ("certificate", "signature") if name in data}
-            return download(json.dumps(kept, indent=1, ensure_ascii=False), "application/json", f"{stem}.cert.json")
-    raise InvalidArgument("there is no such file of an answer", hint="answer.csv, answer.json or certificate.json")
+    raise InvalidArgument("there is no such file of an answer", hint="answer.csv, or answer.json")
 
 
 def quoted(name: str) -> str:
