@@ -19,7 +19,7 @@ from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
 pytest.importorskip("playwright", reason="tests in a browser need playwright: pip install 'discreet[test]'")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="they need axe-playwright-python, too")
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright  # noqa: E402 — where it is
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

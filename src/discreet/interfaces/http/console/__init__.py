@@ -1,13 +1,14 @@
 """The console: pages for people, at `/`, made by the server. They show what the service says, and decide nothing.
 
-visits     who signed in, and what their forms say
-pages      how a page is made, and what it may load
-asking     a question, its plan, its answer      ─┐
-building   a question without SQL                 │
-overview   tables, budget, history                ├─ each calls the service in the name of who signed in
-custody    tokens, admissions                     │
-requests   questions that need an approval        │
-auditing   whether the ledger holds              ─┘
+    visits     who signed in, and what their forms say
+    pages      how a page is made, and what it may load
+    asking     a question, its plan, its answer      ─┐
+    building   a question without SQL                 │
+    overview   tables, budget, history                ├─ each calls the service in the name of who signed in
+    custody    tokens, admissions                     │
+    auditing   whether the ledger holds              ─┘
+
+Templates, and the files that browsers load, are in the folders beside them.
 """
 
 from pathlib import Path

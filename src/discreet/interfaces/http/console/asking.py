@@ -149,25 +149,17 @@ def terms_of(offered: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def accuracies(text: str) -> Any:  # noqa: ANN401 — as `within` takes it
-    """The accuracies that somebody wants: of all columns, or of each by name; from some size on, if in percent.
+def accuracies(text: str) -> str | dict[str, str]:
+    """The accuracies that somebody wants: of all columns, or of each by name.
 
     Examples:
-        >>> accuracies("50"), accuracies("2% @ 1000"), accuracies("n = 50; income = 2%")
-        ('50', ('2%', '1000'), {'n': '50', 'income': '2%'})
+        >>> accuracies("50"), accuracies("2% @ 1000"), accuracies("n = 50; income = 2% @ 1000")
+        ('50', '2% @ 1000', {'n': '50', 'income': '2% @ 1000'})
     """
     if "=" not in text:
-        wanted = [part.strip() for part in text.split("@", 1)]
-        return wanted[0] if len(wanted) == 1 else tuple(wanted)
+        return text
     named = [part.rpartition("=") for part in text.split(";")]
-    return {name.strip(): accuracies(wanted) for name, _, wanted in named}
-
-
-def _as_typed(wanted: object) -> str:
-    """An amount as somebody types it."""
-    if isinstance(wanted, Mapping):
-        return "; ".join(f"{name} = {_as_typed(each)}" for name, each in wanted.items())
-    return " @ ".join(map(str, wanted)) if isinstance(wanted, tuple | list) else str(wanted)
+    return {name.strip(): wanted.strip() for name, _, wanted in named}
 
 
 def _offered(fields: Fields) -> dict[str, str]:
@@ -247,6 +239,13 @@ def _again(ticket: Ticket) -> dict[str, str]:
         "confidence": percent,
     }
     return found | ({"delta": str(terms["delta"])} if "delta" in terms else {})
+
+
+def _as_typed(amount: object) -> str:
+    """An amount as somebody types it."""
+    if isinstance(amount, Mapping):
+        return "; ".join(f"{name} = {wanted}" for name, wanted in amount.items())
+    return str(amount)
 
 
 def _cells(data: Mapping[str, Any]) -> list[dict[str, str]]:
