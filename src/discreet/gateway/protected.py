@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from json import dumps
@@ -10,7 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
-from discreet.accounting import Charge
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
@@ -18,29 +18,30 @@ from discreet.errors import (
     InvalidArgument,
     QueryError,
 )
+from discreet.gateway.accounted import Accounted
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
 from discreet.gateway.answers import Workload, make_workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
 from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
+from discreet.gateway.retries import answered, declarations_digest
 from discreet.gateway.reuse import Remade, ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
-from discreet.results import Answer, Cost
+from discreet.results import Answer
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.accounting import Remaining
-    from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
+    from discreet.ledger import Account, Attempt, Ledger, Signing, Tried
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
 
 
-class Protected:
+class Protected(Accounted):
     """Private tables behind their account: what an analyst is given.
 
     Made by `protect` and `load`. Planning reads public facts only, public tables among them; asking reserves the cost,
@@ -145,14 +146,15 @@ class Protected:
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._facts(request.bounds, text), options(text, dialect)
-        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
-        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
+        known = [id(each) for each in dataset.tables if each.public]  # each is another one once it is admitted again
+        same, last = (text, dialect, dumps(request.to_json(), sort_keys=True), known), self._last
+        if last is not None and last[0] == same:
             return last[2]  # a plan is a function of these alone
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
         plan = again(offer) if demands_laplace else self._choosing(again, offer)
-        self._last = same, dataset, plan
+        self._last = same, dataset, plan  # with the dataset, so that no other has its tables' ids
         return plan
 
     @overload
@@ -247,6 +249,30 @@ class Protected:
             until: called in the thread that asked, once what it asked for was paid and measured, or has failed.
         """
         self._until = until
+
+    def during(self, attempt: Attempt) -> Self:
+        """These tables, whose questions are asked in an attempt: under its key, by its approval. For servers."""
+        found = copy(self)
+        found._account = self._account.during(  # noqa: SLF001 — its own kind
+            replace(attempt, declarations=declarations_digest(self.dataset))
+        )
+        return found
+
+    def retried(self, question: Plan | Workload, tried: Tried) -> Answer | list[Answer] | None:
+        """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
+
+        Args:
+            question: as it was planned for the attempt.
+            tried: what became of it.
+        """
+        plans = [question]
+        if question.choice is not None and question.choice.rho is not None:
+            plans.append(self._remade_for(question, question.choice.offer))
+        self._signing.load()
+        reached = partial(self._admissions.version_at, tried.version)
+        return answered(
+            plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._again, self._signing
+        )
 
     def warm_up(self) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
@@ -443,57 +469,9 @@ class Protected:
             raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
 
     @property
-    def spent(self) -> Charge:
-        """What all questions together have cost."""
-        return self._account.spent()
-
-    @property
-    def remaining(self) -> Remaining:
-        """What may still be spent."""
-        return self._account.remaining()
-
-    def spent_by(self, analyst: str) -> Charge:
-        """What one analyst's questions have cost."""
-        return self._account.spent(analyst)
-
-    def remaining_by(self, analyst: str) -> Remaining:
-        """What one analyst may still spend: the lesser of what their share and the budget have left."""
-        return self._account.remaining(analyst)
-
-    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
-        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
-
-        It follows from what is spent and declared. Others may spend what is left meanwhile.
-        """
-        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
-        return self._account.affordable(charge, analyst)
-
-    @property
-    def tokens(self) -> Tokens:
-        """Who may come in through a server; for the custodian."""
-        return self._account.tokens
-
-    @property
     def signing(self) -> Signing:
         """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
         return self._signing
-
-    def history(self) -> Sequence[Entry]:
-        """The entries of the account, oldest first."""
-        return self._account.entries()
-
-    def verify(self, *, kept: str | None = None) -> Verification:
-        """Recompute the ledger's hash chain and every loss in it.
-
-        Args:
-            kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
-        """
-        return self._ledger.verify(kept=kept)
-
-
-def _holds_the_same(before: Dataset, now: Dataset) -> bool:
-    """Whether public tables are known by the same look at them; all else follows from the request."""
-    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)
 
 
 def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:

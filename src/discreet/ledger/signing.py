@@ -246,7 +246,7 @@ class Signing:
         key = self._needed()
 
         def look(chain: Chain) -> dict[str, Any]:
-            chain.check_head()
+            chain.time()
             return {
                 "entries": chain.head.seq,
                 "head": chain.head.hash,

@@ -7,12 +7,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from discreet.errors import QuestionFailed
+from discreet.ledger import Attempt
 from discreet.service import Ticket, fresh_name
 from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
 
@@ -124,8 +125,8 @@ def opened(browser: Browser, address: str, token: str = "", **options: Any) -> I
 
 
 PAGES = {
-    "analyst": ("/", "/ask", "/build", "/history", "/budget", "/nowhere"),
-    "custodian": ("/", "/history", "/budget", "/tokens", "/admissions", "/verification"),
+    "analyst": ("/", "/ask", "/build", "/history", "/budget", "/requests", "/nowhere"),
+    "custodian": ("/", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification"),
     "auditor": ("/tokens", "/verification"),
     "operator": ("/",),
 }
@@ -134,6 +135,8 @@ PAGES = {
 @pytest.mark.parametrize("options", [DESK, PHONE], ids=["desk, light", "phone, dark"])
 def test_every_page_of_every_role(chromium: Browser, address: str, running: Visited, options: dict[str, Any]) -> None:
     """Each loads nothing from elsewhere, breaks no policy, fits its window, and axe finds nothing wrong."""
+    poor = running.service.caller(running.tokens["poor"])
+    running.service.request(poor, COUNT, {"epsilon": "1"}, IMAGE)
     with opened(chromium, address, **options) as nobody:
         nobody.check()
     for role, paths in PAGES.items():
@@ -150,12 +153,13 @@ def test_every_page_of_every_role(chromium: Browser, address: str, running: Visi
 
 def left_behind(running: Visited, **outcome: Any) -> str:
     """The path of a question of the analyst's that waits, runs or failed."""
-    ticket = Ticket(
-        id=fresh_name(), subject="analyst", question=COUNT, terms={"epsilon": "1"}, digest="", step=60.0, steps=1
-    )
+    attempt = Attempt(id=fresh_name(), plan="", seconds=60.0)
+    plan = {"digest": "", "step": 60.0, "steps": 1}
+    ticket = Ticket.of(fresh_name(), COUNT, {"epsilon": "1", "analyst": "analyst"}, plan, attempt)
     running.service._tickets[ticket.id] = ticket
     if "started" in outcome:
         ticket.started = outcome["started"]
+        ticket.release = ticket.started + timedelta(seconds=60)
     if "error" in outcome:
         ticket.finish(outcome)
     return f"/answers/{ticket.id}"

@@ -26,12 +26,12 @@ from support.visited import (
     with_token,
 )
 
-PAGES = ("/", "/ask", "/build", "/history", "/budget", "/tokens", "/admissions", "/verification")
+PAGES = ("/", "/ask", "/build", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification")
 FORBIDDEN = {
     "analyst": {"/tokens", "/admissions", "/verification"},
     "custodian": set(),
     "auditor": {"/ask", "/tokens", "/admissions"},
-    "operator": {"/ask", "/build", "/history", "/budget", "/tokens", "/admissions", "/verification"},
+    "operator": {"/ask", "/build", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification"},
 }
 """What a role doesn't find."""
 
@@ -133,6 +133,10 @@ def test_every_form_counts_only_with_what_its_page_had(running: Visited) -> None
         "/tokens/0a1b2c3d4e5f/revocation",
         "/ask",
         "/ask/plan",
+        "/requests",
+        "/requests/0a1b/answer",
+        "/requests/0a1b/approval",
+        "/requests/0a1b/denial",
         "/admissions",
         "/verification",
         "/sign-out",

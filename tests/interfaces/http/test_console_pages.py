@@ -10,10 +10,12 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from discreet.interfaces.http import console
 from discreet.results import verify_certificate
-from support.visited import BY_KEY, COUNT, IMAGE, KEYS, Visited, answered, browser, form_of, sign_in, visited
+from support.visited import BY_KEY, COUNT, IMAGE, KEYS, SCRIPT, Visited, answered, browser, form_of, sign_in, visited
 
 
 @pytest.fixture(scope="module")
@@ -231,3 +233,62 @@ def test_colours_differ_enough_to_be_read(scheme: str) -> None:
     assert [pair for pair in EDGES if contrast(found[pair[0]], found[pair[1]]) < 3] == []
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#cccccc", "#ffffff") < 2
+
+
+def requested(client: TestClient, question: str, purpose: str) -> Response:
+    """The page of requests, after a question above a ceiling was asked and requested."""
+    refused = answered(client, question, "1")
+    assert "Request approval" in refused.text
+    sent = {"form": form_of(refused), "question": question, "offer": "epsilon", "amount": "1", "purpose": purpose}
+    return client.post("/requests", data=sent)
+
+
+def test_what_is_above_a_ceiling_is_requested_approved_and_asked_once(running: Visited) -> None:
+    """The custodian sees purpose and cost, as text; the analyst asks what was approved, and no more than that."""
+    poor, custodian = sign_in(running, "poor"), sign_in(running, "custodian")
+    page = requested(poor, f"{COUNT} WHERE age < 35", SCRIPT)
+    assert "&lt;script&gt;" in page.text
+    assert 'class="state open"' in page.text
+    assert "Approve</button>" not in page.text
+    seen = custodian.get("/requests")
+    action = re.search(r'action="(/requests/\w+)/approval"', seen.text)
+    assert action is not None
+    assert poor.post(f"{action[1]}/approval", data={"form": form_of(page), "days": "7"}).status_code == 403
+    assert custodian.post(f"{action[1]}/approval", data={"form": form_of(seen), "days": "x"}).status_code == 422
+    custodian.post(f"{action[1]}/approval", data={"form": form_of(seen), "days": "7"})
+    page = poor.get("/requests")
+    assert "Ask it now" in page.text
+    asked = poor.post(f"{action[1]}/answer", data={"form": form_of(page)})
+    assert asked.url.path.startswith("/answers/")
+    while "refresh" in asked.headers:
+        sleep(0.1)
+        asked = poor.get(asked.url)
+    assert "Ask it now" not in poor.get("/requests").text
+    assert sign_in(running, "mallory").post(f"{action[1]}/answer", data={"form": "0"}).status_code == 403
+
+
+def test_a_request_is_denied_with_a_reason(running: Visited) -> None:
+    """The analyst reads why, and can't ask it."""
+    poor, custodian = sign_in(running, "poor"), sign_in(running, "custodian")
+    requested(poor, f"{COUNT} WHERE age < 45", "to see")
+    seen = custodian.get("/requests")
+    action = re.search(r'action="(/requests/\w+)/denial"', seen.text)
+    assert action is not None
+    custodian.post(f"{action[1]}/denial", data={"form": form_of(seen), "reason": IMAGE})
+    page = poor.get("/requests")
+    assert "denied" in page.text
+    assert "onerror=document.title=&#39;owned&#39;&gt;" in page.text
+    assert poor.post(f"{action[1]}/answer", data={"form": form_of(page)}).status_code in {403, 422}
+
+
+def test_a_form_that_is_sent_twice_is_asked_once(running: Visited) -> None:
+    """The plan's form brings its digest and a key: sent twice it leads to one question; with another plan, nowhere."""
+    client = sign_in(running, "analyst")
+    terms = {"question": f"{COUNT} WHERE age > 25", "offer": "epsilon", "amount": "1"}
+    plan = client.get("/ask", params=terms)
+    hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', plan.text))
+    sent = {**terms, "form": form_of(plan), "digest": hidden["digest"], "key": hidden["key"]}
+    places = {client.post("/ask", data=sent, follow_redirects=False).headers["location"] for _ in range(2)}
+    assert len(places) == 1
+    assert "plan_changed" in client.post("/ask", data={**sent, "amount": "2", "key": "another"}).text
+    assert "key_reused" in client.post("/ask", data={**sent, "amount": "2", "digest": ""}).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -19,6 +20,9 @@ spreads requests over servers sees that this one isn't ready."""
 
 _CLOSING = 5
 """Seconds that a client has to take a reply that is there."""
+
+_SWITCH = 0.001
+"""Seconds after which a thread lets others go on: a reply that is due waits for no more than that behind each."""
 
 _KILLED = 1
 """The exit code where answers that were paid for were left behind."""
@@ -84,6 +88,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         server_header=False,
         timeout_graceful_shutdown=_CLOSING,
     )
+    sys.setswitchinterval(_SWITCH)
     server = _Server(config, service)
     service.log.tame()
     service.log.write(Event.READY)

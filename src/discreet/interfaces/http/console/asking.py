@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from math import ceil
 from typing import Any
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from discreet.interfaces.http.console.charts import WIDTH, charts
 from discreet.interfaces.http.console.pages import download, page, said, see
 from discreet.interfaces.http.console.visits import Fields, Filled, Queried, Visit, Visiting
 from discreet.results import Answer, cell_text, to_csv, with_ends
-from discreet.service import Action, Ticket, check_allowed, fresh_name
+from discreet.service import Action, Ticket, check_allowed, fresh_name, is_elsewhere
 
 ROUTES = APIRouter()
 
@@ -45,14 +45,14 @@ WORDS = (
 def ask(visit: Visiting, queried: Queried) -> Response:
     """The editor, and beside it the plan of what the address asks."""
     check_allowed(visit.caller.role, Action.PLAN)
-    offered = _offered(queried)
+    offered = offered_in(queried)
     return page("ask", visit, **_planned(visit, offered))
 
 
 @ROUTES.post("/ask/plan")
 def plan(visit: Visiting, fields: Filled) -> Response:
     """The plan of what is in the editor, while somebody types."""
-    offered = _offered(fields)
+    offered = offered_in(fields)
     return page("plan", visit, **_planned(visit, offered))
 
 
@@ -73,9 +73,15 @@ def words(visit: Visiting) -> list[dict[str, str]]:
 @ROUTES.post("/ask")
 def asked(visit: Visiting, fields: Filled) -> Response:
     """Ask what was planned; its answer has a page of its own."""
-    offered = _offered(fields)
+    offered = offered_in(fields)
     try:
-        ticket = visit.service.ask(visit.caller, offered["question"], terms_of(offered))
+        ticket = visit.service.ask(
+            visit.caller,
+            offered["question"],
+            terms_of(offered),
+            key=fields.get("key") or None,  # a form that is sent twice is paid for once
+            digest=fields.get("digest") or None,  # what was shown is carried out, or nothing
+        )
     except Unauthenticated:
         raise
     except DiscreetError as error:
@@ -89,8 +95,8 @@ def answer(name: str, visit: Visiting) -> Response:
     """An answer; until it is there, when it will be; or that there is none."""
     ticket = _ticket(visit, name)
     again = urlencode(_again(ticket))
-    if ticket.outcome is None:
-        due = None if ticket.started is None else ticket.started + timedelta(seconds=ticket.step * ticket.steps)
+    if ticket.outcome is None or is_elsewhere(ticket):
+        due = ticket.release
         left = 2 if due is None else max(1, ceil((due - datetime.now(UTC)).total_seconds()))
         found = page("pending", visit, ticket=ticket, due=due, left=left, again=again)
         found.headers["Refresh"] = str(left)
@@ -162,7 +168,7 @@ def accuracies(text: str) -> str | dict[str, str]:
     return {name.strip(): wanted.strip() for name, _, wanted in named}
 
 
-def _offered(fields: Fields) -> dict[str, str]:
+def offered_in(fields: Fields) -> dict[str, str]:
     """A question and what is offered for it, with what is offered where nothing is said."""
     usual = {"question": "", "offer": "within", "amount": "", "confidence": "95", "delta": ""}
     return {name: fields.get(name, otherwise).strip() for name, otherwise in usual.items()}
