@@ -108,8 +108,20 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "approve": ({"custodian"}, lambda who: service.approve(who, service.requests(who)[-1]["id"])),
         "deny": ({"custodian"}, lambda who: service.deny(who, service.requests(who)[-1]["id"], "no")),
     }
-    run = {"caller", "close", "settings", "log", "metrics", "is_ready", "is_stopping", "stop", "drain", "kill"}
-    run |= {"key", "witness_failures", "is_degraded"}
+    run = {
+        "caller",
+        "close",
+        "settings",
+        "log",
+        "metrics",
+        "is_ready",
+        "is_stopping",
+        "stop",
+        "drain",
+        "kill",
+        "key",
+        "sender",
+    }
     public = {name for name in dir(service) if not name.startswith("_")} - run
     assert calls.keys() == public
     for allowed, call in calls.values():

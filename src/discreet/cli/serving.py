@@ -159,22 +159,12 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
-    from discreet.errors import ExtraMissing, InvalidArgument
+    from discreet.errors import ExtraMissing
     from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
     from discreet.service.workers import load_ahead
-    from discreet.tables.session import usable_cores
 
-    if (certificate is None) != (key is None):
-        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
-    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
-        raise InvalidArgument(
-            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
-        )
-    if slots > (cores := len(usable_cores())):
-        raise InvalidArgument(
-            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
-            hint=f"--slots {cores}, or fewer",
-        )
+    _check_tls(host, certificate, key, behind_proxy=behind_proxy)
+    _check_slots(slots)
     load_ahead()
     try:
         from discreet.interfaces.http.serving import serve as serve_http
@@ -197,7 +187,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))
     try:
-        if service.is_degraded:
+        if service.sender.is_behind:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
@@ -205,6 +195,38 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         serve_http(service, host=host, port=port, certificate=certificate, key=key, behind_proxy=behind_proxy)
     finally:
         service.close()
+
+
+def _check_tls(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool) -> None:
+    """Refuse to let tokens travel in the clear.
+
+    Raises:
+        InvalidArgument: they would; or a certificate or its key is missing.
+    """
+    from discreet.errors import InvalidArgument
+
+    if (certificate is None) != (key is None):
+        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
+    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
+        raise InvalidArgument(
+            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
+        )
+
+
+def _check_slots(slots: int) -> None:
+    """Refuse more questions at a time than there are cores.
+
+    Raises:
+        InvalidArgument: there are more.
+    """
+    from discreet.errors import InvalidArgument
+    from discreet.tables.session import usable_cores
+
+    if slots > (cores := len(usable_cores())):
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            hint=f"--slots {cores}, or fewer",
+        )
 
 
 def _show_first(tokens: Tokens, config: Path) -> None:

@@ -13,7 +13,6 @@ from discreet.accounting import Charge
 from discreet.errors import Hint, LedgerCorrupt
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
-from discreet.ledger.signing import key_of
 from discreet.ledger.transaction import group_of
 
 if TYPE_CHECKING:
@@ -118,5 +117,5 @@ def _text(row: Row) -> str:
     if row.kind in {Kind.REQUEST, Kind.APPROVAL, Kind.DENIAL}:
         return f"{row.kind} {(row.digest or '')[:12]}"
     if row.kind == Kind.KEY:
-        return f"signing key {key_of(row).text}"
+        return "signing key"
     return str(row.content().get("text", ""))

@@ -39,7 +39,7 @@ from discreet.service.settings import Settings
 from discreet.service.terms import check_ceiling, terms_of
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
-from discreet.service.witness import Sender, Witness
+from discreet.service.witness import Sender
 from discreet.service.workers import Job, Worker, shares
 from discreet.tables import public_schema
 
@@ -70,6 +70,7 @@ class Service:
 
     Attributes:
         key: what its answers and heads are checked against.
+        sender: sends heads to the witness.
 
     Raises:
         LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
@@ -107,14 +108,13 @@ class Service:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
-        self._sender = None
-        if settings.witness:
-            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
+        self.sender = Sender(self._tables.signing.head, settings.witness, settings.witness_every)
         every = (*workers, *self._slots)
         self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
         self.metrics.watch("discreet_slots_busy", lambda: self._busy)
         self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
+        self.metrics.watch("discreet_witness_failures", lambda: self.sender.failures)
         self.metrics.watch("discreet_ready", lambda: self.is_ready)
 
     @property
@@ -169,21 +169,10 @@ class Service:
         self._planners.close()
         for slot in self._slots:
             slot.close()
-        if self._sender is not None:
-            self._sender.close()
+        self.sender.close()
         self._admitting.close()
         self._servers.close()
         self._tables.close()
-
-    @property
-    def witness_failures(self) -> int:
-        """How often no head could be sent to the witness."""
-        return 0 if self._sender is None else self._sender.failures
-
-    @property
-    def is_degraded(self) -> bool:
-        """Whether the last head couldn't be sent. Questions are answered all the same; see `witness`."""
-        return self._sender is not None and self._sender.is_behind
 
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
