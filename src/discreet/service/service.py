@@ -98,11 +98,10 @@ class Service:
         self._keys = Keys()
         self._approvals = Approvals(self._tables, self._plan_of)
         self._lock = Lock()
-        times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
-        asking, planning = shares(slots, limits.seconds)
-        self._slots = [Worker(config, times, share) for share in asking]
-        workers = [Worker(config, times, planning) for _ in range(self.settings.planners)]
-        self._planners = Planners(workers, limits, self._servers)
+        asking, planning = shares(settings.slots, settings.planning.seconds)
+        self._slots = [Worker(config, settings.times, share) for share in asking]
+        workers = [Worker(config, settings.times, planning) for _ in range(settings.planners)]
+        self._planners = Planners(workers, settings.planning, self._servers)
         self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
         for slot in self._slots:
             slot.wait_until_ready()
@@ -460,21 +459,19 @@ class Service:
                 with self._servers.slot(number):
                     self._carry_out_next(slot)
             except LedgerError as error:  # nothing is known of the slot, so nothing is asked
-                ticket = self._waiting.take()
-                if ticket is not None:
+                if (ticket := self._waiting.take()) is not None:
                     self._finish(ticket, {"error": error.to_dict()})
 
     def _carry_out_next(self, slot: Worker) -> None:
         """Carry out the next question, if there is still one."""
-        ticket = self._waiting.take()
-        if ticket is None:
+        if (ticket := self._waiting.take()) is None:
             return
         with self._lock:
             self._busy += 1
         try:
             outcome = carried_out(slot, ticket, self.settings.times.storing)
-        except QuestionFailed as error:
-            outcome = {"error": error.to_dict()}
+        except Exception:  # noqa: BLE001 — whatever it is, it may depend on a person, and the slot must go on
+            outcome = {"error": QuestionFailed().to_dict()}
         with self._lock:
             self._busy -= 1
         self._finish(ticket, outcome)

@@ -248,7 +248,8 @@ def _settle(share: Share) -> None:
     """Take its share of the machine, and no more; and leave it to the service when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, share.cores)
+        with suppress(OSError):  # a container may forbid it
+            os.sched_setaffinity(0, share.cores)
     take_share(len(share.cores) if share.planning is None else 1, share.memory)
 
 
