@@ -7,15 +7,19 @@ OLDEST := .venv-oldest
 ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check docs bench soak oldest audit refresh clean
+.PHONY: help demo serve-demo test quick check docs bench soak oldest audit refresh clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 18
 
 demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memory, and served to strangers
 	@$(BIN)/discreet demo --serve
 
+serve-demo: $(VENV)/base.stamp ## the console, open on a synthetic census, until Ctrl-C
+	@$(BIN)/discreet demo --console
+
 test: check ## everything that must hold before a change is taken
+	@.ci/chromium
 	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
 
 quick: check ## check, and for 45 seconds the tests that concern what changed since main

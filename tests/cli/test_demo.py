@@ -7,6 +7,7 @@ import re
 import resource
 import tempfile
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -128,3 +129,47 @@ def test_the_census_can_be_kept(here: Path, run: Any) -> None:
     assert refused.exit_code == 1
     assert (here / "census.csv").stat().st_size == size
     assert run("demo", "--save", "nowhere/census.csv").exit_code == 1
+
+
+def test_the_console_is_open_until_it_is_interrupted(tmp_path: Path) -> None:
+    """It prints an address and a token of each role, by which one signs in; Ctrl-C ends it, and its files go."""
+    import signal
+    import subprocess
+    import sys
+
+    from httpx2 import Client
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "discreet", "demo", "--console"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        try:
+            lines = [run.stdout.readline() for _ in range(6)]
+            found = re.search(r"http://127\.0\.0\.1:\d+", lines[0])
+            tokens = dict(line.split() for line in lines[1:5])
+            assert found is not None
+            assert set(tokens) == {"analyst", "custodian", "auditor", "operator"}
+            with Client(base_url=found[0], headers={"Accept": "text/html"}, follow_redirects=True) as client:
+                while not _is_open(client):
+                    sleep(0.05)
+                form = re.search(r'name="form" value="(\w+)"', client.get("/sign-in").text)
+                assert form is not None
+                page = client.post("/sign-in", data={"form": form[1], "token": tokens["analyst"]})
+                assert "What may be asked about" in page.text
+        finally:
+            run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 0
+    assert list(tmp_path.glob("discreet-demo-*")) == []  # its tables, ledger and tokens
+
+
+def _is_open(client: Any) -> bool:
+    """Whether the server answers by now."""
+    from httpx2 import TransportError
+
+    try:
+        return bool(client.get("/healthz").is_success)
+    except TransportError:
+        return False

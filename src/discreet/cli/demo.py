@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import say, working
+
+_CONFIG = """\
+name = "census"
+ledger = "census.ledger"
+adjacency = "add_remove"
+budget = { epsilon = 3 }
+
+[tables.census]
+source = "census.csv"
+unit = "row"
+
+[tables.census.columns]
+sex = { kind = "text", keys = ["Female", "Male"] }
+education = { kind = "text", keys = [%s] }
+age = { kind = "integer", bounds = [0, 125] }
+income = { kind = "integer", bounds = [0, 500000] }
+hours = { kind = "integer", bounds = [0, 168] }
+dob = { kind = "date" }
+zip = { kind = "text" }
+"""
 
 
 @reported
@@ -20,17 +42,24 @@ def demo(
     serve: Annotated[
         bool, typer.Option("--serve", help="Then serve it on a port of this machine, and attack it as strangers would.")
     ] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Serve it instead, with its console open to a browser, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Tell the whole story on a synthetic census: private answers, three attacks, a budget, a ledger.
 
     Runs for real, in a few seconds, without network; the people don't exist, and no file is left behind. `--save`
-    writes the census as CSV, for trials of `discreet init` and `discreet ask`. `--serve` takes half a minute more, and
-    needs `discreet[server,client]`.
+    writes the census as CSV, for trials of `discreet init` and `discreet ask`. `--serve` takes half a minute more.
+    `--console` serves the census on this machine, for a browser; it prints the address and a token of each role. Both
+    need `discreet[server,client]`.
     """
     from discreet.census import synthetic
 
     if save is not None:
         _save(save)
+        return
+    if console:
+        _open_console()
         return
     from discreet.cli.story import tell, your_turn
 
@@ -66,3 +95,44 @@ def _save(path: Path) -> None:
     except OSError as error:
         raise InvalidArgument(f"the file {str(path)!r} can't be written: {error.strerror}") from None
     say(f"{people.num_rows} people who don't exist, in {path}; next: discreet init {path}")
+
+
+def _open_console() -> None:
+    """Serve the census on a free port, its files in a folder that goes with it, until Ctrl-C.
+
+    Raises:
+        ExtraMissing: there is no server here.
+    """
+    from discreet.errors import ExtraMissing
+
+    try:
+        from discreet.interfaces.http.serving import serve
+    except ImportError as error:
+        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
+    import pyarrow.csv
+
+    import discreet as dp
+    from discreet.census import EDUCATION, synthetic
+    from discreet.service import ReleaseTimes, Role, Service, Settings
+    from discreet.service.tokens import issue
+
+    with TemporaryDirectory(prefix="discreet-demo-") as folder, socket() as free:
+        config = Path(folder) / "discreet.toml"
+        with working("making and admitting people"):
+            pyarrow.csv.write_csv(synthetic(), Path(folder) / "census.csv")
+            config.write_text(_CONFIG % ", ".join(f'"{level}"' for level in EDUCATION), encoding="utf-8")
+            with dp.load(config, create_ledger=True) as tables:
+                tables.refresh()
+                tokens = {role: issue(tables.tokens, f"demo {role}", role, days=1).text for role in Role}
+            service = Service(config, Settings(times=ReleaseTimes(base=1, scan=1)))
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        say(f"the console is open at http://127.0.0.1:{port}; sign in with one of these tokens:")
+        for role, token in tokens.items():
+            say(f"  {role:10} {token}")
+        say("Ctrl-C ends it, and its files go")
+        try:
+            serve(service, host="127.0.0.1", port=port)
+        finally:
+            service.close()

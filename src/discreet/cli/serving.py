@@ -181,8 +181,8 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
-        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
-        serve_http(service, host=host, port=port, certificate=certificate, key=key)
+        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}; Ctrl-C stops it")
+        serve_http(service, host=host, port=port, certificate=certificate, key=key, behind_proxy=behind_proxy)
 
 
 def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool, slots: int) -> None:

@@ -95,7 +95,7 @@ def decimal_of(value: float | str, places: int) -> Decimal:
 
 def text_table(columns: Sequence[AnswerColumn], intervals: Mapping[str, Sequence[Ends]]) -> str:
     """Columns as text, each noisy value with its interval."""
-    cells = [map(_cell, column.values, intervals[column.name]) for column in columns]
+    cells = [map(cell_text, column.values, intervals[column.name]) for column in columns]
     return _table([column.name for column in columns], list(zip(*cells, strict=True)))
 
 
@@ -107,7 +107,7 @@ def _wide(values: Sequence[object]) -> pa.DataType | None:
     return pa.decimal128(38) if beyond else None
 
 
-def _cell(value: object, found: Ends) -> str:
+def cell_text(value: object, found: Ends) -> str:
     """One value: `17432 ± 30`, or with its ends where the interval is lopsided."""
     if value is None:
         return "NULL"

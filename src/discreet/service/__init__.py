@@ -13,8 +13,9 @@ from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
 from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
-from discreet.service.roles import Action, Role, role_of
+from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service
+from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.settings import Settings
 from discreet.service.terms import terms_of
 from discreet.service.tickets import Ticket
@@ -22,6 +23,7 @@ from discreet.service.tokens import Caller, Issued
 from discreet.service.witness import Witness
 
 __all__ = [
+    "ALLOWED",
     "METRICS",
     "Action",
     "Caller",
@@ -34,9 +36,13 @@ __all__ = [
     "ReleaseTimes",
     "Role",
     "Service",
+    "Session",
+    "Sessions",
     "Settings",
     "Ticket",
     "Witness",
+    "check_allowed",
+    "fresh_name",
     "is_elsewhere",
     "report_to_json",
     "role_of",

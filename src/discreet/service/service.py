@@ -34,6 +34,7 @@ from discreet.service.metrics import Metrics
 from discreet.service.planners import Planner, Planners
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
+from discreet.service.sessions import Sessions
 from discreet.service.settings import Settings
 from discreet.service.terms import check_ceiling, terms_of
 from discreet.service.tickets import Ticket
@@ -85,6 +86,7 @@ class Service:
         self._tables = load(config)
         self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
+        self.sessions = Sessions(self._tokens)
         try:
             self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
         except DiscreetError:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from discreet.errors import DiscreetError, LedgerError
 from discreet.interfaces.http.bodies import ASGIApp, LimitedBodies, Message, Receive, Scope, Send
+from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
 from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
 from discreet.service import Event, Service
@@ -25,14 +26,16 @@ _THREADS = 400
 """How many calls are served at a time: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
 
 
-def make_app(service: Service) -> FastAPI:
-    """The API of a service.
+def make_app(service: Service, *, secure: bool = False) -> FastAPI:
+    """The API of a service, and its console.
 
     Guarantee: what a reply says, and when it leaves, is decided by the service. Every path but `/healthz`, `/readyz`,
-    `/v1/key` and the description of the API needs a token. What went wrong inside is unavailable, and no more is said.
+    `/v1/key`, the description of the API and the console's sign-in needs a token. What went wrong inside is
+    unavailable, and no more is said.
 
     Args:
         service: that answers; whoever made it closes it.
+        secure: whether browsers reach it by TLS, so that their sessions never travel without.
     """
     app = FastAPI(
         title="discreet",
@@ -48,8 +51,10 @@ def make_app(service: Service) -> FastAPI:
     app.state.service = service
     app.add_middleware(LimitedBodies)
     app.add_middleware(_Observed, service=service)
+    app.add_middleware(SafeHeaders)
     for routes in ROUTERS:
         app.include_router(routes)
+    add_console(app, secure=secure)
     _add_errors(app)
     return app
 
@@ -80,7 +85,7 @@ def _add_errors(app: FastAPI) -> None:
     def ours(request: Request, error: DiscreetError) -> Response:
         if isinstance(error, LedgerError):
             request.app.state.service.metrics.count("discreet_ledger_errors")
-        return problem(error)
+        return as_page(request, problem(error))
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:
@@ -88,13 +93,13 @@ def _add_errors(app: FastAPI) -> None:
         return described(422, "invalid_argument", f"the request isn't of the form that is documented: {places[0][:70]}")
 
     @app.exception_handler(HTTPException)
-    def of_http(_: Request, error: HTTPException) -> Response:
-        return described(error.status_code, "http", str(error.detail))
+    def of_http(request: Request, error: HTTPException) -> Response:
+        return as_page(request, described(error.status_code, "http", str(error.detail)))
 
     @app.exception_handler(Exception)
     def other(request: Request, __: Exception) -> Response:
         request.app.state.service.log.write(Event.DEFECT)
-        return described(500, "internal", "the service can't answer this", "tell the custodian")
+        return as_page(request, described(500, "internal", "the service can't answer this", "tell the custodian"))
 
 
 class _Observed:

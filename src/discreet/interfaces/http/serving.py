@@ -57,7 +57,15 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(service: Service, *, host: str, port: int, certificate: Path | None = None, key: Path | None = None) -> None:
+def serve(  # noqa: PLR0913 — what a custodian may say, each by name
+    service: Service,
+    *,
+    host: str,
+    port: int,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    behind_proxy: bool = False,
+) -> None:
     """Answer over HTTP until a signal says to stop.
 
     At the first SIGTERM or SIGINT no more is taken, `/readyz` says no, and questions that only wait are refused, unpaid
@@ -69,12 +77,13 @@ def serve(service: Service, *, host: str, port: int, certificate: Path | None = 
         port: the port to listen at; 0 for any that is free.
         certificate: a file, for TLS.
         key: the certificate's.
+        behind_proxy: whether a proxy in front does the TLS, so that sessions never travel without.
 
     Raises:
         InvalidArgument: nothing can listen there.
     """
     config = uvicorn.Config(
-        make_app(service),
+        make_app(service, secure=behind_proxy or certificate is not None),
         host=host,
         port=port,
         ssl_certfile=certificate,

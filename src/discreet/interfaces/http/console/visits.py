@@ -1,0 +1,143 @@
+"""Visits: who signed in, and what they sent. A form counts only if it came from a page of the same session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Annotated
+from urllib.parse import parse_qsl, urlsplit
+
+from fastapi import Depends, Request, Response
+
+from discreet.errors import Forbidden, InvalidArgument
+from discreet.interfaces.http.callers import Serving
+from discreet.service import ALLOWED, Action, Caller, Service
+
+Fields = Mapping[str, str]
+"""What a form or an address says, by name."""
+
+_MOST_FIELDS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """Somebody who signed in.
+
+    Args:
+        service: that answers.
+        caller: who it is.
+        form: what each form brings along.
+    """
+
+    service: Service
+    caller: Caller
+    form: str
+
+    def may(self, action: str) -> bool:
+        """Whether a page is worth a link; whether it is shown, the service decides."""
+        return Action[action] in ALLOWED[self.caller.role]
+
+
+def cookie_name(request: Request) -> str:
+    """What the session's cookie is called; by TLS, browsers take it from this host alone."""
+    return "__Host-discreet" if request.app.state.secure else "discreet"
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
+    """Give the browser a cookie that no script reads, and that no other site's request brings along."""
+    secure = bool(request.app.state.secure)
+    response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def visit_of(request: Request, service: Serving) -> Visit:
+    """Whose request this is.
+
+    Raises:
+        Unauthenticated: nobody's who is signed in.
+    """
+    session, caller = service.sessions.resume(request.cookies.get(cookie_name(request), ""))
+    request.state.token = caller.token  # for the log
+    return Visit(service=service, caller=caller, form=session.form)
+
+
+Visiting = Annotated[Visit, Depends(visit_of)]
+
+
+def queried(request: Request) -> Fields:
+    """What the address says."""
+    return _fields(request.url.query)
+
+
+Queried = Annotated[Fields, Depends(queried)]
+
+
+async def sent(request: Request) -> Fields:
+    """What a form says, which a page of ours has sent.
+
+    Raises:
+        Forbidden: another site's page did.
+        InvalidArgument: it can't be read.
+    """
+    check_same_origin(request)
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
+        raise InvalidArgument("this isn't a form")
+    try:
+        return _fields((await request.body()).decode("ascii"))
+    except UnicodeDecodeError:
+        raise InvalidArgument("this form isn't written as forms are") from None
+
+
+Sent = Annotated[Fields, Depends(sent)]
+
+
+def _filled(fields: Sent, visit: Visiting) -> Fields:
+    """What a form of this session says.
+
+    Raises:
+        Forbidden: it is from another session, or from no page of ours.
+    """
+    check_form(fields, visit.form)
+    return fields
+
+
+Filled = Annotated[Fields, Depends(_filled)]
+
+
+def check_form(fields: Fields, expected: str) -> None:
+    """Refuse a form that doesn't bring along what its page had.
+
+    Raises:
+        Forbidden: it doesn't.
+    """
+    if not compare_digest(fields.get("form", "").encode(), expected.encode()):
+        raise Forbidden("this form is of another session", hint="load the page again, and send it from there")
+
+
+def check_same_origin(request: Request) -> None:
+    """Refuse what a page of another site has sent; browsers say so in two ways.
+
+    Raises:
+        Forbidden: it did, or the browser doesn't say.
+    """
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "")
+    foreign = origin not in {"", "null"} and urlsplit(origin).netloc != request.headers.get("host")
+    # Our pages send no referrer, so browsers say "null" of where their forms come from, and are asked the other way.
+    if foreign or site not in {None, "same-origin"} or (origin == "null" and site is None):
+        raise Forbidden("this was sent from a page of another site", hint="open the console, and send it from there")
+
+
+def _fields(text: str) -> Fields:
+    """The fields of a form or an address.
+
+    Raises:
+        InvalidArgument: they can't be read, or one is said twice.
+    """
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise InvalidArgument("what was sent can't be read") from None
+    found = {name: value.replace("\r\n", "\n") for name, value in pairs}
+    if len(found) != len(pairs):
+        raise InvalidArgument("a field was sent twice")
+    return found

@@ -1,0 +1,312 @@
+"""The console in a browser: every page and state, by keyboard, on a phone, without script, and under attack."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from discreet.errors import QuestionFailed
+from discreet.ledger import Attempt
+from discreet.service import Ticket, fresh_name
+from support.visited import BY_KEY, COUNT, IMAGE, Visited, at_port, visited
+
+pytest.importorskip("playwright", reason="tests in a browser need playwright: pip install 'discreet[test]'")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="they need axe-playwright-python, too")
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright  # noqa: E402 — where it is
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here; apt-get install chromium, or run `make test` as root"
+)
+
+DESK = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"}
+PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark", "has_touch": True}
+
+SECONDS = 1.0
+"""After so many an answer leaves."""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
+    """One service for all tests."""
+    with visited(tmp_path_factory.mktemp("browser"), seconds=SECONDS) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(running: Visited) -> Iterator[str]:
+    """Where its console is."""
+    with at_port(running.service) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@dataclass
+class Watched:
+    """A page, and what it did that no page of ours may.
+
+    Args:
+        page: itself.
+        faults: requests to elsewhere, errors of scripts, what the policy stopped, dialogs.
+    """
+
+    page: Page
+    address: str
+    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Watch."""
+        self.page.on("request", self._requested)
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.faults.append("dialog"), dialog.dismiss()))
+
+    def _requested(self, request: Request) -> None:
+        """Note a request to elsewhere."""
+        if not request.url.startswith(f"{self.address}/"):
+            self.faults.append(f"request: {request.url}")
+
+    def _said(self, message: ConsoleMessage) -> None:
+        """Note what the browser complains of; a page that says 403 to its reader is no fault."""
+        if message.type in {"error", "warning"} and "the server responded with a status of 4" not in message.text:
+            self.faults.append(f"{message.type}: {message.text}")
+
+    def check(self, *, read_out: bool = True) -> None:
+        """It did nothing of that, it is as wide as its window, and whoever can't see or point finds their way.
+
+        Args:
+            read_out: whether axe is asked, too, which takes a while.
+        """
+        assert self.faults == []
+        wide = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        assert wide[0] <= wide[1], self.page.url
+        assert not read_out or violations(self.page) == [], self.page.url
+        assert self.page.title().endswith("· discreet")
+        assert self.page.locator("h1").count() == 1
+
+
+def violations(page: Page) -> list[tuple[str, str]]:
+    """What axe finds: contrast, labels, landmarks, headings, roles; on a phone, what depends on colour and size."""
+    rules = None if page.viewport_size == DESK["viewport"] else {"runOnly": ["color-contrast", "target-size"]}
+    found: list[dict[str, Any]] = axe.Axe().run(page, options=rules).response["violations"]
+    return [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
+
+
+@contextmanager
+def opened(browser: Browser, address: str, token: str = "", **options: Any) -> Iterator[Watched]:
+    """A window of somebody who has signed in; of nobody without a token."""
+    context = browser.new_context(base_url=address, **(options or DESK))
+    context.set_default_timeout(20_000)
+    watched = Watched(context.new_page(), address)
+    watched.page.goto("/sign-in")
+    if token:
+        watched.page.fill("#token", token)
+        watched.page.press("#token", "Enter")
+        watched.page.wait_for_url(f"{address}/")
+    yield watched
+    context.close()
+
+
+PAGES = {
+    "analyst": ("/", "/ask", "/build", "/history", "/budget", "/requests", "/nowhere"),
+    "custodian": ("/", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification"),
+    "auditor": ("/tokens", "/verification"),
+    "operator": ("/",),
+}
+
+
+@pytest.mark.parametrize("options", [DESK, PHONE], ids=["desk, light", "phone, dark"])
+def test_every_page_of_every_role(chromium: Browser, address: str, running: Visited, options: dict[str, Any]) -> None:
+    """Each loads nothing from elsewhere, breaks no policy, fits its window, and axe finds nothing wrong."""
+    poor = running.service.caller(running.tokens["poor"])
+    running.service.request(poor, COUNT, {"epsilon": "1"}, IMAGE)
+    with opened(chromium, address, **options) as nobody:
+        nobody.check()
+    for role, paths in PAGES.items():
+        with opened(chromium, address, running.tokens[role], **options) as watched:
+            for path in paths:
+                watched.page.goto(path)
+                watched.check(read_out=options is DESK)  # of colours in the dark, test_console.py computes the contrast
+            if role == "auditor":
+                watched.page.goto("/verification")
+                watched.page.get_by_role("button", name="Verify now").click()
+                expect(watched.page.get_by_role("status")).to_contain_text("all of them hold")
+                watched.check()
+
+
+def left_behind(running: Visited, **outcome: Any) -> str:
+    """The path of a question of the analyst's that waits, runs or failed."""
+    attempt = Attempt(id=fresh_name(), plan="", seconds=60.0)
+    plan = {"digest": "", "step": 60.0, "steps": 1}
+    ticket = Ticket.of(fresh_name(), COUNT, {"epsilon": "1", "analyst": "analyst"}, plan, attempt)
+    running.service._tickets[ticket.id] = ticket
+    if "started" in outcome:
+        ticket.started = outcome["started"]
+        ticket.release = ticket.started + timedelta(seconds=60)
+    if "error" in outcome:
+        ticket.finish(outcome)
+    return f"/answers/{ticket.id}"
+
+
+@pytest.mark.parametrize("options", [DESK, PHONE], ids=["desk, light", "phone, dark"])
+def test_every_state_of_a_question(chromium: Browser, address: str, running: Visited, options: dict[str, Any]) -> None:
+    """Refused, planned, waiting, running, failed, answered, and of a hostile name: each has its page."""
+    states = {
+        "/ask?question=SELECT+heigth+FROM+people&offer=epsilon&amount=1": "unknown_column",
+        "/ask?question=SELECT+COUNT(*)+AS+n+FROM+people&offer=within&amount=9": "Ask, and pay",
+        "/build?measure=sum": "Not yet a question",
+        left_behind(running): "Others are before it",
+        left_behind(running, started=datetime.now(UTC)): "whatever it takes",
+        left_behind(running, error=QuestionFailed().to_dict()): "No more is said of why",
+        "/answers/nobody": "no such question of yours",
+    }
+    with opened(chromium, address, running.tokens["analyst"], **options) as watched:
+        for path, words in states.items():
+            watched.page.goto(path)
+            expect(watched.page.locator("main")).to_contain_text(words)
+            watched.check()
+        for _ in range(3):  # a busy machine may take longer than there is time for
+            watched.page.goto(f"/ask?question={BY_KEY.replace(' ', '+')}&offer=epsilon&amount=1")
+            watched.page.get_by_role("button", name="Ask, and pay").click()
+            settle(watched.page)
+            if watched.page.locator("svg.chart").count():
+                break
+        expect(watched.page.locator("svg.chart .whisker").first).to_be_visible()
+        watched.check()
+
+
+def settle(page: Page) -> None:
+    """Wait until a question has its answer, or has failed; the page loads itself again."""
+    expect(page.locator("h1")).to_have_text(re.compile("^(Answer|There is no answer)$"), timeout=20_000)
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press the tabulator until something has the focus, which shows."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", selector
+            return
+    raise AssertionError(f"the keyboard doesn't reach {selector} on {page.url}")
+
+
+def test_a_question_by_keyboard_alone(chromium: Browser, address: str, running: Visited) -> None:
+    """Sign in, complete a column's name, see the plan while typing, ask, read the answer: without a mouse."""
+    with opened(chromium, address, **DESK) as watched:
+        page, keys = watched.page, watched.page.keyboard
+        keys.type(running.tokens["analyst"])  # the field has the focus
+        keys.press("Enter")
+        page.wait_for_url(f"{address}/")
+        keys.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        tab_to(page, 'nav a[href="/ask"]')
+        keys.press("Enter")
+        page.wait_for_url(f"{address}/ask")
+        tab_to(page, "#question")
+        keys.type("SELECT AVG(ag")
+        expect(page.locator("#completions li")).to_have_count(1)
+        expect(page.locator("#completions")).to_be_visible()
+        keys.press("Escape")
+        expect(page.locator("#completions")).to_be_hidden()
+        keys.type("e")
+        keys.press("Backspace")
+        expect(page.locator("#completions li", has_text='"age"')).to_be_visible()
+        keys.press("ArrowDown")
+        keys.press("Enter")
+        keys.type(") AS age FROM people")
+        assert page.input_value("#question") == 'SELECT AVG("age") AS age FROM people'
+        keys.press("Escape")
+        tab_to(page, "#amount")
+        keys.type("3")
+        ask = page.get_by_role("button", name="Ask, and pay")
+        expect(ask).to_be_enabled()
+        assert "amount=3" in page.url
+        keys.press("Backspace")
+        keys.type("2")
+        expect(ask).to_be_disabled()  # the plan isn't of what is typed now
+        expect(ask).to_be_enabled()
+        tab_to(page, "#plan form button")
+        keys.press("Enter")
+        settle(page)
+        assert re.fullmatch(rf"{address}/answers/[0-9a-f]+", page.url)
+        watched.check()
+
+
+def test_a_question_without_script(chromium: Browser, address: str, running: Visited) -> None:
+    """Forms and links do all of it; the page of a pending answer loads itself again."""
+    options = {**PHONE, "java_script_enabled": False}
+    with opened(chromium, address, running.tokens["analyst"], **options) as watched:
+        page = watched.page
+        page.goto("/build?measure=average&column=age")
+        page.get_by_role("link", name="See what it costs").click()
+        page.fill("#amount", "4")
+        page.get_by_role("button", name="Plan it").click()
+        page.get_by_role("button", name="Ask, and pay").click()
+        settle(page)
+        assert watched.faults == []
+
+
+def test_hostile_texts_do_nothing_in_a_browser(chromium: Browser, address: str, running: Visited) -> None:
+    """Names, keys and questions with markup run nothing; the editor completes such a name as text."""
+    with opened(chromium, address, running.tokens["mallory"], **PHONE) as watched:
+        page = watched.page
+        for path in ("/", "/build?group=k", "/history", "/budget", f"/ask?question={IMAGE}&amount={IMAGE}"):
+            page.goto(path)
+            watched.check()
+        page.goto("/ask")
+        page.press("#question", "Control+Space")
+        page.locator("#completions li", has_text="onerror").click()
+        assert page.input_value("#question") == '"' + IMAGE.replace('"', '""') + '"'
+        page.fill("#question", BY_KEY)
+        page.fill("#amount", "20")
+        page.get_by_role("button", name="Ask, and pay").click()
+        settle(page)
+        assert page.title() != "owned"
+        watched.check()
+
+
+def test_who_lost_the_session_or_the_server_is_told(chromium: Browser, address: str, running: Visited) -> None:
+    """While typing: a server that can't be reached is said; a session that has ended leads to the form."""
+    with opened(chromium, address, running.tokens["analyst"], **DESK) as watched:
+        page = watched.page
+        page.goto("/ask")
+        page.fill("#question", COUNT)
+        page.route("**/ask/plan", lambda route: route.abort())
+        page.fill("#amount", "5")
+        expect(page.locator("#plan")).to_contain_text("can’t be reached")
+        page.unroute("**/ask/plan")
+        page.context.clear_cookies()
+        page.fill("#amount", "6")
+        page.wait_for_url(f"{address}/sign-in*")
+        assert [fault for fault in watched.faults if "ERR_FAILED" not in fault] == []
+
+
+def test_the_watch_sees_faults(chromium: Browser, address: str) -> None:
+    """A page that asks elsewhere, runs an inline script, has no label or pale letters is found out."""
+    with opened(chromium, address, **DESK) as watched:
+        page = watched.page
+        page.evaluate("fetch('https://example.org/').catch(() => 0)")
+        page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'owned = 1'}))")
+        assert page.evaluate("typeof owned") == "undefined"
+        assert len([fault for fault in watched.faults if "Content Security Policy" in fault]) >= 2
+        page.evaluate("document.querySelector('label').remove()")
+        page.evaluate("document.querySelector('.lead').style.color = '#ccc'")
+        assert {"label", "color-contrast"} <= {name for name, _ in violations(page)}

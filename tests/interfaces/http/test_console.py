@@ -1,0 +1,261 @@
+"""The console: who comes in and out, forms that other sites send, hostile texts, and what each role finds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from time import monotonic
+
+import pytest
+
+from discreet.service import Role
+from discreet.service.sessions import _MOST
+from support.visited import (
+    BY_KEY,
+    COUNT,
+    IMAGE,
+    MALLORY,
+    SCRIPT,
+    Visited,
+    answered,
+    browser,
+    form_of,
+    sign_in,
+    visited,
+    with_token,
+)
+
+PAGES = ("/", "/ask", "/build", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification")
+FORBIDDEN = {
+    "analyst": {"/tokens", "/admissions", "/verification"},
+    "custodian": set(),
+    "auditor": {"/ask", "/tokens", "/admissions"},
+    "operator": {"/ask", "/build", "/history", "/budget", "/requests", "/tokens", "/admissions", "/verification"},
+}
+"""What a role doesn't find."""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
+    """One service for all tests: its processes take seconds to start."""
+    with visited(tmp_path_factory.mktemp("console"), seconds=0.4) as found:
+        yield found
+
+
+def test_the_token_is_shown_once_and_the_session_goes_on_without_it(running: Visited) -> None:
+    """The cookie is no part of the token, no script reads it, no other site sends it, and TLS keeps it to the host."""
+    client = browser(running)
+    sent = {"form": form_of(client.get("/sign-in")), "token": running.tokens["analyst"]}
+    reply = client.post("/sign-in", data=sent, follow_redirects=False)
+    cookie = next(each for each in reply.headers.get_list("set-cookie") if each.startswith("discreet="))
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie
+    assert running.tokens["analyst"][4:] not in cookie
+    assert running.tokens["analyst"] not in repr(running.service.sessions._open)
+    safe = sign_in(running, "analyst", secure=True)
+    assert {name for name in safe.cookies if "form" not in name} == {"__Host-discreet"}
+
+
+def test_nobody_comes_in_without_a_token(running: Visited) -> None:
+    """Each page sends those who aren't signed in to the form; a made-up token or session opens nothing."""
+    client = browser(running)
+    for path in PAGES:
+        reply = client.get(path, follow_redirects=False)
+        assert (reply.status_code, reply.headers["location"]) == (303, "/sign-in")
+    sent = {"form": form_of(client.get("/sign-in")), "token": "dsc_" + "A" * 43}
+    reply = client.post("/sign-in", data=sent)
+    assert reply.status_code == 401
+    assert "isn’t known here" in reply.text or "isn&#39;t known here" in reply.text
+    client.cookies.set("discreet", "0" * 64)
+    assert client.get("/", follow_redirects=False).headers["location"] == "/sign-in?ended"
+    assert client.get("/", headers={"Accept": "*/*"}).status_code == 401
+
+
+def test_a_session_ends_with_its_token_and_by_signing_out(running: Visited) -> None:
+    """A revoked token ends its sessions at once; a session that was signed out is of no use to who copied it."""
+    custodian = running.service.caller(running.tokens["custodian"])
+    issued = running.service.issue(custodian, "leaver", Role.ANALYST, days=1)
+    client = with_token(running, issued.text)
+    assert client.get("/history").status_code == 200
+    running.service.revoke(custodian, issued.caller.token)
+    assert client.get("/history", follow_redirects=False).status_code == 303
+    leaving = sign_in(running, "analyst")
+    copied = leaving.cookies["discreet"]
+    leaving.post("/sign-out", data={"form": form_of(leaving.get("/"))})
+    thief = browser(running)
+    thief.cookies.set("discreet", copied)
+    assert thief.get("/", follow_redirects=False).status_code == 303
+
+
+def test_sessions_end_by_themselves_and_are_few(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its hours a session is gone; with one too many of a token, its oldest ends."""
+    client = sign_in(running, "auditor")
+    for _ in range(_MOST - 1):
+        running.service.sessions.begin(running.tokens["auditor"])
+    assert client.get("/", follow_redirects=False).status_code == 200
+    running.service.sessions.begin(running.tokens["auditor"])
+    assert client.get("/", follow_redirects=False).status_code == 303
+    late = sign_in(running, "auditor")
+    monkeypatch.setattr("discreet.service.sessions.monotonic", lambda: monotonic() + 8 * 3600 + 1)
+    assert late.get("/", follow_redirects=False).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "http://testserver.evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "null", "Sec-Fetch-Site": "none"},
+    ],
+)
+def test_other_sites_send_no_form(running: Visited, headers: dict[str, str]) -> None:
+    """Even with the right field, a form that a browser sends from elsewhere is refused; and signing in, too."""
+    client = sign_in(running, "custodian")
+    sent = {"form": form_of(client.get("/tokens")), "subject": "eve", "role": "analyst", "days": "1"}
+    before = len(running.service.tokens(running.service.caller(running.tokens["custodian"])))
+    assert client.post("/tokens", data=sent, headers=headers).status_code == 403
+    assert len(running.service.tokens(running.service.caller(running.tokens["custodian"]))) == before
+    stranger = browser(running)
+    entering = {"form": form_of(stranger.get("/sign-in")), "token": running.tokens["analyst"]}
+    assert stranger.post("/sign-in", data=entering, headers=headers).status_code == 403
+
+
+def test_every_form_counts_only_with_what_its_page_had(running: Visited) -> None:
+    """Without the field, with another session's, or with one from the sign-in page, nothing happens."""
+    client, other = sign_in(running, "custodian"), sign_in(running, "custodian")
+    fields = {"subject": "eve", "role": "analyst", "days": "1", "question": COUNT, "epsilon": "1"}
+    paths = (
+        "/tokens",
+        "/tokens/0a1b2c3d4e5f/revocation",
+        "/ask",
+        "/ask/plan",
+        "/requests",
+        "/requests/0a1b/answer",
+        "/requests/0a1b/approval",
+        "/requests/0a1b/denial",
+        "/admissions",
+        "/verification",
+        "/sign-out",
+    )
+    for path in paths:
+        for form in ({}, {"form": ""}, {"form": form_of(other.get("/"))}, {"form": "é"}):
+            assert client.post(path, data={**fields, **form}).status_code == 403, path
+        assert client.post(path, json={"form": form_of(client.get("/"))}).status_code == 422
+        assert client.get(path).status_code in {200, 404, 405}
+    assert client.get("/").status_code == 200
+    twice = f"form={form_of(client.get('/'))}&subject=a&subject=b"
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert client.post("/tokens", content=twice, headers=headers).status_code == 422
+
+
+@pytest.mark.parametrize("body", [b"\xff", b"a=%ff", b"&".join(b"a%d=1" % each for each in range(60))])
+def test_forms_that_no_browser_sends_are_refused(running: Visited, body: bytes) -> None:
+    """Bytes that are no text, and fields by the dozen, are malformed."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert sign_in(running, "analyst").post("/ask", content=body, headers=headers).status_code == 422
+
+
+def test_no_page_sends_anybody_elsewhere(running: Visited) -> None:
+    """Signing in goes to the start, whatever the address says."""
+    client = browser(running)
+    page = client.get("/sign-in?next=https://evil.example/&url=//evil.example")
+    sent = {"form": form_of(page), "token": running.tokens["analyst"], "next": "//evil.example"}
+    reply = client.post("/sign-in?next=//evil.example", data=sent, follow_redirects=False)
+    assert (reply.status_code, reply.headers["location"]) == (303, "/")
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/ask", "/nowhere", "/static/console.js", "/v1/me", "/healthz"])
+def test_every_reply_keeps_browsers_from_what_is_not_ours(running: Visited, path: str) -> None:
+    """One policy for all: nothing from elsewhere, no inline script, no frame, no referrer; pages aren't kept."""
+    headers = sign_in(running, "analyst").get(path).headers
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'self';")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == ("no-cache" if path.startswith("/static/") else "no-store")
+
+
+@pytest.mark.parametrize("role", FORBIDDEN)
+def test_each_role_finds_its_pages_and_links_to_no_others(running: Visited, role: str) -> None:
+    """What the service refuses is said as a page; navigation names what is of use."""
+    client = sign_in(running, role)
+    linked = set(re.findall(r'<li><a href="(/[a-z]*)"', client.get("/").text))
+    for path in PAGES:
+        expected = 403 if path in FORBIDDEN[role] else 200
+        assert client.get(path).status_code == expected, path
+    assert not linked & FORBIDDEN[role]
+    assert ("/ask" in linked) == (role in {"analyst", "custodian"})
+
+
+class Markup(HTMLParser):
+    """The elements of a page, with what nobody but us may write."""
+
+    def __init__(self) -> None:
+        """Nothing was read."""
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+
+def injected(text: str) -> list[tuple[str, dict[str, str]]]:
+    """What of a page would run, load or lead somewhere, and isn't ours."""
+    markup = Markup()
+    markup.feed(text)
+    return [
+        (tag, attrs)
+        for tag, attrs in markup.tags
+        if tag in {"img", "iframe", "object", "embed", "base"}
+        or (tag == "script" and attrs != {"src": "/static/console.js", "defer": ""})
+        or any(name.startswith("on") or name == "style" for name in attrs)
+        or any(not attrs.get(name, "/").startswith(("/", "#")) for name in ("href", "src", "action", "formaction"))
+        or attrs.get("href", "").startswith("//")
+    ]
+
+
+def test_hostile_texts_are_text_on_every_page(running: Visited) -> None:
+    """Columns, keys, subjects, questions and errors are shown as they are, and nothing of them is markup."""
+    client, custodian = sign_in(running, "mallory"), sign_in(running, "custodian")
+    hostile = f"SELECT '{SCRIPT}' AS \"{IMAGE}\" FROM people"
+    wanted = {"question": hostile, "offer": "epsilon", "amount": SCRIPT, "confidence": "95", "delta": IMAGE}
+    built = {"table": SCRIPT, "measure": "count", "group": IMAGE.replace('"', '""'), "where": "k", "value": SCRIPT}
+    by_key = answered(client, BY_KEY)
+    pages = [
+        *(client.get(path) for path in PAGES),
+        *(custodian.get(path) for path in PAGES),
+        client.get("/ask", params=wanted),
+        client.get("/ask", params={**wanted, "amount": "1", "delta": ""}),
+        client.get("/build", params=built),
+        client.get("/build", params={**built, "group": IMAGE}),
+        client.get(f"/answers/{SCRIPT}"),
+        client.get(f"/{SCRIPT}"),
+        custodian.post(
+            "/tokens", data={"form": form_of(custodian.get("/")), "subject": SCRIPT, "role": SCRIPT, "days": "1"}
+        ),
+        by_key,
+    ]
+    for page in pages:
+        assert page.headers["content-type"].startswith("text/html"), page.url
+        assert injected(page.text) == [], page.url
+        assert ">49<" not in page.text
+    text = "".join(page.text for page in pages)
+    assert "&lt;script&gt;" in text
+    assert "{{7*7}}" in text
+    assert MALLORY not in text
+    assert all(name not in client.get("/ask/words").headers for name in ("refresh", "location"))
+    assert client.get("/ask/words").headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("attack", [SCRIPT, IMAGE, "<a href=javascript:alert(1)>", "<p style='color:red'>"])
+def test_what_looks_for_markup_finds_it(attack: str) -> None:
+    """The measure above isn't blind."""
+    assert injected(f"<p>{attack}</p>") != []
