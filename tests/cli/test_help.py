@@ -18,6 +18,7 @@ COMMANDS = [
     "demo",
     "init",
     "admit",
+    "tables",
     "explain",
     "ask",
     "budget",
