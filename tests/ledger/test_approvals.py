@@ -258,7 +258,7 @@ def forge(opened: Opened, which: Callable[[Row], bool], *, drop: bool = False, *
             elif which(row):
                 columns = {name: value for name, value in content.items() if name in Row.__dataclass_fields__}
                 body = {name: value for name, value in content.items() if name not in columns}
-                found[place] = replace(row, **{"body": to_body({**row.content(), **body}), **columns})  # type: ignore[arg-type]
+                found[place] = replace(row, **{"body": to_body({**row.content(), **body}), **columns})  # type: ignore[arg-type]  # of each column its own
 
     sql(opened.path, "DROP INDEX IF EXISTS discreet_entry_number")
     rewrite(opened.path, change)

@@ -52,7 +52,7 @@ def answered(
             continue
         met: set[str] = set()
         try:
-            found = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]
+            found = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]  # mypy infers no lambda with a default
         except _Missing:
             continue
         if met == own.keys():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from discreet.errors import Forbidden, InvalidArgument, LedgerCorrupt, TooManyWaiting
+from discreet.hints import Hint
 from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
@@ -252,7 +253,8 @@ def _undecided(transaction: AccountEntries, request: str, by: Approver) -> tuple
     """
     row = transaction.last(Kind.REQUEST, digest=request)
     if row is None:
-        raise InvalidArgument("there is no such request", hint="`discreet request list` shows what they are called")
+        hint = Hint("requests.all() has them", cli="`discreet request list` shows what they are called")
+        raise InvalidArgument("there is no such request", hint=hint)
     if same_person(by.subject, row.analyst):
         raise Forbidden("nobody decides about a request of their own", hint="another custodian may")
     if by.token and transaction.last(Kind.REVOKE, digest=by.token) is not None:
