@@ -38,6 +38,7 @@ VIOLATIONS = [
     ("answers", "gateway/answers/twin.py", "discreet.gateway.protected"),
     ("results", "results/twin.py", "discreet.privacy"),
     ("results", "results/answer_column.py", "numpy"),
+    ("conformance", "interfaces/conformance/twin.py", "discreet.service"),
     ("floors", "results/answer.py", "discreet.query.ir"),
     ("floors", "results/cost.py", "discreet.gateway"),
     ("circles", "query/planner/draft.py", "discreet.query.planner.plan"),

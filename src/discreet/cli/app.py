@@ -31,6 +31,7 @@ _HOMES = {
     "ledger": "account",
     "serve": "serving",
     "token": "serving",
+    "conform": "conform",
 }
 """Where each command is, in the order in which somebody meets them."""
 

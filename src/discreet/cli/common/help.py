@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet token create": "discreet token create ann --days 30 --most-epsilon 1/2",
     "discreet token list": "discreet token list --format json",
     "discreet token revoke": "discreet token revoke 0a1b2c3d4e5f",
+    "discreet conform": "discreet conform https://localhost:8443 --token accounts.token --spend 0.5",
     "discreet budget": "discreet budget --format json",
     "discreet history": "discreet history --last 5",
     "discreet verify": "discreet verify --format json",

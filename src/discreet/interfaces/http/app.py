@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from discreet.errors import DiscreetError, Unauthenticated, from_dict
 from discreet.interfaces.http.bodies import Asked, Issuing, LimitedBodies
 from discreet.interfaces.http.problems import described, problem
+from discreet.interfaces.http.strictness import Strict
 from discreet.service import Caller, Service, Ticket, role_of
 from discreet.version import __version__
 
@@ -45,9 +46,11 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
+        redirect_slashes=False,  # a redirect would name the host that the request names
     )
     app.state.service = service
     app.add_middleware(LimitedBodies)
+    app.add_middleware(Strict)
     app.include_router(_ROUTES)
     _add_errors(app)
     return app
