@@ -38,11 +38,13 @@
     │   ├── LedgerVersion        written by another version
     │   ├── LedgerCorrupt        its hash chain or a recomputed loss doesn't hold
     │   └── AccountClosed        it was closed in this process, and is used again
+    ├── WitnessUnavailable       the witness of the ledger's heads can't be reached
     ├── AccessError              whoever asks may not, or not now; nothing was charged
     │   ├── Unauthenticated      the token isn't known, or holds no more
     │   ├── Forbidden            the token's role may not do this
     │   ├── AboveCeiling         it costs more than the token may spend on one question
     │   └── TooManyWaiting       the queue is full
+    │       └── TooMuchPlanning  planning has taken as much of the processor as it may for one caller
     └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
 
 Messages hold public facts only (the question, the schema, the budget), never a value of a row. All but
@@ -404,6 +406,12 @@ class AccountClosed(LedgerError):
         super().__init__("these tables were closed", hint="open them again: protect(…), load(…)")
 
 
+class WitnessUnavailable(DiscreetError):
+    """The witness of the ledger's heads can't be written to or reached; answers go on without it."""
+
+    code = "witness_unavailable"
+
+
 class AccessError(DiscreetError):
     """Whoever asks a server may not, or not now; nothing was charged."""
 
@@ -435,9 +443,25 @@ class AboveCeiling(AccessError):
 
 
 class TooManyWaiting(AccessError):
-    """The queue of questions is full, for this caller or for all."""
+    """The queue of questions is full, for this caller or for all.
+
+    Attributes:
+        retry_after: in how many seconds it makes sense to try again.
+    """
 
     code = "too_many_waiting"
+    retry_after: int = 1
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: int = 1) -> None:
+        """Keep when to try again beside the text."""
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class TooMuchPlanning(TooManyWaiting):
+    """Planning the caller's questions has taken as much of the processor as it may."""
+
+    code = "too_much_planning"
 
 
 class QuestionFailed(DiscreetError):

@@ -58,6 +58,22 @@ def gaussian(rho: Fraction) -> Charge:
     return Charge(epsilon=None, rho=rho, delta=Fraction(0))
 
 
+@given(st.sampled_from(BUDGETS), st.lists(questions, max_size=3), questions)
+def test_as_many_are_admitted_as_is_said(budget: Budget, before: list[Event], again: Event) -> None:
+    """Asked one after the other, just so many questions of one cost are admitted."""
+    found, spent, cost = filter_for(budget), Charge.zero(), charge_of(again)
+    for event in before:
+        if found.admits(spent + charge_of(event)):
+            spent += charge_of(event)
+    said = found.times(spent, cost)
+    assert said is not None
+    for _ in range(min(said, 100)):
+        spent += cost
+        assert found.admits(spent)
+    assert said > 100 or not found.admits(spent + cost)
+    assert found.times(spent, Charge.zero()) is None
+
+
 def test_what_a_third_filter_would_gain_and_cost() -> None:
     """The figures for which there is none: of all of δc, of half of it, and for those who stay with the second."""
     half = Fraction(1, 2 * 10**6)

@@ -46,7 +46,7 @@ def test_json_has_rows_intervals_cost_spent_entry_and_reused(town: Path, run: An
     answer = json.loads(result.stdout)
     assert list(answer) == [
         *("columns", "rows", "intervals", "confidence", "cost", "spent"),
-        *("entry", "reused", "origin", "coverage"),
+        *("entry", "reused", "origin", "coverage", "certificate", "signature"),
     ]
     assert Answer.from_json(answer).interval("n") == [tuple(answer["intervals"]["n"][0])]
     assert list(answer["rows"][0]) == ["n"]
@@ -67,7 +67,8 @@ def test_the_same_question_again_is_free(run: Any) -> None:
     """The answer is the same, marked as reused, and nothing more is spent."""
     first = json.loads(run("ask", COUNT, "--epsilon", "0.5", "--format", "json").stdout)
     again = json.loads(run("ask", COUNT.lower(), "--epsilon", "1/2", "--format", "json").stdout)
-    assert again == {**first, "reused": True}
+    assert again == {**first, "reused": True, "signature": again["signature"]}
+    assert (first["signature"]["question"], again["signature"]["question"]) == (COUNT, COUNT.lower())
     table = run("ask", COUNT, "--epsilon", "0.50")
     assert "none: the same answer again, paid for in entry 1" in table.stdout
     assert len(history(run)) == 1

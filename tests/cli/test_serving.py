@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
 from time import monotonic, sleep
 from typing import Any
+from unittest.mock import MagicMock
 
 import httpx2 as httpx
 import pytest
+import uvicorn
 
 from discreet.cli.common.failures import ExitCode
+from discreet.interfaces.http.serving import _Server
+from discreet.results import PublicKey, heads_in, verify_head
 from support.served import CONFIG
 
 
@@ -54,6 +63,8 @@ def test_a_token_is_made_listed_and_revoked(folder: Path, run: Any) -> None:
         (["serve", "--host", "0.0.0.0"], "in the clear"),  # noqa: S104 — it is refused
         (["serve", "--certificate", "cert.pem"], "a certificate and its key"),
         (["serve", "--base", "0"], "base must be above 0"),
+        (["serve", "--witness-every", "0"], "witness_every must be above 0"),
+        (["serve", "--witness", "http://witness.example/"], "https"),
     ],
 )
 def test_what_makes_no_sense_is_refused(folder: Path, run: Any, arguments: list[str], words: str) -> None:
@@ -65,29 +76,50 @@ def test_what_makes_no_sense_is_refused(folder: Path, run: Any, arguments: list[
     assert json.loads(run("token", "list", "--format", "json").stdout) == []
 
 
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens at."""
+    with ExitStack() as stack:
+        found = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in found:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in found]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, for two minutes at the most."""
+    end = monotonic() + 120
+    while not holds():
+        assert monotonic() < end
+        sleep(0.1)
+
+
+def status_of(address: str) -> int:
+    """What a path without a token replies; 0 if nobody listens."""
+    try:
+        return int(httpx.get(address).status_code)
+    except httpx.TransportError:
+        return 0
+
+
 def test_a_server_answers_and_stops(folder: Path) -> None:
-    """The custodian's first token lies in a file that nobody else can read, and makes others; Ctrl-C stops it."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    """The custodian's first token lies in a file that nobody else can read, and makes others. SIGTERM stops it.
+
+    It isn't ready from then on and takes no more, and who paid has their answer before it ends with 0.
+    """
+    port, metrics = free_ports(2)
     server = subprocess.Popen(
-        [sys.executable, "-m", "discreet", "serve", "--port", str(port)],
+        [
+            *(sys.executable, "-m", "discreet", "serve", "--port", str(port)),
+            *("--metrics-port", str(metrics), "--witness", "witnessed"),
+        ],
         cwd=folder,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 — tests have threads of their own
     )
+    address = f"http://127.0.0.1:{port}"
     try:
-        address, end = f"http://127.0.0.1:{port}", monotonic() + 120
-        while True:
-            assert server.poll() is None
-            assert monotonic() < end
-            try:
-                assert httpx.get(f"{address}/healthz").json() == {"status": "ok"}
-                break
-            except httpx.TransportError:
-                sleep(0.2)
+        until(lambda: server.poll() is not None or status_of(f"{address}/readyz") == 200)
         kept = folder / "custodian.token"
         assert kept.stat().st_mode & 0o777 == 0o600
         carla = {"Authorization": f"Bearer {kept.read_text().strip()}"}
@@ -97,10 +129,42 @@ def test_a_server_answers_and_stops(folder: Path) -> None:
         assert httpx.post(f"{address}/v1/plans", json=asked, headers=ann).json()["step"] == 2
         assert httpx.post(f"{address}/v1/answers", json=asked, headers=carla).status_code == 403
         assert httpx.get(f"{address}/v1/me").status_code == 401
+        key = PublicKey.read(httpx.get(f"{address}/v1/key").text)
+        assert "discreet_ready 1.0" in httpx.get(f"http://127.0.0.1:{metrics}/metrics").text
+        with ThreadPoolExecutor() as pool:
+            reply = pool.submit(httpx.post, f"{address}/v1/answers", json=asked, headers=ann, timeout=60)
+            until(lambda: "slots_busy 1.0" in httpx.get(f"http://127.0.0.1:{metrics}/metrics").text)
+            server.send_signal(signal.SIGTERM)
+            until(lambda: status_of(f"{address}/readyz") == 503)
+            another = {**asked, "epsilon": 2}
+            assert httpx.post(f"{address}/v1/answers", json=another, headers=ann).json()["code"] == "engine_unavailable"
+            assert reply.result().status_code in {200, 500}  # 500 where the machine was too busy to be in time
+            assert reply.result().json().get("code", "question_failed") == "question_failed"
+        said, log = server.communicate(timeout=60)
     finally:
-        server.send_signal(signal.SIGINT)
-        said = server.communicate(timeout=60)[0]
-    assert server.returncode in {0, ExitCode.INTERRUPTED}
-    assert "Traceback" not in said
-    assert made["text"] not in said
-    assert kept.read_text().strip() not in said
+        server.kill()
+    assert server.returncode == 0
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert [line["event"] for line in lines if line["event"] != "request"] == ["ready", "stopping", "stopped"]
+    for secret in (made["text"], kept.read_text().strip()):
+        assert secret not in said + log
+    heads = [verify_head(each, key) for each in heads_in((folder / "witnessed").read_text())]
+    assert [each.problems for each in heads] == [(), ()]  # the token was made between the first and the last
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_a_second_signal_ends_it_at_once(monkeypatch: pytest.MonkeyPatch, *, drained: bool) -> None:
+    """It kills the workers and leaves, whatever is pending. So does the first, where something never ends."""
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    pending, service = Event(), MagicMock(is_stopping=False)
+    service.stop = lambda: setattr(service, "is_stopping", True)
+    service.drain = lambda: pending.wait() and drained
+    server = _Server(uvicorn.Config("none:none"), service)
+    server.handle_exit(signal.SIGTERM, None)
+    assert not ended
+    server.handle_exit(signal.SIGTERM, None)
+    assert (ended, service.kill.call_count) == ([1], 1)
+    pending.set()
+    until(lambda: server.should_exit)  # which the second signal leaves no time for
+    assert (len(ended), service.kill.call_count) == ((1, 1) if drained else (2, 2))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.results import verify_certificate
 
 DUMP = Path(__file__).parents[1] / "fixtures" / "ledgers" / "answers_in_two_shapes.sql"
 """One question, a workload, a ROLLUP made consistent, and a question with ρ and bounds: in the shapes of 0.1.0."""
@@ -66,6 +67,24 @@ def test_answers_of_before_are_found_again(old: dp.Protected) -> None:
     assert (bounded.entry, bounded.reused) == (4, True)
     assert old.spent == spent
     assert old.verify().problems == ()
+
+
+def test_answers_of_before_are_signed_when_they_are_given_again(old: dp.Protected) -> None:
+    """By the key that the ledger was given since; it is said when."""
+    key = old.signing.public
+    assert key is not None
+    given = [
+        old.ask(ONE, epsilon=2, weights={"n": 2}, confidence=0.9),
+        *old.ask(TOGETHER, epsilon=3),
+        old.ask(ROLLUP, within=50, epsilon=4, consistent=True),
+        old.ask("SELECT COUNT(*) AS n FROM t WHERE sex = 'm'", epsilon="0.1"),
+    ]
+    begun = old.signing.head()["at"]
+    for answer in given:
+        found = answer.to_json()
+        assert verify_certificate(found, key).problems == ()
+        assert found["signature"]["at"] >= begun
+    assert len({answer.to_json()["signature"]["question"] for answer in given}) == len(given)
 
 
 def test_others_follow_from_answers_of_before(old: dp.Protected) -> None:

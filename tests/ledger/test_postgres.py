@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
 
 import pytest
 
@@ -20,55 +12,14 @@ from discreet.errors import BudgetExhausted, LedgerCorrupt, LedgerMissing, Ledge
 from discreet.ledger import Ledger
 from discreet.privacy import Budget
 from support.ledgers import admitted, ask, fill, laplace, raised, run
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
-psycopg = pytest.importorskip("psycopg", reason="psycopg isn't installed")
-
-
-def program(name: str) -> str:
-    """The path of one of the server's programs."""
-    places = [shutil.which(name), *map(str, sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")))]
-    for place in places:
-        if place is not None:
-            return place
-    pytest.skip(f"no PostgreSQL server is installed: {name} is missing")
+from support.postgres import connected, running_server
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """A server of our own, reached by a socket in its folder; root hands it to another user, as it must."""
-    initdb, pg_ctl = program("initdb"), program("pg_ctl")
-    user = None
-    if os.geteuid() == 0:
-        names = {entry.pw_name for entry in pwd.getpwall()}
-        user = next((name for name in ("postgres", "nobody") if name in names), None)
-        if user is None:
-            pytest.skip("PostgreSQL won't run as root, and there is no other user to run it")
-    folder = Path(tempfile.mkdtemp(prefix="discreet-"))
-    data = folder / "data"
-    try:
-        if user is not None:
-            shutil.chown(folder, user)
-        control = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, cwd=folder)
-        # Its databases are in SQL_ASCII, as they are wherever a server was set up without a locale.
-        control([initdb, "-D", data, "-A", "trust", "-U", "ledger", "--no-sync", "--no-locale"])
-        options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c synchronous_commit=off"
-        control([pg_ctl, "-D", data, "-l", folder / "log", "-o", options, "-w", "start"])
-        try:
-            yield f"postgresql://ledger@/postgres?host={folder}"
-        finally:
-            control([pg_ctl, "-D", data, "-m", "immediate", "-w", "stop"])
-    finally:
-        shutil.rmtree(folder)
-
-
-@contextmanager
-def connected(url: str) -> Iterator[Connection]:
-    """A connection of our own to the ledger's database."""
-    with psycopg.connect(url, autocommit=True, client_encoding="utf8") as connection:
-        yield connection
+    """A server of our own."""
+    with running_server() as started:
+        yield started.url
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from support import commandline
+from support import api, commandline
 from support.pages import pages
 from support.project import name
 
@@ -18,9 +18,11 @@ def content(what: str) -> str:
     """What belongs in a generated part.
 
     Args:
-        what: `help COMMAND`.
+        what: `help COMMAND`, or `http`: the paths of the API.
     """
     kind, _, subject = what.partition(" ")
+    if kind == "http":
+        return api.reference()
     if kind != "help":
         raise ValueError(f"nothing generates {what!r}")
     shown = f"$ discreet {subject}".rstrip()

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyarrow import csv
 
 import discreet as dp
 from discreet.ledger import State
-from discreet.service import Caller, ReleaseTimes, Role, Service, Settings
+from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, workers
 from discreet.service.tokens import issue
+from discreet.tables import session
 
 STEP = 3.0
 """How many seconds a question over the one table has."""
@@ -62,16 +71,46 @@ class Served:
             return [entry.state for entry in tables.history() if entry.kind == "question"]
 
 
+class ThreadWorker:
+    """What stands in for a worker's process where nothing is killed: a thread, which is there at once."""
+
+    def __init__(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
+        """Keep what is to be done; the end of the pipe that it is given is closed by who made it, as after a fork."""
+        theirs, *others = args
+        self._kept = Connection(os.dup(theirs.fileno()))
+        self._thread = Thread(target=target, args=(self._kept, *others), daemon=daemon)
+        self.start, self.is_alive, self.join = self._thread.start, self._thread.is_alive, self._thread.join
+
+    def kill(self) -> None:
+        """End the pipe, and so the thread, once it has done what it does."""
+        with socket.socket(fileno=os.dup(self._kept.fileno())) as pipe:
+            pipe.shutdown(socket.SHUT_RDWR)
+
+
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
+def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
+    """The same with threads for processes, and a second for each question."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_mute", "_limit_memory"):  # which are about a whole process
+            patch.setattr(workers, name, lambda *_: None)
+        patch.setattr(workers, "_limited", nullcontext)
+        patch.setattr(os, "nice", lambda _: 0)
+        patch.setattr(session, "take_share", lambda *_: None)
+        patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
+        with served(folder, rows=rows, step=1.0) as found:
+            yield found
+
+
+@contextmanager
+def served(folder: Path, *, rows: int = 1000, step: float = STEP) -> Iterator[Served]:
     """A service on a configuration in this folder; two questions of one caller may wait."""
-    csv.write_csv(pa.table({"id": range(1000), "k": ["a", "b"] * 500}), folder / "people.csv")
+    csv.write_csv(pa.table({"id": range(rows), "k": ["ab"[n % 2] for n in range(rows)]}), folder / "people.csv")
     (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
     with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
         tables.refresh()
         texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
         texts["bob"] = issue(tables.tokens, "bob", Role.ANALYST, days=1, most_epsilon=1).text
-    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), waiting=2)
+    settings = Settings(times=ReleaseTimes(base=step / 2, scan=step / 2), waiting=2)
     service = Service(folder / "discreet.toml", settings)
     try:
         yield Served(service, folder, texts)

@@ -80,6 +80,9 @@ PROMISES: dict[str, st.SearchStrategy[Promise]] = {
 }
 LOSSES = ("ncp", "arx", "arx_geometric", "precision", "entropy", "discernibility", "class_size")
 
+FLOATS = frozenset({"arx_geometric", "entropy"})
+"""Losses with logarithms or roots: their last digits depend on the order in which they are added up."""
+
 
 @dataclass(frozen=True)
 class Case:

@@ -234,6 +234,23 @@ class Filter:
         """
         return any(spent.within(limit) for limit in self.limits)
 
+    def times(self, spent: Charge, cost: Charge) -> int | None:
+        """How many questions of one cost, one after the other, may be answered after `spent`; None if they're free.
+
+        Of amounts so long that sums of them are rounded up, it may be one more than are admitted in the end.
+
+        Examples:
+            >>> from discreet.privacy import LaplaceEvent
+            >>> from discreet.accounting import charge_of
+            >>> tenth = charge_of(LaplaceEvent(scale=Fraction(10), l1=1))
+            >>> filter_for(Budget(epsilon=3)).times(tenth, tenth)
+            29
+        """
+        if cost == Charge.zero():
+            return None
+        unspent = [limit for limit in self.limits if spent.within(limit)]
+        return max((_times(limit, spent, cost) for limit in unspent), default=0)
+
     def accepts(self, charge: Charge) -> bool:
         """Whether the account can hold a charge of this kind, whatever its size.
 
@@ -290,6 +307,18 @@ def filter_for(budget: Budget) -> Filter:
         ),
         guarantee=ApproxDP(budget.epsilon, budget.delta),
     )
+
+
+def _times(limit: Charge, spent: Charge, cost: Charge) -> int:
+    """How often a cost fits between what was spent and one limit, as it must in each amount that is limited."""
+    counts = [(limit.delta - spent.delta) // cost.delta] if cost.delta else []
+    for most, before, each in ((limit.epsilon, spent.epsilon, cost.epsilon), (limit.rho, spent.rho, cost.rho)):
+        if most is None:
+            continue
+        if before is None or each is None:
+            return 0
+        counts += [(most - before) // each] if each else []
+    return min(counts, default=0)
 
 
 def _greatest_rho(limit: Charge, spent: Charge) -> Fraction:

@@ -167,7 +167,7 @@ class _ThrowAwayAccount:
 
     def _opened(self, state: State) -> Protected:
         """A state of the tables behind the account."""
-        return Protected(state.dataset, self.ledger, self.account, state.data)
+        return Protected(state.dataset, self.ledger, self.account, state.data, None)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The account: `discreet budget`, what is left; `history`, its entries; `verify`, whether it all holds."""
+"""The account: `discreet budget`, what is left; `history`, its entries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.answers import allowance, amounts, in_words, price
-from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.help import Command, group
-from discreet.cli.common.screen import printable, say, width, working
+from discreet.cli.common.failures import reported
+from discreet.cli.common.screen import printable, say, width
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
 from discreet.errors import InvalidArgument
 
@@ -23,23 +22,6 @@ if TYPE_CHECKING:
 
 _TEXT, _OTHERS = 32, 48
 """How much of a question is shown in a table at the least, and what the other columns take."""
-
-
-ledger = group("ledger", "The file that remembers what was spent.")
-
-
-@ledger.command(cls=Command)
-@reported
-def create(*, config: options.Config = options.CONFIG) -> None:
-    """Begin the ledger of a configuration that was written by hand: with its budget, and nothing spent.
-
-    `discreet init` begins one by itself. Where one is, this is refused: a fresh one would let everything be spent
-    again, of which the same people pay. So is every other command where none is.
-    """
-    from discreet.gateway import create_ledger
-
-    dataset = create_ledger(config)
-    say(f"created {dataset.ledger}, the account of {printable(dataset.name)}: budget {dataset.budget}, nothing spent")
 
 
 @reported
@@ -188,38 +170,3 @@ def _whole(entries: Sequence[Entry]) -> Sheet:
         state = None if entry.state is None else str(entry.state)
         rows.append([entry.number, entry.at.isoformat(), entry.kind, entry.analyst, entry.text, *exact, state])
     return Sheet(names, rows)
-
-
-@reported
-def verify(
-    *,
-    kept: Annotated[
-        str | None, typer.Option(metavar="HASH", help="A head that was printed before and kept elsewhere.")
-    ] = None,
-    format_: options.TextOrJson = options.TextFormat.TABLE,
-    config: options.Config = options.CONFIG,
-) -> None:
-    """Recompute the ledger's hash chain and every loss in it, and the hashes of the admitted tables' files.
-
-    Prints the hash of the last entry, the head. Keep it elsewhere and give it to a later verification (`--kept`): that
-    shows an end that was cut off, too. Exit code 4 if anything doesn't hold.
-    """
-    with working("verifying"), options.opened(config) as tables:
-        found = tables.verify(kept=None if kept is None else "".join(kept.split()))
-        problems = [str(problem) for problem in found.problems]
-        damaged = [] if problems else tables.admissions.damaged()  # the ledger says what they are compared with
-    if format_ is options.TextFormat.JSON:
-        outcome = {"whole": not problems and not damaged, "entries": found.entries, "head": found.head}
-        show_json(outcome | {"problems": problems, "damaged": damaged})
-    elif problems:
-        say(f"the ledger does not hold: {len(problems)} of its {found.entries} entries are wrong or missing")
-        for problem in problems:
-            say(f"  {printable(problem)}")
-    else:
-        say(f"{found.entries} entries; the chain and every loss hold")
-        say("the admitted tables hold" if not damaged else "the admitted tables do not hold")
-        for each in damaged:
-            say(f"  {printable(each)}")
-        say(f"head {found.head}")
-    if problems or damaged:
-        raise typer.Exit(ExitCode.LEDGER)

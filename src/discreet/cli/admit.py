@@ -56,6 +56,7 @@ def admit(  # noqa: PLR0913 — each is an option of the command
     With --scheduled the exit code is 7 where the sources couldn't be read and the earlier snapshot serves again.
     """
     from discreet.gateway import admissions_of
+    from discreet.service import report_to_json
     from discreet.tables import load_config
 
     dataset = load_config(config)
@@ -71,7 +72,7 @@ def admit(  # noqa: PLR0913 — each is an option of the command
         else:
             done = admissions.admit(group=group, progress=progress, at_most_unreadable=most, keep=keep)
     if as_json:
-        say_whole(json.dumps(_to_json(done), ensure_ascii=False))
+        say_whole(json.dumps(report_to_json(done), ensure_ascii=False))
     else:
         _show(done, report=report)
     if done.problem:
@@ -113,17 +114,6 @@ def _lines(found: Mapping[str, Any]) -> list[str]:
         cut = number_of(count, "text was", "texts were")
         lines.append(f"{column}: {cut} cut to 1,000 characters")
     return lines
-
-
-def _to_json(done: AdmissionReport) -> dict[str, object]:
-    """The report as JSON-ready data."""
-    return {
-        "version": done.version,
-        "groups": dict(done.groups),
-        "private": False,
-        "problem": done.problem,
-        "tables": {name: dict(found) for name, found in done.tables.items()},
-    }
 
 
 def _skipping(dataset: Dataset) -> Dataset:

@@ -101,8 +101,25 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     key: Annotated[Path | None, typer.Option(help="A file with the certificate's key.")] = None,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
     slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
+    planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
+    planning: Annotated[
+        float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
+    ] = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    witness: Annotated[
+        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+    ] = "",
+    witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
+    openid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="The address of that port; who reaches it reads them.")
+    ] = "127.0.0.1",
     config: options.Config = options.CONFIG,
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
@@ -110,9 +127,13 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Each answer leaves at a time that its plan names, whatever it took; a question that takes longer fails, and stays
     paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for the
     custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+
+    Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
+    with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
     from discreet.errors import ExtraMissing, InvalidArgument
-    from discreet.service import ReleaseTimes, Service, Settings
+    from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
+    from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
         raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
@@ -120,30 +141,38 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )
+    if slots > usable_cores():
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
+            hint=f"--slots {usable_cores()}, or fewer",
+        )
     try:
-        import uvicorn
-
-        from discreet.interfaces.http import make_app
+        from discreet.interfaces.http.serving import serve as serve_http
+        from discreet.interfaces.http.serving import serve_metrics
     except ImportError as error:
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    settings = Settings(slots=slots, times=ReleaseTimes(base=base, scan=scan))
+    limits = PlanningLimits(per_minute=planning)
+    settings = Settings(
+        slots=slots,
+        planners=planners,
+        planning=limits,
+        times=ReleaseTimes(base=base, scan=scan),
+        openid=None if openid is None else OpenID.read(openid),
+        witness=witness,
+        witness_every=witness_every,
+    )
     with options.opened(config) as tables:
         tables.admissions.first()
         _show_first(tables.tokens, config)
     with working("opening"):
-        service = Service(config, settings)
+        service = Service(config, settings, EventLog(sys.stderr))
     try:
+        if service.is_degraded:
+            say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
+        if metrics_port is not None:
+            serve_metrics(service, host=metrics_host, port=metrics_port)
         say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}/v1; Ctrl-C stops it")
-        uvicorn.run(
-            make_app(service),
-            host=host,
-            port=port,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            log_level="error",
-            access_log=False,  # a line for each question, with its time, would say how long it took
-            server_header=False,
-        )
+        serve_http(service, host=host, port=port, certificate=certificate, key=key)
     finally:
         service.close()
 

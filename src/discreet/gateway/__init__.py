@@ -8,6 +8,7 @@ public facts, and whatever goes wrong afterwards has one outcome, the same for e
 
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer_builder import cost_of
+from discreet.gateway.answers import Workload
 from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
 from discreet.gateway.protected import Protected
@@ -17,6 +18,7 @@ __all__ = [
     "Admissions",
     "DeclaredTable",
     "Protected",
+    "Workload",
     "admissions_of",
     "cost_of",
     "create_ledger",

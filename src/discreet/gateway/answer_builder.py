@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import charge_of
 from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval_of
@@ -20,20 +20,23 @@ from discreet.query.planner import Draft, Plan
 from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation, decimal_kind, decimal_of
 from discreet.tables import MOST_PLACES, Kind
 
+if TYPE_CHECKING:
+    from discreet.ledger import Signing
+
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
 
 
-def answer_of(found: Tuned) -> Answer:
+def answer_of(found: Tuned, signing: Signing) -> Answer:
     """The answer to one question, with what was asked first."""
     (plan,), (groups,) = found.outcome.plans, found.outcome.groups
-    answer = _shown(plan, groups, found.outcome, before=found.before)
+    answer = _shown(plan, groups, found.outcome, signing, before=found.before)
     return replace(answer, cut_off=found.cut_off, moved=found.moved, bounds=found.bounds)
 
 
-def answers_of(workload: Workload, outcome: Outcome) -> list[Answer]:
+def answers_of(workload: Workload, outcome: Outcome, signing: Signing) -> list[Answer]:
     """The answer to each question of a workload: what follows for it from what was measured for all."""
-    return [_shown(plan, groups, outcome) for plan, groups in workload.answers(outcome.groups, outcome.entry)]
+    return [_shown(plan, groups, outcome, signing) for plan, groups in workload.answers(outcome.groups, outcome.entry)]
 
 
 def explanation_of(plan: Plan) -> Explanation:
@@ -62,7 +65,9 @@ class _NoiseIntervals:
         return [None if one is None else _ends(one, expr.type.kind) for one in found]
 
 
-def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequence[Plan] = ()) -> Answer:
+def _shown(
+    plan: Plan, groups: Sequence[Group], outcome: Outcome, signing: Signing, before: Sequence[Plan] = ()
+) -> Answer:
     """The answer to a question whose groups were released, or follow from others."""
     drafts = tuple(level.draft for level in plan.levels)
     adjusted = consistent(drafts, groups) if plan.request.consistent else groups
@@ -86,6 +91,7 @@ def _shown(plan: Plan, groups: Sequence[Group], outcome: Outcome, before: Sequen
         reused=outcome.reused,
         origin=outcome.origin,
         warnings=plan.warnings,
+        signer=signing.signer(plan.text),
     )
 
 

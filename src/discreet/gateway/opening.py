@@ -210,7 +210,8 @@ def load(path: str | Path = "discreet.toml", *, create_ledger: bool = False) -> 
         ConfigError: the file can't be read; the message names the key.
         LedgerMissing: the ledger isn't there, and `create_ledger` is off.
     """
-    return _open(load_config(_path(path, "path") or ""), {}, create_ledger=create_ledger)
+    found = _path(path, "path") or ""
+    return _open(load_config(found), {}, create_ledger=create_ledger, config=Path(found))
 
 
 def create_ledger(path: str | Path) -> Dataset:
@@ -233,7 +234,7 @@ def create_ledger(path: str | Path) -> Dataset:
     try:
         Ledger.open(dataset.ledger, create=False).close()
     except LedgerMissing:
-        _open(dataset, {}, create_ledger=True).close()
+        _open(dataset, {}, create_ledger=True, config=Path(path)).close()
         return dataset
     raise InvalidArgument(
         f"there is a ledger at {dataset.ledger}, which remembers what was spent",
@@ -276,10 +277,13 @@ def inspect(
     return columns, seen, source
 
 
-def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) -> Protected:
-    """Open the account and put the tables behind it."""
+def _open(
+    dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool, config: Path | None = None
+) -> Protected:
+    """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
     from discreet.ledger import Ledger
     from discreet.ledger.database_errors import hint_to_create
+    from discreet.ledger.signing import key_path
 
     try:
         ledger = Ledger.open(dataset.ledger, create=create_ledger)
@@ -287,4 +291,7 @@ def _open(dataset: Dataset, data: Mapping[str, object], *, create_ledger: bool) 
         error.hint = hint_to_create("create_ledger=True")
         raise
     account = ledger.account(dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency)
-    return Protected(dataset, ledger, account, data)
+    protected = Protected(dataset, ledger, account, data, key_path(dataset.ledger, config))
+    if create_ledger and protected.signing.path is not None and protected.signing.public is None:
+        protected.signing.make()
+    return protected

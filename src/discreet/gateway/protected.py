@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from json import dumps
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
 
+from discreet.accounting import Charge
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
@@ -26,12 +29,12 @@ from discreet.gateway.tuning import Tuned, tuned
 from discreet.privacy import Bounds
 from discreet.query import ir
 from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
-from discreet.results import Answer
+from discreet.results import Answer, Cost
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.accounting import Charge, Remaining
-    from discreet.ledger import Account, Entry, Ledger, Tokens, Verification
+    from discreet.accounting import Remaining
+    from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
 
 Frame: TypeAlias = Any
 """An Ibis expression; Ibis hands out no types of its own."""
@@ -48,16 +51,21 @@ class Protected:
         ledger: the ledger that holds the account.
         account: where their budget is kept.
         data: tables held in memory, by the label of their source.
+        key: the file that holds the account's signing key; None where there is none.
     """
 
-    def __init__(self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object]) -> None:
+    def __init__(
+        self, dataset: Dataset, ledger: Ledger, account: Account, data: Mapping[str, object], key: Path | None
+    ) -> None:
         """Keep the parts; nothing is read yet."""
         self.dataset = dataset
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
         self._index = ReuseIndex(account, self._remade)
+        self._signing = account.signing(key)
         self._until: Callable[[], None] | None = None
+        self._last: tuple[object, Dataset, Plan] | None = None
 
     @property
     def tables(self) -> Mapping[str, Frame]:
@@ -137,10 +145,15 @@ class Protected:
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._facts(request.bounds, text), options(text, dialect)
+        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
+        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
+            return last[2]  # a plan is a function of these alone
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
-        return again(offer) if demands_laplace else self._choosing(again, offer)
+        plan = again(offer) if demands_laplace else self._choosing(again, offer)
+        self._last = same, dataset, plan
+        return plan
 
     @overload
     def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
@@ -202,6 +215,8 @@ class Protected:
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
+        signing = self._signing  # closing takes it away, and what runs by then is answered
+        signing.load()
         if version is not None:
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
@@ -218,10 +233,10 @@ class Protected:
             until=self._until,
         )
         if isinstance(plan, Workload):
-            return answers_of(plan, carry_out(plan))
+            return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._again))
+        return answer_of(tuned(plan, carry_out, self._again), signing)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -275,7 +290,9 @@ class Protected:
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",
             )
-        return answers_of(question, found) if isinstance(question, Workload) else answer_of(Tuned(outcome=found))
+        if isinstance(question, Workload):
+            return answers_of(question, found, self._signing)
+        return answer_of(Tuned(outcome=found), self._signing)
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
         """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
@@ -409,7 +426,7 @@ class Protected:
             return
         self._admissions.close()
         self._ledger.close()
-        self._ledger = self._account = self._index = self._admissions = AFTER_CLOSE
+        self._ledger = self._account = self._index = self._admissions = self._signing = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -443,10 +460,23 @@ class Protected:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 
+    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
+
+        It follows from what is spent and declared. Others may spend what is left meanwhile.
+        """
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.affordable(charge, analyst)
+
     @property
     def tokens(self) -> Tokens:
         """Who may come in through a server; for the custodian."""
         return self._account.tokens
+
+    @property
+    def signing(self) -> Signing:
+        """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
+        return self._signing
 
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""
@@ -459,6 +489,11 @@ class Protected:
             kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
         """
         return self._ledger.verify(kept=kept)
+
+
+def _holds_the_same(before: Dataset, now: Dataset) -> bool:
+    """Whether public tables are known by the same look at them; all else follows from the request."""
+    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)
 
 
 def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:

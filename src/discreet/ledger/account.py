@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hmac import compare_digest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, charge_of
@@ -12,6 +13,7 @@ from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
 from discreet.privacy import Event
@@ -246,7 +248,7 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=_debit_body(text, event),
+            body=debit_body(text, event),
         )
 
         def pay(chain: Chain) -> Row:
@@ -328,10 +330,27 @@ class Account:
 
         return self._store.read(left)
 
+    def affordable(self, cost: Charge, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost can be paid for, in all or by one analyst; None if it costs nothing."""
+
+        def counted(chain: Chain) -> int | None:
+            transaction = self._transaction(chain)
+            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst)
+
+        return self._store.read(counted)
+
     @property
     def tokens(self) -> Tokens:
         """Who may come in through a server."""
         return Tokens(self._store, self.name)
+
+    def signing(self, path: Path | None) -> Signing:
+        """What is signed in the account's name.
+
+        Args:
+            path: of the key's file; None where there is none.
+        """
+        return Signing(self._store, self.name, path)
 
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
@@ -349,7 +368,7 @@ class Account:
         )
 
 
-def _debit_body(text: str, event: Event) -> str:
+def debit_body(text: str, event: Event) -> str:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)

@@ -105,7 +105,7 @@ class Chain:
         Raises:
             LedgerCorrupt: it isn't.
         """
-        last = self._one(_AT, seq=self.head.seq)
+        last = self.at(self.head.seq)
         if last is None or last.hash != self.head.hash:
             raise _damaged(self.head.seq)
 
@@ -116,6 +116,15 @@ class Chain:
     def first(self, kind: Kind, **equal: object) -> Row | None:
         """The first entry of a kind with these values in its columns."""
         return self._one(_looked_up(tuple(equal), newest=False), kind=str(kind), **equal)
+
+    def at(self, seq: int) -> Row | None:
+        """The entry at a place; None if there is none."""
+        return self._one(_AT, seq=seq)
+
+    def accounts(self) -> list[str]:
+        """The names of the accounts that were declared."""
+        declared = select(ENTRY.c.account).where(ENTRY.c.kind == str(Kind.BUDGET)).distinct()
+        return sorted(self._connection.execute(declared).scalars())
 
     def note(self, row: Row, topics: Iterable[Topic], cost: float) -> None:
         """Remember what an outcome is about, and what it cost, to find it again."""

@@ -13,6 +13,7 @@ from discreet.accounting import Charge
 from discreet.errors import Hint, LedgerCorrupt
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
+from discreet.ledger.signing import key_of
 from discreet.ledger.transaction import group_of
 
 if TYPE_CHECKING:
@@ -112,4 +113,6 @@ def _text(row: Row) -> str:
         return f"data version {row.version}{f', of {group}' if group else ''}"
     if row.kind in {Kind.TOKEN, Kind.REVOKE}:
         return f"token {(row.digest or '')[:12]}{' revoked' if row.kind == Kind.REVOKE else ''}"
+    if row.kind == Kind.KEY:
+        return f"signing key {key_of(row).text}"
     return str(row.content().get("text", ""))

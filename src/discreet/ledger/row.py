@@ -53,6 +53,9 @@ class Kind(StrEnum):
     REVOKE = "revoke"
     """A token holds no more."""
 
+    KEY = "key"
+    """The public key of the account's signatures from now on; the digest is its SHA-256."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -65,7 +68,7 @@ class Row:
         account: whose account it belongs to.
         number: the question's number in its account; an outcome has the number of its reservation.
         analyst: who asked, or whose token it is.
-        digest: what the entry is looked up by: the digest of a question or of a token, or the mark of a version's
+        digest: what the entry is looked up by: the digest of a question, a token or a key, or the mark of a version's
             contents.
         version: the number of the data version.
         epsilon: what the question costs in ε, as `"p/q"`, or `"inf"`; so for `rho` and `delta`.

@@ -227,16 +227,29 @@ def _file_engine(file: File, patience: float) -> Engine:
 
 def _server_engine(server: Server) -> Engine:
     """An engine for a database on a server."""
+    return _connecting(
+        server,
+        pool_size=1,  # a process does one transaction at a time
+        max_overflow=0,
+        pool_pre_ping=True,  # a server may have been restarted since
+        isolation_level="READ COMMITTED",
+    )
+
+
+def dedicated_engine(server: Server) -> Engine:
+    """An engine whose connections are each somebody's own, for what is no part of the chain; nothing of it is durable.
+
+    Raises:
+        LedgerUnavailable: its driver isn't installed.
+    """
+    return _connecting(server, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+
+
+def _connecting(server: Server, **settings: object) -> Engine:
+    """An engine for a database on a server, with these settings."""
+    # Else a database in SQL_ASCII answers in bytes.
     try:
-        return create_engine(
-            server.url,
-            pool_size=1,  # a process does one transaction at a time
-            max_overflow=0,
-            pool_pre_ping=True,  # a server may have been restarted since
-            hide_parameters=True,
-            isolation_level="READ COMMITTED",
-            connect_args={"client_encoding": "utf8"},  # else a database in SQL_ASCII answers in bytes
-        )
+        return create_engine(server.url, hide_parameters=True, connect_args={"client_encoding": "utf8"}, **settings)
     except NoSuchModuleError:
         raise InvalidArgument(f"no database is known for {server}", hint="a path, or postgresql://…") from None
     except ModuleNotFoundError as error:
@@ -281,7 +294,7 @@ def _create_file(file: File, patience: float) -> None:
         draft = Path(name)
         try:
             Store(File(draft), patience).plainly(_create_tables, write=True)
-            _link(draft, file.path)
+            link(draft, file.path)
         finally:
             draft.unlink()
             draft.with_name(f"{draft.name}-journal").unlink(missing_ok=True)  # left if the disk is full
@@ -292,8 +305,8 @@ def _create_file(file: File, patience: float) -> None:
         ) from None
 
 
-def _link(draft: Path, place: Path) -> None:
-    """Put the finished file in its place, and the place on the disk."""
+def link(draft: Path, place: Path) -> None:
+    """Put a finished file in its place, and the place on the disk; where there is one already, that stays."""
     try:
         os.link(draft, place)
     except FileExistsError:  # another process came first

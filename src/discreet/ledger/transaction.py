@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from discreet.ledger.schema import Topic
 
 
+RESTORED = "restored "
+"""How the digest of a debit begins that charges a restored ledger what it lacks; no question has such a digest."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debit:
     """What is to be paid for.
@@ -177,6 +181,17 @@ class AccountTransaction:
         return Remaining(
             epsilon=min(total.epsilon, own.epsilon), rho=min(total.rho, own.rho), delta=min(total.delta, own.delta)
         )
+
+    def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None) -> int | None:
+        """How often a cost can be paid now: the lesser of what the budget and the analyst's share have left."""
+        total = filter_for(declaration.budget).times(self.spent(), cost)
+        try:
+            share = None if analyst is None else _share(declaration, analyst)
+        except BudgetExhausted:
+            return 0
+        if total is None or share is None:
+            return total
+        return min(total, filter_for(share).times(self.spent(analyst), cost) or 0)
 
     def reserve(self, declaration: Declaration, debit: Debit) -> Row:
         """Decide, and append the debit; raises what `Account.reserve` does."""

@@ -4,10 +4,19 @@ An answer holds its values, the ± of each, what it cost and the certificate of 
 gateway, or of the JSON that one was written as: neither needs an engine, a ledger or a plan to be read, shown or kept.
 """
 
-from discreet.results.answer import Answer, Explanation
+from discreet.results.answer import Answer, Explanation, Signer
 from discreet.results.answer_column import AnswerColumn, Ends, Intervals, decimal_kind, decimal_of
 from discreet.results.certificates import certificate, contradictions
 from discreet.results.cost import Cost, CutOff, Moved
+from discreet.results.signatures import (
+    PublicKey,
+    SignatureCheck,
+    heads_in,
+    signature_of,
+    verify_certificate,
+    verify_head,
+)
+from discreet.results.tabular import plain, to_arrow_stream, to_csv, with_ends
 
 __all__ = [
     "Answer",
@@ -18,8 +27,19 @@ __all__ = [
     "Explanation",
     "Intervals",
     "Moved",
+    "PublicKey",
+    "SignatureCheck",
+    "Signer",
     "certificate",
     "contradictions",
     "decimal_kind",
     "decimal_of",
+    "heads_in",
+    "plain",
+    "signature_of",
+    "to_arrow_stream",
+    "to_csv",
+    "verify_certificate",
+    "verify_head",
+    "with_ends",
 ]

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
@@ -29,6 +29,25 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+
+class Signer(Protocol):
+    """What signs an answer: the key of its account, or whoever remembers what that key has signed."""
+
+    def __call__(self, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The signature of an answer as JSON-ready data, as JSON-ready data."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """A signature as it was read. Whether it holds, `verify_certificate` says."""
+
+    signature: Mapping[str, Any]
+
+    def __call__(self, content: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 — it was signed before
+        """That signature."""
+        return self.signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +88,7 @@ class Answer:
         moved: what bounds move, by column, where it was measured.
         bounds: of columns, where they were chosen privately; in words, where the answer was read from JSON.
         warnings: what in the question may not mean what it was meant to, and what isn't measured, in plain sentences.
+        signer: signs it when it is written as JSON; None where there is no key at hand.
 
     Examples:
         >>> answer = census.ask("SELECT COUNT(*) AS n FROM census", epsilon=1)  # doctest: +SKIP
@@ -89,6 +109,7 @@ class Answer:
     moved: tuple[Moved[Any], ...] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    signer: Signer | None = field(default=None, repr=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -158,14 +179,14 @@ class Answer:
         """The answer as JSON-ready data, with its intervals at one confidence; `from_json` reads it.
 
         Dates are in ISO form, and numbers that aren't finite are null. Decimals are numbers, or texts if they have more
-        digits than a double.
+        digits than a double. It is signed where the account's key is at hand: `verify_certificate` checks that.
 
         Args:
             confidence: that at which errors were announced, if it is left out.
         """
         level = self.confidence if confidence is None else read_confidence(confidence)
         intervals = {name: self.interval(name, level) for name in self.names}
-        return {
+        content = {
             "columns": {column.name: column.kind for column in self.columns},
             "rows": [{name: _to_json(value) for name, value in row.items()} for row in self.rows()],
             "intervals": {name: _to_json(ends) for name, ends in intervals.items() if any(ends)},
@@ -178,6 +199,7 @@ class Answer:
             "certificate": self.certificate,
             **self._chosen(),
         }
+        return content if self.signer is None else {**content, "signature": dict(self.signer(content))}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -203,7 +225,7 @@ class Answer:
             name: tuple(None if each is None else _ends_from_json(each, kinds[name]) for each in found)
             for name, found in data["intervals"].items()
         }
-        cut_off = data.get("cut_off")
+        cut_off, signature = data.get("cut_off"), data.get("signature")
         return cls(
             columns=columns,
             intervals=_Read(level, ends, len(rows)),
@@ -218,6 +240,7 @@ class Answer:
             moved=tuple(Moved(**each) for each in data.get("moved", ())),
             bounds={name: str(ends) for name, ends in data.get("bounds", {}).items()},
             warnings=tuple(map(str, data.get("warnings", ()))),
+            signer=None if signature is None else _Signed(dict(signature)),
         )
 
     def _chosen(self) -> dict[str, Any]:

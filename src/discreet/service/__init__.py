@@ -6,10 +6,35 @@
 An analyst who comes in here holds nothing but a token: neither the tables, nor the configuration, nor the ledger.
 """
 
+from discreet.service.admission_runs import report_to_json
+from discreet.service.event_log import Event, EventLog
+from discreet.service.metrics import METRICS, Metrics
+from discreet.service.openid import OpenID
+from discreet.service.planners import PlanningLimits
 from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import Action, Role, role_of
-from discreet.service.service import Service, Settings
+from discreet.service.service import Service
+from discreet.service.settings import Settings
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
+from discreet.service.witness import Witness
 
-__all__ = ["Action", "Caller", "Issued", "ReleaseTimes", "Role", "Service", "Settings", "Ticket", "role_of"]
+__all__ = [
+    "METRICS",
+    "Action",
+    "Caller",
+    "Event",
+    "EventLog",
+    "Issued",
+    "Metrics",
+    "OpenID",
+    "PlanningLimits",
+    "ReleaseTimes",
+    "Role",
+    "Service",
+    "Settings",
+    "Ticket",
+    "Witness",
+    "report_to_json",
+    "role_of",
+]

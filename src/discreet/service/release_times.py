@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from discreet.gateway import Workload
     from discreet.query.planner import Plan
 
 _MOST = 3600
+
+_STORING = 0.05
+"""How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +47,24 @@ class ReleaseTimes:
             if not 0 < seconds <= _MOST:
                 raise InvalidArgument(f"{name} must be above 0 and at most {_MOST} seconds, not {seconds}")
 
-    def step(self, plan: Plan) -> float:
+    @property
+    def storing(self) -> float:
+        """How many seconds before the end of a step what came of it is stored, or given up.
+
+        From then on it isn't pending any more. The moment is as public as the end of the step.
+        """
+        return min(_STORING, self.base / 2)
+
+    def step(self, plan: Plan | Workload) -> float:
         """How many seconds each step of a plan has: each profile that is asked first, and the question itself.
 
-        All have as many, so that it makes no difference which profiles were asked before.
+        All have as many, so that it makes no difference which profiles were asked before. A workload is one step, for
+        all that is measured for it.
         """
+        from discreet.query.planner import Plan
+
+        if not isinstance(plan, Plan):
+            return self.base + sum(self._of(each) - self.base for each in plan.bundles)
         return max(self._of(each) for each in (*plan.profiles, plan))
 
     def _of(self, plan: Plan) -> float:

@@ -50,6 +50,7 @@ class Action(StrEnum):
     OWN_HISTORY = "see what they asked themselves"
     HISTORY = "see what everybody asked"
     VERIFY = "verify the ledger"
+    HEAD = "have the signed head of the ledger"
     TOKENS = "say who may come in"
     ADMIT = "admit the tables again"
     HEALTH = "see whether the service is well"
@@ -60,8 +61,16 @@ _EVERYBODY = frozenset({Action.DATASETS, Action.BUDGET})
 ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
     {
         Role.ANALYST: _EVERYBODY | {Action.PLAN, Action.ASK, Action.OWN_HISTORY},
-        Role.CUSTODIAN: _EVERYBODY | {Action.PLAN, Action.HISTORY, Action.VERIFY, Action.TOKENS, Action.ADMIT},
-        Role.AUDITOR: _EVERYBODY | {Action.HISTORY, Action.VERIFY},
+        Role.CUSTODIAN: _EVERYBODY
+        | {
+            Action.PLAN,
+            Action.HISTORY,
+            Action.VERIFY,
+            Action.HEAD,
+            Action.TOKENS,
+            Action.ADMIT,
+        },
+        Role.AUDITOR: _EVERYBODY | {Action.HISTORY, Action.VERIFY, Action.HEAD},
         Role.OPERATOR: frozenset({Action.HEALTH}),
     }
 )

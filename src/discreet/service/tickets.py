@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Event
-from typing import Any
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.ledger import Place
 
 
 @dataclass(slots=True, eq=False)
@@ -16,23 +19,27 @@ class Ticket:
     Args:
         id: what it is asked for by: 128 random bits, so nobody finds another's.
         subject: whose it is.
-        question: SQL.
+        question: SQL; a list of them is a workload.
         terms: what was offered for it.
         digest: of its plan: that is carried out, or nothing.
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
+        place: its own in the queue; None if it didn't have to wait.
     """
 
     id: str
     subject: str
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str
     step: float
     steps: int
+    place: Place | None = None
     started: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     _done: Event = field(default_factory=Event)
+    _told: list[Callable[[], object]] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
 
     @property
     def is_done(self) -> bool:
@@ -42,7 +49,21 @@ class Ticket:
     def finish(self, outcome: Mapping[str, Any]) -> None:
         """Note what became of it, and let those who wait have it."""
         self.outcome = outcome
-        self._done.set()
+        with self._lock:
+            self._done.set()
+        for call in self._told:
+            call()
+
+    def when_done(self, call: Callable[[], object]) -> None:
+        """Have something called once it is done, in the thread that finishes it; at once, if it is.
+
+        Nobody has to look again and again, and no thread has to wait.
+        """
+        with self._lock:
+            if not self._done.is_set():
+                self._told.append(call)
+                return
+        call()
 
     def wait(self, seconds: float) -> bool:
         """Wait until it is done, for so long at the most; whether it is."""

@@ -6,29 +6,34 @@ The service sends a job and hears of it in messages, in this order:
     held       it was paid for and measured, or has failed, and isn't stored yet; the service answers "go"
     done       with what became of it
 
-A worker holds the tables; the service, which speaks to strangers, doesn't.
+A worker holds the tables; the service, which speaks to strangers, doesn't. Each has its own share of the machine, so
+that how long one takes doesn't depend on what others do; the system ends one that plans for too long.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Mapping
-from contextlib import suppress
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from discreet.errors import DiscreetError, InvalidArgument, QuestionFailed
+from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.release_times import ReleaseTimes
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from discreet.gateway import Protected
+    from discreet.gateway import Protected, Workload
     from discreet.query.planner import Plan
+    from discreet.results import Answer
 
-_CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
+CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
 
 Message: TypeAlias = tuple[Literal["ready", "held", "done"], Mapping[str, Any]]
 
@@ -39,15 +44,31 @@ class Job:
 
     Args:
         kind: plan it; answer it from what is stored; or ask it.
-        question: SQL.
+        question: SQL; a list of them is a workload.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
     """
 
     kind: Literal["plan", "stored", "ask"]
-    question: str
+    question: str | list[str]
     terms: Mapping[str, Any]
     digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What a worker has of the machine.
+
+    Args:
+        threads: of the engine.
+        memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
+            what it has when it is ready, where the system has such a limit.
+        planning: for how many seconds of processor time it may plan; None for one that asks.
+    """
+
+    threads: int
+    memory: int
+    planning: float | None = None
 
 
 class Worker:
@@ -56,17 +77,20 @@ class Worker:
     Args:
         config: the path of `discreet.toml`.
         times: when answers leave.
+        share: what it has of the machine.
     """
 
-    def __init__(self, config: Path, times: ReleaseTimes) -> None:
+    def __init__(self, config: Path, times: ReleaseTimes, share: Share) -> None:
         """Start the process; it opens the tables while the service goes on."""
-        self._config, self._times = config, times
+        self._config, self._times, self._share = config, times, share
+        self.restarts = 0
         self._start()
 
     def _start(self) -> None:
         """Start a process, in the place of one that was killed or of none."""
-        self._connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_work, args=(theirs, self._config, self._times), daemon=True)
+        self._connection, theirs = CONTEXT.Pipe()
+        arguments = (theirs, self._config, self._times, self._share)
+        self._process = CONTEXT.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         self._is_ready = False
         theirs.close()
@@ -115,36 +139,85 @@ class Worker:
             raise QuestionFailed from None
         return None
 
+    def ran_out(self) -> bool:
+        """Whether the system ended the process because it used more of the processor than it may."""
+        self._process.join(1)
+        return self._process.exitcode == -getattr(signal, "SIGPROF", 0)
+
     def restart(self) -> None:
         """Kill the process, whatever it does, and start another."""
         self.close()
+        self.restarts += 1
         self._start()
 
-    def close(self) -> None:
+    def kill(self) -> None:
         """Kill the process. What it reserved stays spent; what it didn't store is gone."""
         self._process.kill()
+
+    def close(self) -> None:
+        """Kill the process, and wait until it is gone."""
+        self.kill()
         self._process.join()
         self._connection.close()
 
 
-def _work(connection: Connection, config: Path, times: ReleaseTimes) -> None:
+def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share) -> None:
     """Do jobs until the service is gone."""
     from discreet.gateway import load
+    from discreet.tables.session import take_share
 
     def held() -> None:
         connection.send(("held", {}))
         connection.recv()
 
+    take_share(share.threads, share.memory)
     with load(config) as tables:
         tables.hold(held)
         tables.warm_up()
+        if share.planning is not None:
+            _limit_memory(share.memory)
         connection.send(("ready", {}))
+        _mute()
         while True:
             try:
                 job: Job = connection.recv()
             except (EOFError, OSError):
                 return
-            connection.send(("done", _done(tables, job, times)))
+            begun = process_time()
+            with _limited(share.planning):
+                done = _done(tables, job, times)
+            if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
+                done = {**done, "processor": process_time() - begun}
+            connection.send(("done", done))
+
+
+def _limit_memory(more: int) -> None:
+    """Let the process have so many bytes more than it has now, where the system has such a limit."""
+    with suppress(ImportError, OSError, ValueError):  # not Linux, or somebody has set a lower limit
+        import resource
+
+        own = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_DATA, (own + more, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+@contextmanager
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Have the system end the process if this takes more processor time: a handler in Python might never be called."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _mute() -> None:
+    """Say nothing more: what a library writes once rows are read, or a traceback, may quote anything."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
@@ -154,14 +227,29 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
             case "plan":
                 return {"plan": described(tables.plan(job.question, **job.terms), times)}
             case "stored":
-                version = tables.admissions.current().version
-                return {"answer": tables.ask(job.question, version=version, **job.terms).to_json()}
+                return _stored(tables, job)
             case "ask":
                 return {"answer": _asked(tables, job)}
     except DiscreetError as error:
         return {"error": error.to_dict()}
-    except Exception:  # noqa: BLE001 — it may be anything, and depend on a person
-        return {"error": QuestionFailed().to_dict()}
+    except Exception as error:  # noqa: BLE001 — it may be anything, and depend on a person
+        return {"error": (QuestionFailed() if job.kind == "ask" else _unplanned(error)).to_dict()}
+
+
+def _unplanned(error: Exception) -> DiscreetError:
+    """Why a question can't be planned, where nobody foresaw it; no row had a part in it."""
+    if isinstance(error, MemoryError):
+        return Unsupported("this question takes too much memory to plan", hint="ask a simpler one")
+    return EngineUnavailable("this question can't be planned here", hint="ask otherwise")
+
+
+def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """The answer that is stored, or follows from what is; nothing if there is none."""
+    version = tables.admissions.current().version
+    try:
+        return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}
+    except InvalidArgument:  # it was planned before, so this says that nothing is stored
+        return {}
 
 
 def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
@@ -172,18 +260,27 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     """
     if tables.plan(job.question, **job.terms).digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
-    return tables.ask(job.question, **job.terms).to_json()
+    return _to_json(tables.ask(job.question, **job.terms))
 
 
-def described(plan: Plan, times: ReleaseTimes) -> dict[str, Any]:
+def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:
+    """An answer, or those to a workload, as JSON-ready data."""
+    return {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+
+
+def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     """A plan as an analyst may see it: all of it follows from the question and from what is declared."""
     from discreet.gateway import cost_of
+    from discreet.query.planner import Plan
 
-    return {
-        "digest": plan.digest,
-        "cost": cost_of([plan]).to_json(),
-        "expected": [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected],
-        "words": plan.explain(),
-        "step": times.step(plan),
-        "steps": 1 + len(plan.profiles),
-    }
+    shared = {"digest": plan.digest, "step": times.step(plan)}
+    if isinstance(plan, Plan):
+        cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
+        return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
+    cost, expected = cost_of(plan.bundles), [_expected(each) for each in plan.plans]
+    return {**shared, "cost": cost.to_json(), "expected": expected, "words": str(plan), "steps": 1}
+
+
+def _expected(plan: Plan) -> list[dict[str, Any]]:
+    """How accurate each column of an answer would be."""
+    return [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected]

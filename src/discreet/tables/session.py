@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +31,30 @@ _SHARE_OF_MEMORY = 0.6
 _LEAST_MEMORY = 1 << 29
 
 
+@dataclass(slots=True)
+class _Share:
+    """What of the machine is this process's."""
+
+    threads: int | None = None
+    memory: int | None = None
+
+
+_OWN = _Share()
+
+
+def take_share(threads: int, memory: int) -> None:
+    """Let no session of this process have more than this from now on, unless it is said which; for servers.
+
+    Where several processes answer questions at a time, each must have its own part of the machine, for otherwise how
+    long one takes depends on what others ask.
+
+    Args:
+        threads: of each session.
+        memory: bytes of each session before it spills.
+    """
+    _OWN.threads, _OWN.memory = threads, memory
+
+
 class Session:
     """One instance for one question, thrown away with it: a failure can't outlive the question that caused it.
 
@@ -38,8 +63,8 @@ class Session:
     goes with the session: when it is closed, when nobody holds it any more, or when the process exits.
 
     Args:
-        threads: how many to use; None for one per core.
-        memory: bytes before spilling; None for 60 % of what the machine, or the container, has.
+        threads: how many to use; None for the process's share, or one per core.
+        memory: bytes before spilling; None for the process's share, or 60 % of what the machine or the container has.
         in_row_order: whether rows stay in the order in which they come, which takes memory.
 
     Raises:
@@ -58,7 +83,9 @@ class Session:
                 hint="free or allow a temporary directory; the environment's TMPDIR names another",
             ) from error
         try:
-            self._connection = self._started(threads, memory or usable_memory(), in_row_order)
+            self._connection = self._started(
+                threads or _OWN.threads, memory or _OWN.memory or usable_memory(), in_row_order
+            )
             self._end = weakref.finalize(self, _end, self._connection, self._spill, os.getpid())
             _ALL.add(self)
         except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
@@ -165,6 +192,11 @@ def _end(connection: Any, spill: Path, process: int) -> None:  # noqa: ANN401 â€
 def _is_link(path: str) -> bool:
     """Whether a path is the link of an open descriptor."""
     return path.startswith(("/proc/self/fd/", "/dev/fd/"))
+
+
+def usable_cores() -> int:
+    """How many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def usable_memory() -> int:

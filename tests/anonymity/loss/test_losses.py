@@ -24,13 +24,9 @@ from discreet.anonymity.reduce.lattice.problem import Problem
 from discreet.anonymity.reduce.lattice.table import outcome_of, table_of
 from discreet.errors import InvalidArgument
 from support.examples import examples
-from support.slow_generalising import Case, Met, cases
+from support.slow_generalising import FLOATS, Case, Met, cases
 
 SIZES = st.integers(1, 4)
-
-
-FLOATS = {"arx_geometric", "entropy"}
-"""Losses with logarithms."""
 
 
 def problem(case: Case, name: str, k: int) -> Problem:

@@ -21,8 +21,8 @@ from discreet.anonymity.records import Mask, Reals
 from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
 from discreet.errors import InvalidArgument
 from support.examples import examples
+from support.slow_generalising import FLOATS, PROMISES, Case, Promise, both, cases
 from support.slow_generalising import LOSSES as NAMES
-from support.slow_generalising import PROMISES, Case, Promise, both, cases
 from support.slow_models import equal_distance
 
 LIMITS = st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1)])
@@ -59,8 +59,10 @@ def test_the_search_finds_what_trying_all_nodes_finds(
         assert want is None
         assert got is None
         return
-    assert got.search.loss == pytest.approx(want[0], abs=1e-9) if name == "entropy" else got.search.loss == want[0]
-    assert name == "entropy" or got.levels == want[1]
+    least = pytest.approx(want[0], abs=1e-9) if name in FLOATS else want[0]
+    assert got.search.loss == least
+    assert case.loss(name, got.levels, met, k) == least
+    assert name in FLOATS or got.levels == want[1]
     assert got.search.optimal
     assert got.search.unknown == 0
     kept = case.kept(got.levels, met)

@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 from discreet.interfaces.http import make_app
 from discreet.interfaces.http.bodies import MOST_BYTES
 from discreet.ledger import State
-from discreet.results import Answer
+from discreet.results import Answer, PublicKey, verify_certificate, verify_head
 from support.served import COUNT, STEP, Served, served
 
-OPEN = {"/healthz", "/v1/openapi.json"}
+OPEN = {"/healthz", "/readyz", "/v1/key", "/v1/openapi.json"}
 MALFORMED = {400, 422}
 
 
@@ -52,8 +52,10 @@ def test_a_question_is_planned_asked_and_asked_again(running: Served, client: Te
             break
         assert (reply.status_code, reply.json()["code"]) == (500, "question_failed")
     first = Answer.from_json(reply.json())
+    key = PublicKey.read(client.get("/v1/key").text)
     again = client.post("/v1/answers", json=asked, headers={**ann, "Prefer": "respond-async"})
     assert again.status_code == 200
+    assert verify_certificate(reply.text, key).problems == verify_certificate(again.text, key).problems == ()
     second = Answer.from_json(again.json())
     assert second.reused
     assert (second["n"], second.certificate, second.interval("n")) == (
@@ -80,6 +82,20 @@ def test_who_does_not_wait_is_told_where_to_ask(running: Served, client: TestCli
     while (found := client.get(place, headers=ann)).status_code == 202:
         sleep(0.1)
     assert found.status_code in {200, 500}
+
+
+def test_the_head_is_signed_for_those_who_audit(running: Served, client: TestClient) -> None:
+    """And for the custodian; the key is everybody's. A debit is in it, and is what was spent."""
+    key = PublicKey.read(client.get("/v1/key").text)
+    for name in ("auditor", "custodian"):
+        reply = client.get("/v1/head", headers=bearer(running, name))
+        found = verify_head(reply.text, key)
+        assert found.problems == ()
+        assert client.get("/v1/verification", headers=bearer(running, name)).json()["head"] == found.content["head"]
+        spent = client.get("/v1/budget", headers=bearer(running, name)).json()["spent"]
+        assert found.content["spent"] == spent
+    for name in ("analyst", "operator"):
+        assert client.get("/v1/head", headers=bearer(running, name)).status_code == 403
 
 
 def paths(client: TestClient) -> list[tuple[str, str]]:

@@ -222,7 +222,8 @@ def test_what_pyarrow_passes_over_in_a_footer_is_refused(tmp_path: Path) -> None
     in_footer(path, created, OLD_WRITER.ljust(len(created), b"x")[: len(created)])
     in_footer(path, b"bb", b"xx")
     assert pq.read_metadata(path).row_group(0).column(1).statistics is None
-    assert duckdb.sql(f"SELECT count(*) FROM '{path}' WHERE x = 'bb'").fetchall() == [(0,)]
+    with duckdb.connect() as own:
+        assert own.sql(f"SELECT count(*) FROM '{path}' WHERE x = 'bb'").fetchall() == [(0,)]
     with pytest.raises(SourceUnsupported, match=r"footer.*'x' 1"):
         admitted(path, Kind.TEXT)
 
@@ -230,7 +231,8 @@ def test_what_pyarrow_passes_over_in_a_footer_is_refused(tmp_path: Path) -> None
 def test_bloom_filters_of_other_writers_are_refused(tmp_path: Path) -> None:
     """They can't be compared with values. Those of DuckDB are in snapshots, too."""
     path = tmp_path / "people.parquet"
-    duckdb.execute(f"COPY (SELECT i AS id, i % 9 AS x FROM range(9000) t(i)) TO '{path}'")
+    with duckdb.connect() as own:
+        own.execute(f"COPY (SELECT i AS id, i % 9 AS x FROM range(9000) t(i)) TO '{path}'")
     assert admitted(path, Kind.INTEGER).tables["people"].rows == 9_000
     in_footer(path, b"DuckDB version", b"Others version")
     with pytest.raises(SourceUnsupported, match="Bloom"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.cli.common.options import Format
 from discreet.cli.common.screen import printable, say
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
+from discreet.results import with_ends
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge
@@ -49,7 +50,8 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
     """Write an answer to standard output.
 
     A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
-    `origin`: the entries that the answer follows from, if it was worked out from others; and `warnings`, if any.
+    `origin`: the entries that the answer follows from, if it was worked out from others; `warnings`, if any;
+    `certificate` and `signature`.
     In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
 
     Args:
@@ -65,22 +67,11 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
             _show_account(answer, tables)
         case Format.JSON:
             data = answer.to_json(confidence)
-            del data["certificate"]  # which the ledger keeps
             found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
             show_json({**found, "spent": amounts(tables.spent), **data})
         case Format.CSV | Format.ARROW:
-            _with_ends(answer, intervals).show(as_format)
-
-
-def _with_ends(answer: Answer, intervals: dict[str, list[Interval]]) -> Sheet:
-    """The answer with the ends of each noisy column beside it."""
-    columns: dict[str, Sequence[object]] = {}
-    for name in answer.names:
-        columns[name] = answer[name]
-        if any(intervals[name]):
-            columns[f"{name}_low"] = [None if ends is None else ends[0] for ends in intervals[name]]
-            columns[f"{name}_high"] = [None if ends is None else ends[1] for ends in intervals[name]]
-    return Sheet(tuple(columns), list(zip(*columns.values(), strict=True)))
+            names, rows = with_ends(answer, confidence)
+            Sheet(tuple(names), rows).show(as_format)
 
 
 def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence: float) -> None:

@@ -28,6 +28,8 @@ EXAMPLES: Mapping[str, str] = {
     "discreet ask": f"discreet ask {_COUNT} --epsilon 0.1",
     "discreet ledger": "discreet ledger create",
     "discreet ledger create": "discreet ledger create --config discreet.toml",
+    "discreet ledger backup": "discreet ledger backup census.copy --with-key",
+    "discreet ledger restore": "discreet ledger restore census.copy --head witnessed.jsonl",
     "discreet serve": "discreet serve --host 0.0.0.0 --certificate cert.pem --key key.pem",
     "discreet token": "discreet token create ann",
     "discreet token create": "discreet token create ann --days 30 --most-epsilon 1/2",
@@ -37,6 +39,8 @@ EXAMPLES: Mapping[str, str] = {
     "discreet budget": "discreet budget --format json",
     "discreet history": "discreet history --last 5",
     "discreet verify": "discreet verify --format json",
+    "discreet key": "discreet key --format json",
+    "discreet witness": "discreet witness witnessed.jsonl",
     "discreet audit": "discreet audit laplace --epsilon 1 --draws 1000",
     "discreet risk": "discreet risk census.csv --quasi-identifying age,sex,zip",
     "discreet anonymize": (

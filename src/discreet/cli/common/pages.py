@@ -23,7 +23,7 @@ tbody th { font-weight: normal; min-width: 7.5rem; overflow-wrap: anywhere; }
 td:last-child { overflow-wrap: anywhere; }
 th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: normal; white-space: nowrap; }
 thead th.n { white-space: normal; } tr :last-child { padding-right: 0; }
-figure { margin: 1rem 0 1.6rem; overflow-x: auto; } figure svg { max-width: 100%; min-width: 22rem; height: auto; }
+figure { margin: 1rem 0 1.6rem; overflow-x: auto; } figure svg { max-width: 100%; min-width: 34rem; height: auto; }
 ol li, ul li { margin-bottom: .4rem; }
 @media (max-width: 30rem) { table { font-size: .8rem; } tbody th { min-width: 5.5rem; }
   th, td { padding-right: .5rem; } }
@@ -103,12 +103,13 @@ def figures(draw: Iterable[Callable[[], Figure]]) -> list[str]:
     from discreet.errors import ExtraMissing
 
     try:
-        from discreet.plot.sheet import svg
+        from discreet.plot import sheet
 
-        drawn = [svg(each()) for each in draw]
+        drawn = [sheet.svg(each()) for each in draw]
     except ExtraMissing as error:
         return [f'<p class="note">Figures are left out: {escape(error.message)} ({escape(error.hint)}).</p>']
-    return [f"<figure>{inlined(each, f'figure{place}')}</figure>" for place, each in enumerate(drawn, start=1)]
+    # On a phone a figure keeps letters that can be read, and is moved sideways; so the keyboard must reach it.
+    return [f'<figure tabindex="0">{inlined(svg, f"figure{number}")}</figure>' for number, svg in enumerate(drawn, 1)]
 
 
 def inlined(svg: str, prefix: str) -> str:

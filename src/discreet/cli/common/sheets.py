@@ -6,14 +6,12 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
-from math import isfinite
-from typing import Any
 
 from discreet.cli.common.options import Format
 from discreet.cli.common.screen import ENDLESS, console, printable, say, show
 from discreet.errors import InvalidArgument
+from discreet.results import plain, to_arrow_stream, to_csv
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,68 +38,14 @@ class Sheet:
             case Format.JSON:
                 show_json(self.records())
             case Format.CSV:
-                self._show_csv()
+                sys.stdout.write(to_csv(self.names, self.rows))
             case Format.ARROW:
-                self._show_arrow()
-
-    def _show_csv(self) -> None:
-        """CSV with a header; NULL is empty."""
-        import csv
-
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(self.names)
-        writer.writerows([plain(value) for value in row] for row in self.rows)
-
-    def _show_arrow(self) -> None:
-        """An Arrow IPC stream; whole numbers beyond 64 bits become text, so that none is lost."""
-        import pyarrow as pa
-
-        columns = [[row[place] for row in self.rows] for place in range(len(self.names))]
-        table = pa.Table.from_arrays([_arrow(column) for column in columns], names=list(self.names))
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        sys.stdout.buffer.write(sink.getvalue().to_pybytes())
-
-
-def _arrow(values: Sequence[object]) -> Any:  # noqa: ANN401 — a pyarrow array, which has no types
-    """One column."""
-    import pyarrow as pa
-
-    if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
-        values = [None if value is None else str(value) for value in values]
-    elif (decimal := next((value for value in values if isinstance(value, Decimal)), None)) is not None:
-        return pa.array(values, pa.decimal128(38, len(str(decimal).partition(".")[2])))
-    elif any(isinstance(value, float) for value in values):
-        values = [float(value) if isinstance(value, int) else value for value in values]
-    return pa.array(values)
+                sys.stdout.buffer.write(to_arrow_stream(self.names, self.rows))
 
 
 def show_json(data: object) -> None:
     """Write one JSON value to standard output."""
     sys.stdout.write(json.dumps(plain(data), ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def plain(value: Any) -> Any:  # noqa: ANN401 — anything in, JSON-ready data out
-    """A value as JSON has it: dates in ISO form, numbers that aren't finite as null, what else there is as text.
-
-    Examples:
-        >>> plain({"day": date(2020, 4, 1), "mean": float("inf")})
-        {'day': '2020-04-01', 'mean': None}
-    """
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if isfinite(value) else None
-        case date():
-            return value.isoformat()
-        case dict():
-            return {str(key): plain(one) for key, one in value.items()}
-        case list() | tuple():
-            return [plain(one) for one in value]
-        case _:
-            return str(value)
 
 
 def show_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[bool] | None = None) -> None:

@@ -39,7 +39,7 @@ _ALLOWED: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType(
         ("GET", "/v1/requests/{}"): _EVERYBODY,
         ("POST", "/v1/requests/{}/approval"): _CUSTODIAN,
         ("POST", "/v1/requests/{}/denial"): _CUSTODIAN,
-        ("GET", "/v1/admissions"): _READERS,
+        ("GET", "/v1/admissions"): _CUSTODIAN,
         ("POST", "/v1/admissions"): _CUSTODIAN,
     }
 )

@@ -26,12 +26,11 @@ _MOST_SECONDS = 30
 Number = str | int | float
 
 
-class Asked(BaseModel):
-    """A question, and what is offered for it; numbers may be texts, which are read exactly."""
+class Offered(BaseModel):
+    """What is offered for a question, or for several together; numbers may be texts, which are read exactly."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    question: str = Field(description="One SELECT, in SQL.")
     epsilon: Number | None = Field(None, description="Offer ε: Laplace noise; 0.1 or '1/10'.")
     rho: Number | None = Field(None, description="Offer ρ (zCDP): Gaussian noise.")
     delta: Number | None = Field(None, description="Offer δ, for groups that aren't public.")
@@ -46,7 +45,20 @@ class Asked(BaseModel):
 
     def terms(self) -> dict[str, Any]:
         """What is offered, without what wasn't said."""
-        return {name: value for name, value in self.model_dump(exclude={"question"}).items() if value is not None}
+        named = self.model_dump(exclude={"question", "questions"})
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class Asked(Offered):
+    """A question, and what is offered for it."""
+
+    question: str = Field(description="One SELECT, in SQL.")
+
+
+class AskedTogether(Offered):
+    """A workload: questions that are planned and answered together, and what is offered for all of them."""
+
+    questions: list[str] = Field(description="Each one SELECT, in SQL.")
 
 
 class Issuing(BaseModel):
@@ -58,6 +70,20 @@ class Issuing(BaseModel):
     role: str = Field("analyst", description="analyst, custodian, auditor or operator.")
     days: int = Field(90, description="For how many days it holds.")
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
+
+
+class Admitting(BaseModel):
+    """How the tables are to be admitted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    group: str | None = Field(None, description="Only the tables of this refresh group; '' is those that name none.")
+    scheduled: bool = Field(
+        default=False, description="Advance the version whatever happens; if nothing can be read, serve what there was."
+    )
+    at_most_unreadable: Number = Field(
+        1, description="The part of a table's records, or of a column's values, that may be unreadable."
+    )
 
 
 class LimitedBodies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from fastapi.responses import JSONResponse
 
@@ -34,6 +35,50 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
 _UNAVAILABLE = 503
 
 
+SCHEMA: Mapping[str, Any] = MappingProxyType(
+    {
+        "type": "object",
+        "description": "What went wrong, as in RFC 9457.",
+        "required": ["type", "title", "status", "code", "hint", "place"],
+        "properties": {
+            "type": {"type": "string", "description": "`urn:discreet:` and the code."},
+            "title": {"type": "string", "description": "What is wrong."},
+            "status": {"type": "integer", "description": "Of HTTP."},
+            "code": {"type": "string", "description": "The stable name of the kind of error."},
+            "hint": {"type": "string", "description": "What to do about it; may be empty."},
+            "place": {
+                "type": ["array", "null"],
+                "items": {"type": "integer"},
+                "description": "A line and a column of the question, from 1.",
+            },
+        },
+    }
+)
+"""What a problem looks like."""
+
+_WORDS: Mapping[int, str] = MappingProxyType(
+    {
+        401: "No token, or none that holds.",
+        402: "It can't be paid for. Nothing was charged.",
+        403: "The token's role may not do this, or the question is above its ceiling.",
+        404: "There is none, or none of yours.",
+        406: "The answer isn't written in any type that is accepted. Nothing was charged.",
+        413: "The body is too large.",
+        422: "The request or the question is refused, with the place where it can be told. Nothing was charged.",
+        429: "Too many of yours wait or run, or planning them takes too long. `Retry-After` may say when to ask again.",
+        500: "`question_failed`: something went wrong after it was paid for, and no more is said.",
+        503: "The service can't answer now. Nothing was charged.",
+    }
+)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route declares of the problems that it may reply with, beside those of every route with a token."""
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    found = sorted({401, 403, 503, *statuses})
+    return {status: {"description": _WORDS[status], "content": content} for status in found}
+
+
 def problem(error: DiscreetError) -> JSONResponse:
     """The response for an error.
 
@@ -42,7 +87,10 @@ def problem(error: DiscreetError) -> JSONResponse:
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), _UNAVAILABLE)
     if status == _UNAVAILABLE:
         return described(status, error.code, "the service can't answer now; nothing was charged", "try again later")
-    return described(status, error.code, error.message, error.hint, error.place)
+    response = described(status, error.code, error.message, error.hint, error.place)
+    if isinstance(error, TooManyWaiting):
+        response.headers["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def described(

@@ -1,0 +1,104 @@
+"""`discreet ledger`: what remembers what was spent is begun, copied, and restored without forgetting any of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.common import options
+from discreet.cli.common.failures import reported
+from discreet.cli.common.help import Command, group
+from discreet.cli.common.screen import printable, say, working
+
+ledger = group("ledger", "The file that remembers what was spent.")
+
+
+@ledger.command(cls=Command)
+@reported
+def create(*, config: options.Config = options.CONFIG) -> None:
+    """Begin the ledger of a configuration that was written by hand: with its budget, and nothing spent.
+
+    `discreet init` begins one by itself. Where one is, this is refused: a fresh one would let everything be spent
+    again, of which the same people pay. So is every other command where none is.
+    """
+    from discreet.gateway import create_ledger
+
+    dataset = create_ledger(config)
+    say(f"created {dataset.ledger}, the account of {printable(dataset.name)}: budget {dataset.budget}, nothing spent")
+
+
+@ledger.command(cls=Command)
+@reported
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; it is made, never replaced.")],
+    *,
+    with_key: Annotated[
+        bool, typer.Option("--with-key", help="Copy the signing key, too, into FILE.key: who has it signs as you do.")
+    ] = False,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Copy the ledger as it is at one moment, while a server goes on using it, and verify the copy.
+
+    For a ledger that is a file. One on a server is copied by that server's own tools (pg_dump).
+    """
+    from discreet.ledger.backup import back_up, key_beside
+    from discreet.ledger.signing import key_path
+    from discreet.tables import load_config
+
+    dataset = load_config(config)
+    with working("copying"):
+        found = back_up(dataset.ledger, file, key=key_path(dataset.ledger, config) if with_key else None)
+    say(f"copied {found} to {printable(str(file))}")
+    if with_key:
+        say(f"the signing key is in {printable(str(key_beside(file)))}")
+    for problem in found.problems:
+        say(f"  {printable(str(problem))}")
+
+
+@ledger.command(cls=Command)
+@reported
+def restore(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="The copy; left out where a server's own tools have put it in its place."),
+    ] = None,
+    *,
+    head: Annotated[Path, typer.Option("--head", help="What a witness kept: signed heads, the latest one last.")],
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="KEY", help="The key of the heads, if it is newer than the copy.")
+    ] = None,
+    config: options.Config = options.CONFIG,
+) -> None:
+    """Put a copy in the place of a ledger that was lost, and charge it what was spent since it was made.
+
+    An old copy is a refund. So the latest heads that a witness has are needed: each says, signed, how much was spent.
+    What the copy lacks of that is charged as one entry without an answer; where it can't be, nothing is restored. Where
+    the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again.
+    """
+    from discreet.cli.verification import read_key, read_text
+    from discreet.ledger.backup import key_beside, restore
+    from discreet.ledger.declaration import Declaration
+    from discreet.ledger.signing import SigningKey, key_path
+    from discreet.results import PublicKey
+    from discreet.tables import load_config
+
+    dataset = load_config(config)
+    declared = Declaration(budget=dataset.budget, analysts=dataset.analysts, adjacency=dataset.adjacency)
+    newer = None if key is None else PublicKey.read(read_key(key))
+    with working("restoring"):
+        found = restore(dataset.ledger, file, read_text(head), declared={dataset.name: declared}, key=newer)
+    say(f"restored {printable(dataset.ledger)}, up to the head that was signed at {found.latest}")
+    for name, charge in found.charged.items():
+        lacked = {amount: text for amount, text in charge.to_dict().items() if text != "0"}
+        words = ", ".join(f"{amount} = {text or 'infinite'}" for amount, text in lacked.items())
+        say(f"  {printable(name)}: {f'charged what the copy lacked, {words}' if words else 'it lacked no spending'}")
+    if not found.is_whole:
+        say(f"the copy is behind, so {found.revoked} tokens were revoked, and what was answered since is gone")
+    place = key_path(dataset.ledger, config)
+    if file is not None and place is not None and not place.exists() and key_beside(file).exists():
+        SigningKey.copied(key_beside(file), place)
+        say(f"the signing key is at {printable(str(place))}")
+    elif place is None or not place.exists():
+        say("there is no signing key: copy it to its place, or `discreet key --new` makes another")

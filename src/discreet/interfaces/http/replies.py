@@ -1,0 +1,118 @@
+"""Replies to questions: they leave when the answer does, in the media type that `Accept` asks for.
+
+The shapes of CSV and Arrow are those of the command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Response
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from discreet.errors import from_dict
+from discreet.interfaces.http.problems import problem
+from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
+from discreet.service import Ticket
+
+JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
+
+
+_PATIENCE = 3600.0
+"""How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
+
+
+def chosen(accept: str, offered: tuple[str, ...]) -> str:
+    """The media type of a reply: of those that are offered the one that is liked best, and of equals the first.
+
+    Args:
+        accept: the header; empty for anything.
+        offered: media types.
+
+    Raises:
+        HTTPException: none of them is accepted. So that nothing is paid for in vain, this comes before all else.
+
+    Source: RFC 9110, section 12.5.1.
+
+    Examples:
+        >>> chosen("text/csv, application/json;q=0.5", (JSON, CSV)), chosen("*/*", (JSON, CSV))
+        ('text/csv', 'application/json')
+    """
+    liked = {media: _quality(accept, media) for media in offered} if accept else dict.fromkeys(offered, 1.0)
+    best = max(offered, key=lambda media: liked[media])
+    if not liked[best]:
+        raise HTTPException(406, f"answers are written as {', '.join(offered)}")
+    return best
+
+
+def _quality(accept: str, media: str) -> float:
+    """How much a media type is liked: as the most specific range that it is in says, and 0 if it is in none."""
+    ranges = {}
+    for item in accept.split(","):
+        name, *parameters = (part.strip().lower() for part in item.split(";"))
+        said = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        ranges[name] = float(said) if said.replace(".", "", 1).isascii() and said.replace(".", "", 1).isdigit() else 0.0
+    wider = f"{media.partition('/')[0]}/*"
+    return next((ranges[name] for name in (media, wider, "*/*") if name in ranges), 0.0)
+
+
+def _wanted(accept: Annotated[str, Header(description="JSON, CSV or an Arrow stream.")] = "") -> str:
+    """In which media type the answer to one question is wanted."""
+    return chosen(accept, (JSON, CSV, ARROW))
+
+
+Wanted = Annotated[str, Depends(_wanted)]
+
+
+def _written(answer: Mapping[str, Any], media: str, headers: Mapping[str, str]) -> Response:
+    """A reply with an answer. CSV and Arrow hold the values, with the ends of their intervals as columns.
+
+    Args:
+        answer: as JSON-ready data.
+        media: its media type.
+        headers: of the reply.
+    """
+    if media == JSON:
+        return JSONResponse(answer, 200, headers)
+    names, rows = with_ends(Answer.from_json(answer))
+    content = to_csv(names, rows).encode() if media == CSV else to_arrow_stream(names, rows)
+    ending = "csv" if media == CSV else "arrow"
+    attached = {**headers, "Content-Disposition": f'attachment; filename="answer.{ending}"'}
+    return Response(content, 200, {**attached, "X-Content-Type-Options": "nosniff"}, media)
+
+
+async def reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
+    """The reply to a question, once it is done; or at once, for who doesn't wait."""
+    if "respond-async" not in prefer:
+        await _done(ticket)
+    return reply(ticket, media)
+
+
+async def _done(ticket: Ticket) -> None:
+    """Wait until a question is done, or patience is. No thread waits: there are few, and others need them."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the server was stopped meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    ticket.when_done(tell)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            await done.wait()
+
+
+def reply(ticket: Ticket, media: str) -> Response:
+    """What became of a question; while it waits or runs, where to ask again."""
+    headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
+    if ticket.outcome is None:
+        return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
+    if "error" in ticket.outcome:
+        return problem(from_dict(ticket.outcome["error"]))
+    if entry := ticket.outcome["answer"].get("entry"):
+        headers["Discreet-Entry"] = str(entry)
+    return _written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)

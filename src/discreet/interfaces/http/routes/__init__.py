@@ -1,0 +1,11 @@
+"""Routes: each path hands a call to the service, in the name of the token's holder, and writes what it says.
+
+A file holds one group of paths, and offers them as `ROUTES`.
+"""
+
+from discreet.interfaces.http.routes import account, admissions, health, questions, tokens
+
+ROUTERS = (health.ROUTES, account.ROUTES, questions.ROUTES, tokens.ROUTES, admissions.ROUTES)
+"""All paths of the API."""
+
+__all__ = ["ROUTERS"]

@@ -1,0 +1,65 @@
+"""The account: what may be asked about, what was spent, what was asked, and whether the ledger holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+
+from discreet.interfaces.http.callers import Serving, Who
+from discreet.interfaces.http.problems import problems
+
+if TYPE_CHECKING:
+    from discreet.ledger import Entry
+
+ROUTES = APIRouter(tags=["account"], responses=problems())
+
+
+@ROUTES.get("/v1/dataset", response_description="Tables, columns, kinds, units, bounds, keys and limits.")
+def dataset(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What may be asked about."""
+    return service.dataset(who)
+
+
+@ROUTES.get("/v1/budget", response_description="`budget`, `spent`, `remaining`; of an analyst also their `own`.")
+def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What was spent, and what is left."""
+    return service.budget(who)
+
+
+@ROUTES.get("/v1/history", response_description="A list of entries, oldest first.")
+def history(service: Serving, who: Who) -> list[dict[str, Any]]:
+    """What was asked: an analyst's own questions; for custodians and auditors, all entries."""
+    return [_entry(entry) for entry in service.history(who)]
+
+
+@ROUTES.get("/v1/verification", response_description="`entries`, `head` and `problems`, which should be empty.")
+def verification(service: Serving, who: Who) -> dict[str, Any]:
+    """Whether the ledger holds: its hash chain, and every loss in it."""
+    found = service.verify(who)
+    return {"entries": found.entries, "head": found.head, "problems": [str(each) for each in found.problems]}
+
+
+@ROUTES.get("/v1/key", response_description="`algorithm`, `key` in base64, and `id`.")
+def key(service: Serving) -> dict[str, str]:
+    """What signatures of answers and heads are checked against. Everybody may have it."""
+    return service.key.to_json()
+
+
+@ROUTES.get("/v1/head", response_description="The head, with its `signature`.")
+def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
+    return service.head(who)
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    """An entry of the account, as data."""
+    return {
+        "number": entry.number,
+        "at": entry.at.isoformat(),
+        "kind": entry.kind,
+        "analyst": entry.analyst,
+        "text": entry.text,
+        "cost": None if entry.cost is None else entry.cost.to_dict(),
+        "state": None if entry.state is None else str(entry.state),
+    }

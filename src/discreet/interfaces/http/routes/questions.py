@@ -1,0 +1,81 @@
+"""Questions: plans, which are free, and answers, which leave at the time that a plan names."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Header, Response
+from fastapi.concurrency import run_in_threadpool
+
+from discreet.interfaces.http.bodies import Asked, AskedTogether
+from discreet.interfaces.http.callers import Serving, Who
+from discreet.interfaces.http.problems import described, problems
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, Wanted, chosen, reply, reply_of
+
+_PLANNED = problems(413, 422, 429)
+_ASKED = problems(402, 406, 413, 422, 429, 500)
+_LATER: dict[int | str, dict[str, Any]] = {
+    202: {"description": "It waits or runs; `Location` says where its answer will be."}
+}
+_FORMATS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer. CSV and Arrow hold the values, with the ends of intervals as columns; JSON has its "
+        "cost and certificate too.",
+        "content": {CSV: {}, ARROW: {}},
+    }
+}
+
+_PLAN = (
+    "`digest`, `cost`, `expected` (the ± of each column; of a workload, for each question), `words`, `step` and "
+    "`steps` (how many seconds the answer takes, and how often), and `remaining_like_this`: how many more questions at "
+    "this cost the budget still pays for, and the caller's share of it; null if it costs nothing."
+)
+
+ROUTES = APIRouter(tags=["questions"])
+
+
+Prefer: TypeAlias = Annotated[
+    str, Header(description="`respond-async`: reply at once, with the address at which the answer will be.")
+]
+
+
+@ROUTES.post("/v1/plans", responses=_PLANNED, response_description=_PLAN)
+def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What a question would cost, how accurate it would be, and when its answer would leave. Free."""
+    return service.plan(who, asked.question, asked.terms())
+
+
+@ROUTES.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
+async def answer(asked: Asked, service: Serving, who: Who, wanted: Wanted, prefer: Prefer = "") -> Response:
+    """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
+    ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms())
+    return await reply_of(ticket, wanted, prefer)
+
+
+@ROUTES.get("/v1/answers/{name}", responses={**problems(402, 404, 406, 422, 500), **_LATER, **_FORMATS})
+def answered(
+    name: str,
+    service: Serving,
+    who: Who,
+    accept: Annotated[str, Header(description="As for asking.")] = "",
+) -> Response:
+    """An answer that was asked for, if it is there; so of the answers to a workload."""
+    ticket = service.ticket(who, name)
+    if ticket is None:
+        return described(404, "not_found", "there is no such question of yours")
+    return reply(ticket, chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,)))
+
+
+@ROUTES.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
+def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What questions would cost together, how accurate each would be, and when their answers would leave. Free."""
+    return service.plan(who, asked.questions, asked.terms())
+
+
+@ROUTES.post(
+    "/v1/workloads", responses={**_ASKED, **_LATER}, response_description="`answers`, one for each question, in order."
+)
+async def answer_together(asked: AskedTogether, service: Serving, who: Who, prefer: Prefer = "") -> Response:
+    """Ask questions together: what they share is measured once, one debit pays, and all are answered or none."""
+    ticket = await run_in_threadpool(service.ask, who, asked.questions, asked.terms())
+    return await reply_of(ticket, JSON, prefer)

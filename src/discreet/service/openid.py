@@ -1,0 +1,316 @@
+"""Sign-in by OpenID Connect: people show a token that their organisation's provider signed, in place of one of ours.
+
+Only what the configuration pins is believed: the issuer, the audience, the algorithms and where the keys are. A token's
+own header chooses among these by `alg` and `kid`, and nothing else: keys that it brings or points to are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, build_opener
+
+from discreet.errors import ConfigError, Forbidden, InvalidArgument, Unauthenticated
+from discreet.exact.rational import positive
+from discreet.service.roles import Role, role_of
+from discreet.service.tokens import Caller
+
+if TYPE_CHECKING:
+    from joserfc.jwk import Key, KeySet
+
+ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519"})
+"""Those that may be pinned: signatures by a private key. `none` and HMAC aren't among them."""
+
+_MOST_CHARACTERS = 8192
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", re.ASCII)
+_SUBJECT = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
+_BROUGHT = frozenset({"crit", "b64", "jwk", "jku", "x5u", "x5c", "enc", "zip"})
+"""Of a header: keys that a token brings or points to, and extensions, of which none is known here."""
+
+_SKEW = 60.0
+"""Seconds by which the provider's clock may differ from ours."""
+
+_LONGEST = 86_400.0
+"""For how many seconds a token may hold: the provider can't revoke it here."""
+
+_FRESH, _AGAIN, _STALE = 600.0, 60.0, 86_400.0
+"""After how many seconds keys are fetched again; at the soonest, for a key that isn't known; and when they're dropped,
+where they can't be fetched."""
+
+_MOST_BYTES = 262_144
+_TIMEOUT = 5.0
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+_FEWEST_BITS = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenID:
+    """Whom to believe that somebody is who they are; `read` makes it of a file.
+
+    Guarantee: whoever isn't refused showed a token that is signed by a key of the provider's, with a pinned algorithm,
+    for this audience, and that holds now. Its `iss|sub` is the analyst's name in the ledger.
+
+    Args:
+        issuer: as tokens must say it in `iss`.
+        audience: what tokens must be for, in `aud`.
+        algorithms: that signatures may have.
+        keys: the provider's public keys.
+        claim: where a token says what its holder is, name by name from the outside inwards.
+        roles: the role that each value of the claim gives.
+        most_epsilon: the ceiling on what one question of an analyst may cost in ε; None for none.
+    """
+
+    issuer: str
+    audience: str
+    algorithms: frozenset[str]
+    keys: ProviderKeys
+    claim: tuple[str, ...]
+    roles: Mapping[str, Role]
+    most_epsilon: Fraction | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> OpenID:
+        """Read the configuration of a provider.
+
+        Raises:
+            ConfigError: the file can't be read, or says something else than it should.
+        """
+        try:
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+            return cls._read(said, path.absolute().parent)
+        except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"the file {str(path)!r} can't be read: {error}") from None
+        except InvalidArgument as error:
+            raise ConfigError(f"the file {str(path)!r}: {error.message}", hint=error.hint) from None
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ConfigError(
+                f"the file {str(path)!r} has a key that is missing, unknown or of a wrong type: {error}",
+                hint="issuer, audience, algorithms, keys, claim, [roles]; and most_epsilon, if there is a ceiling",
+            ) from None
+
+    @classmethod
+    def _read(cls, said: dict[str, Any], folder: Path) -> OpenID:
+        """Read what was declared; what is wrong with it is some built-in error."""
+        claim, algorithms = said.pop("claim"), frozenset(said.pop("algorithms"))
+        if not algorithms or not algorithms <= ALGORITHMS:
+            raise InvalidArgument(
+                f"tokens can't be signed with {', '.join(sorted(algorithms - ALGORITHMS)) or 'nothing'}",
+                hint=f"of {', '.join(sorted(ALGORITHMS))}, those that the provider uses",
+            )
+        ceiling = said.pop("most_epsilon", None)
+        return cls(
+            issuer=_text(said.pop("issuer")),
+            audience=_text(said.pop("audience")),
+            algorithms=algorithms,
+            keys=ProviderKeys.at(_text(said.pop("keys")), folder),
+            claim=tuple(map(_text, [claim] if isinstance(claim, str) else claim)),
+            roles={value: role_of(_text(name)) for value, name in said.pop("roles").items()},
+            most_epsilon=None if ceiling is None else positive(ceiling, "most_epsilon"),
+            **said,  # nothing, unless a key is unknown
+        )
+
+    def caller(self, text: str) -> Caller:
+        """Whoever shows this token.
+
+        Raises:
+            Unauthenticated: it isn't one of the provider's for us, or holds no more. It isn't said which.
+            Forbidden: it is, and gives no role here, or several.
+        """
+        from joserfc.errors import JoseError
+
+        try:
+            claims = self._claims(text)
+            expires = datetime.fromtimestamp(self._checked(claims), UTC)
+            name = _text(claims["sub"])
+        except (
+            JoseError,
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            OSError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ):
+            raise Unauthenticated from None
+        subject = f"{self.issuer}|{name}"
+        if not name or not _SUBJECT.fullmatch(subject):
+            raise Unauthenticated
+        role = self._role(claims)
+        return Caller(
+            token=f"openid-{sha256(text.encode()).hexdigest()[:12]}",
+            subject=subject,
+            role=role,
+            most_epsilon=self.most_epsilon if role is Role.ANALYST else None,
+            expires=expires,
+        )
+
+    def _claims(self, text: str) -> Mapping[str, Any]:
+        """What a token says, if its signature holds; if not, some built-in error or one of the library's."""
+        from joserfc import jwt
+
+        if len(text) > _MOST_CHARACTERS or not _TOKEN.fullmatch(text):
+            raise ValueError
+        first = text.partition(".")[0]
+        header = json.loads(urlsafe_b64decode(first + "=" * (-len(first) % 4)))
+        kind = _text(header.get("typ", ""))
+        if header["alg"] not in self.algorithms or header.keys() & _BROUGHT or kind.lower() not in _TYPES:
+            raise ValueError
+        key = self.keys.find(header.get("kid"))
+        if key.get("alg") not in {None, header["alg"]} or key.get("use") not in {None, "sig"}:
+            raise ValueError
+        claims: Mapping[str, Any] = jwt.decode(text, key, algorithms=[header["alg"]]).claims
+        return claims
+
+    def _checked(self, claims: Mapping[str, Any]) -> float:
+        """When a token ends, if it is for us and holds now; if not, some built-in error."""
+        audience, now = claims["aud"], datetime.now(UTC).timestamp()
+        if claims["iss"] != self.issuer or self.audience not in ([audience] if isinstance(audience, str) else audience):
+            raise ValueError
+        expires = _moment(claims["exp"])
+        if not now - _SKEW < expires < now + _LONGEST + _SKEW:
+            raise ValueError
+        if any(_moment(claims[name]) > now + _SKEW for name in ("nbf", "iat") if name in claims):
+            raise ValueError
+        return expires
+
+    def _role(self, claims: Mapping[str, Any]) -> Role:
+        """The one role that a token gives.
+
+        Raises:
+            Forbidden: it gives none, or several.
+        """
+        said: Any = claims
+        for name in self.claim:
+            said = said.get(name) if isinstance(said, Mapping) else None
+        values = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+        found = {self.roles[value] for value in values if isinstance(value, str) and value in self.roles}
+        if len(found) != 1:
+            raise Forbidden(
+                "this sign-in gives several roles, and nobody asks and decides with the same one"
+                if found
+                else "this sign-in gives no role here",
+                hint="ask the custodian which group gives one",
+            )
+        return found.pop()
+
+
+@dataclass(slots=True, eq=False)
+class ProviderKeys:
+    """The public keys of a provider, as a JSON Web Key Set in a file or at an address.
+
+    Those at an address are kept for ten minutes. A key that isn't known has them fetched again, once a minute at the
+    most, so that whoever makes names up can't have the provider asked for each.
+
+    Args:
+        location: the path of a file, or a URL.
+    """
+
+    location: str
+    _known: KeySet | None = None
+    _read: float = -_STALE
+    _tried: float = -_STALE
+    _lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def at(cls, location: str, folder: Path) -> ProviderKeys:
+        """Keys in a file, whose path starts at a folder, or at a URL.
+
+        Raises:
+            InvalidArgument: the address isn't encrypted, and not of this machine.
+        """
+        if "://" not in location:
+            return cls(str(folder / location))
+        address = urlsplit(location)
+        if address.scheme != "https" and not (address.scheme == "http" and address.hostname in _HERE):
+            raise InvalidArgument(f"keys from {location[:70]} could be anybody's", hint="an address with https://")
+        return cls(location)
+
+    def find(self, name: object) -> Key:
+        """The key of this name; the only one, if there is one and no name.
+
+        Raises:
+            LookupError: there is none, or they can't be had.
+        """
+        with self._lock:
+            found = self._found(name) if monotonic() - self._read < _FRESH else None
+            if found is None and monotonic() - self._tried >= _AGAIN:
+                self._fetch()
+            if found is None and monotonic() - self._read < _STALE:
+                found = self._found(name)
+        if found is None:
+            raise LookupError
+        return found
+
+    def _found(self, name: object) -> Key | None:
+        """The key of this name among those that are known."""
+        keys = [] if self._known is None else self._known.keys
+        fitting = keys if name is None else [key for key in keys if key.kid is not None and key.kid == name]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _fetch(self) -> None:
+        """Read the keys; what can't be read leaves those that are known, until they're stale."""
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
+        self._tried = monotonic()
+        try:
+            listed = json.loads(self._content())["keys"]
+            known = [KeySet.import_key_set({"keys": [each]}).keys[0] for each in listed if _is_public(each)]
+        except (JoseError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
+            return
+        self._known, self._read = KeySet(known), monotonic()
+
+    def _content(self) -> bytes:
+        """What is in the file or at the address, if it isn't too much."""
+        if "://" not in self.location:
+            with Path(self.location).open("rb") as file:
+                content = file.read(_MOST_BYTES + 1)
+        else:
+            with build_opener(_NoRedirects).open(self.location, timeout=_TIMEOUT) as reply:
+                content = reply.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ValueError
+        return content
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Follows nothing: the address that was declared is the one that is believed."""
+
+    def redirect_request(self, *_: object) -> None:
+        """No other request."""
+
+
+def _is_public(key: Mapping[str, Any]) -> bool:
+    """Whether a key can check signatures, and nobody can make some with it; short RSA keys are left out."""
+    if key["kty"] == "RSA":
+        return len(_text(key["n"])) * 6 >= _FEWEST_BITS
+    return key["kty"] in {"EC", "OKP"}
+
+
+def _moment(said: object) -> float:
+    """A point in time, in seconds."""
+    if isinstance(said, bool) or not isinstance(said, int | float) or not isfinite(said):
+        raise ValueError
+    return float(said)
+
+
+def _text(said: object) -> str:
+    """A text that isn't anything else."""
+    if not isinstance(said, str):
+        raise TypeError("a text is expected")
+    return said

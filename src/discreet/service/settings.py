@@ -1,0 +1,50 @@
+"""Settings: how a service is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from discreet.errors import InvalidArgument
+from discreet.service.openid import OpenID
+from discreet.service.planners import PlanningLimits
+from discreet.service.release_times import ReleaseTimes
+from discreet.service.witness import Witness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a service is run.
+
+    Args:
+        slots: how many questions are carried out at a time, each by a process of its own, which has its share of the
+            machine's cores and memory; by all servers of the ledger together.
+        planners: how many processes plan.
+        times: when answers leave.
+        planning: how much planning may take.
+        waiting: how many questions of one caller may wait or run at a time.
+        openid: whose tokens are believed besides those of the ledger; None for nobody's.
+        kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
+        witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
+        witness_every: so many seconds.
+
+    Raises:
+        InvalidArgument: a number is out of range, or heads may not be sent to that witness.
+    """
+
+    slots: int = 1
+    planners: int = 1
+    times: ReleaseTimes = field(default_factory=ReleaseTimes)
+    planning: PlanningLimits = field(default_factory=PlanningLimits)
+    waiting: int = 8
+    openid: OpenID | None = None
+    kept: int = 10_000
+    witness: str = ""
+    witness_every: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("slots", "planners", "waiting", "kept", "witness_every"):
+            if getattr(self, name) <= 0:
+                raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
+        if self.witness:
+            Witness(self.witness)

@@ -1,0 +1,192 @@
+"""What operators see: metrics and log lines are closed lists, and nothing in them is about a person or a question."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client import generate_latest
+
+from discreet.errors import InvalidArgument, LedgerUnavailable
+from discreet.interfaces.http import make_app
+from discreet.service import METRICS, Event, EventLog, Metrics, Service
+from discreet.service.event_log import FIELDS
+from support.served import COUNT, Served, served_in_threads
+
+CANARY = "canary_7041"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for all tests, with a log."""
+    with served_in_threads(tmp_path_factory.mktemp("observed")) as found:
+        yield found
+
+
+@pytest.fixture
+def lines(running: Served) -> Callable[[], list[dict[str, Any]]]:
+    """The lines that were logged during a test."""
+    stream = io.StringIO()
+    running.service.log = EventLog(stream)
+    return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def client_of(running: Served, name: str = "analyst") -> TestClient:
+    """A client of the API, for somebody."""
+    return TestClient(
+        make_app(running.service),
+        headers={"Authorization": f"Bearer {running.tokens[name]}"},
+        raise_server_exceptions=False,
+    )
+
+
+def shown(service: Service) -> dict[str, float]:
+    """The metrics as an operator reads them."""
+    text = generate_latest(service.metrics.registry()).decode()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if line[0] != "#"}
+
+
+def ask_around(running: Served) -> None:
+    """Requests of all kinds: answered, stored, refused, malformed, to no path, and with canaries wherever one fits."""
+    client = client_of(running)
+    client.post("/v1/plans", json={"question": COUNT, "epsilon": "1/4"})
+    client.post("/v1/answers", json={"question": COUNT, "epsilon": "1/4"})
+    client.post("/v1/answers", json={"question": COUNT, "epsilon": "1/4"})
+    client.post("/v1/answers", json={"question": f"SELECT {CANARY} FROM people", "epsilon": 1})
+    client.post(
+        "/v1/plans", json={"question": f"SELECT COUNT(*) AS {CANARY} FROM people WHERE k = '{CANARY}'", "rho": 1}
+    )
+    client.post("/v1/answers", json={"question": 7, CANARY: CANARY})
+    client.get(f"/{CANARY}/{CANARY}?{CANARY}={CANARY}", headers={CANARY: CANARY, "User-Agent": CANARY})
+    client.get(f"/v1/answers/{CANARY}")
+    client.request("PROPFIND", "/v1/plans")
+    client.get("/v1/me", headers={"Authorization": f"Bearer {CANARY}"})
+    client.get("/healthz")
+    client.get("/readyz")
+
+
+def test_metrics_are_those_of_the_list(running: Served) -> None:
+    """Each name, label and value: none of the process, of Python or of whoever asked."""
+    ask_around(running)
+    routes = {*make_app(running.service).openapi()["paths"], "/v1/openapi.json", "none"}
+    found = shown(running.service)
+    counters = {f"{name}_total": name for name, each in METRICS.items() if each.kind == "counter"}
+    for sample in found:
+        name, _, labels = sample.partition("{")
+        described = METRICS[counters.get(name, name)]
+        said = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+        assert said.keys() == described.labels.keys()
+        for label, value in said.items():
+            assert value in (described.labels[label] or routes)
+    assert found["discreet_ready"] == 1.0
+    assert found['discreet_requests_total{route="none",status="4xx"}'] >= 1
+    assert (
+        found['discreet_questions_total{outcome="stored"}'] + found['discreet_questions_total{outcome="answered"}'] >= 1
+    )
+    assert CANARY not in str(found)
+    for name, labels in (("discreet_rows", {}), ("discreet_plans", {"outcome": CANARY}), ("discreet_plans", {})):
+        with pytest.raises(InvalidArgument):
+            Metrics().count(name, **labels)
+    for name in ("discreet_rows", "discreet_plans"):
+        with pytest.raises(InvalidArgument):
+            Metrics().watch(name, lambda: 1.0)
+
+
+def test_lines_are_of_the_list(running: Served, lines: Callable[[], list[dict[str, Any]]]) -> None:
+    """Each field, in order; times to the second; no canary, token, subject or question."""
+    ask_around(running)
+    found = lines()
+    assert {line["event"] for line in found} == {Event.REQUEST}
+    for line in found:
+        assert list(line) == [field for field in FIELDS if field in line]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", line["time"])
+    said = json.dumps(found)
+    for secret in (CANARY, *running.tokens.values(), "SELECT", "people", str(running.folder)):
+        assert secret not in said
+    client = client_of(running, "bob")
+    assert client.get("/v1/me").json()["token"] == client.get("/v1/me").json()["token"] == lines()[-1]["token"]
+
+
+def test_libraries_say_only_that_something_went_wrong(
+    running: Served, lines: Callable[[], list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither their messages nor tracebacks; a defect's text is in no line either."""
+
+    def fail(_: object) -> None:
+        raise RuntimeError(CANARY)
+
+    monkeypatch.setattr(running.service, "budget", fail)
+    assert client_of(running).get("/v1/budget").status_code == 500
+    root, before = logging.getLogger(), logging.getLogger().handlers[:]
+    kept = {
+        name: (each.handlers[:], each.propagate)
+        for name, each in logging.Logger.manager.loggerDict.items()
+        if isinstance(each, logging.Logger)
+    }
+    try:
+        running.service.log.tame()
+        for name in ("uvicorn.error", "sqlalchemy.engine", "anything"):
+            logging.getLogger(name).error("%s", CANARY, exc_info=RuntimeError(CANARY))
+            logging.getLogger(name).warning(CANARY)
+    finally:
+        logging.captureWarnings(capture=False)
+        root.handlers[:] = before
+        for name, (handlers, propagate) in kept.items():
+            logging.getLogger(name).handlers[:] = handlers
+            logging.getLogger(name).propagate = propagate
+    assert [line["event"] for line in lines()].count(Event.DEFECT) == 4
+    assert CANARY not in json.dumps(lines())
+
+
+def test_a_log_that_cannot_be_written_stops_nobody() -> None:
+    """A closed stream and a full disk."""
+    closed = io.StringIO()
+    closed.close()
+    EventLog(closed).write(Event.READY)
+
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError
+
+    EventLog(Full()).write(Event.READY)
+
+
+def test_the_ledger_s_errors_are_counted_and_make_the_server_not_ready(
+    running: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their texts aren't told."""
+
+    def fail(*_: object) -> None:
+        raise LedgerUnavailable(CANARY)
+
+    client, before = client_of(running), shown(running.service)["discreet_ledger_errors_total"]
+    assert client.get("/readyz").status_code == 200
+    monkeypatch.setattr(type(running.service._tables), "spent", property(fail))
+    refused = client.get("/readyz")
+    assert (refused.status_code, refused.json()["code"]) == (503, "not_ready")
+    assert client.get("/v1/budget").status_code == 503
+    found = shown(running.service)
+    assert (found["discreet_ledger_errors_total"], found["discreet_ready"]) == (before + 1, 0.0)
+
+
+def test_metrics_are_the_same_with_and_without_a_person(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same requests of tables that differ by one: the same numbers. A busy machine may prevent an answer."""
+    for _ in range(5):
+        with ExitStack() as stack:
+            pair = [
+                stack.enter_context(served_in_threads(tmp_path_factory.mktemp("d"), rows=rows)) for rows in (100, 101)
+            ]
+            for each in pair:
+                ask_around(each)
+            found = [shown(each.service) for each in pair]
+        if not any('discreet_questions_total{outcome="failed"}' in each for each in found):
+            break
+    assert found[0] == found[1]
+    assert found[0]['discreet_questions_total{outcome="answered"}'] == 1

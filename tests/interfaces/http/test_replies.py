@@ -1,0 +1,131 @@
+"""Formats of answers: what `Accept` chooses, the same shapes as on the command line, and workloads."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from fastapi.testclient import TestClient
+from starlette.exceptions import HTTPException
+
+import discreet as dp
+from discreet.cli.common.answers import show_answer
+from discreet.cli.common.options import Format
+from discreet.interfaces.http import make_app
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen
+from discreet.results import Answer
+from support.served import COUNT, Served, served_in_threads
+
+GROUPED = "SELECT k, COUNT(*) AS n, AVG(id) AS n_low FROM people GROUP BY k"
+OFFER = {"epsilon": "1/10", "bounds": {"id": [0, 1000]}}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for all tests."""
+    with served_in_threads(tmp_path_factory.mktemp("formats")) as found:
+        yield found
+
+
+@pytest.fixture
+def client(running: Served) -> TestClient:
+    """A client of its API, for an analyst."""
+    return TestClient(make_app(running.service), headers={"Authorization": f"Bearer {running.tokens['analyst']}"})
+
+
+def answered(client: TestClient, path: str, body: dict[str, Any]) -> Any:
+    """The reply to what is answered in time; on a busy machine that may take several offers."""
+    for epsilon in ("1/10", "1/9", "1/8", "1/7", "1/6"):
+        reply = client.post(path, json={**body, "epsilon": epsilon})
+        if reply.status_code == 200:
+            break
+    assert reply.status_code == 200, reply.text
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("", JSON),
+        ("*/*", JSON),
+        ("text/csv", CSV),
+        ("TEXT/CSV ; q=0.3", CSV),
+        ("application/*;q=0.2, text/*;q=0.4", CSV),
+        (f"{JSON};q=0.1, {ARROW}", ARROW),
+        (f"*/*;q=0.1, {JSON};q=0", CSV),
+        (f"{JSON};q=x, {CSV};q=1e9, {ARROW};q=0.001", ARROW),
+    ],
+)
+def test_the_type_that_is_liked_best_is_chosen(accept: str, media: str) -> None:
+    """By quality, the most specific range first."""
+    assert chosen(accept, (JSON, CSV, ARROW)) == media
+
+
+def test_what_nothing_satisfies_is_refused_before_it_is_paid_for(running: Served, client: TestClient) -> None:
+    """406 in the form of all problems, and no debit."""
+    with pytest.raises(HTTPException):
+        chosen("image/png, */*;q=0", (JSON, CSV, ARROW))
+    before = running.states()
+    reply = client.post("/v1/answers", json={"question": COUNT, "epsilon": 1}, headers={"Accept": "image/png"})
+    assert (reply.status_code, reply.headers["content-type"]) == (406, "application/problem+json")
+    assert running.states() == before
+
+
+def test_one_shape_for_both_doors(
+    running: Served, client: TestClient, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """CSV and Arrow are what the command line writes of the same answer; a column that is there keeps its name."""
+    reply = answered(client, "/v1/answers", {"question": GROUPED, **OFFER})
+    place, answer = reply.headers["location"], Answer.from_json(reply.json())
+    assert answer.names == ("k", "n", "n_low")
+    as_csv = client.get(place, headers={"Accept": "text/csv"})
+    assert as_csv.headers["content-type"].startswith("text/csv")
+    rows = list(csv.reader(io.StringIO(as_csv.text)))
+    assert rows[0] == ["k", "n", "n_low_", "n_high", "n_low", "n_low_low", "n_low_high"]
+    assert [row[1] for row in rows[1:]] == [str(value) for value in answer["n"]]
+    arrow = client.get(place, headers={"Accept": ARROW})
+    table = pa.ipc.open_stream(arrow.content).read_all()
+    assert table["n"].to_pylist() == answer["n"]
+    assert list(zip(table["n_low_"].to_pylist(), table["n_high"].to_pylist(), strict=True)) == answer.interval("n")
+    with dp.load(running.folder / "discreet.toml") as tables:
+        for written, content in ((Format.CSV, as_csv.content), (Format.ARROW, arrow.content)):
+            capfdbinary.readouterr()
+            show_answer(answer, tables, written, 0.95)
+            assert capfdbinary.readouterr().out == content
+
+
+def test_a_workload_is_one_debit_with_one_release_time(running: Served, client: TestClient) -> None:
+    """Its plan is free and says what it costs; its answers leave together, and are free again; JSON alone."""
+    body = {"questions": [COUNT, "SELECT k, COUNT(*) AS n FROM people GROUP BY k"]}
+    plan = client.post("/v1/workloads/plans", json={**body, "epsilon": "1/10"}).json()
+    assert (plan["cost"]["exact"]["epsilon"], plan["steps"], len(plan["expected"])) == ("1/10", 1, 2)
+    assert plan["step"] == 1.5  # half a second, and as much for each of the two things that are measured
+    before = len(running.states())
+    reply = answered(client, "/v1/workloads", body)
+    answers = [Answer.from_json(each) for each in reply.json()["answers"]]
+    assert [each.names for each in answers] == [("n",), ("k", "n")]
+    assert len({each.entry for each in answers}) == 1
+    assert running.states()[before:].count(dp.ledger.State.COMMITTED) == 1
+    assert client.get(reply.headers["location"]).json()["answers"] == reply.json()["answers"]
+    assert client.get(reply.headers["location"], headers={"Accept": "text/csv"}).status_code == 406
+    for wrong in ([], [COUNT] * 201, ["SELECT nope FROM people"], [COUNT + " " * 40_000] * 2, [7], COUNT):
+        refused = client.post("/v1/workloads", json={"questions": wrong, "epsilon": 1})
+        assert refused.status_code == 422, refused.text
+    ceiling = {"Authorization": f"Bearer {running.tokens['bob']}"}
+    assert client.post("/v1/workloads", json={**body, "epsilon": 2}, headers=ceiling).status_code == 403
+
+
+def test_how_many_more_like_this_follows_from_what_the_budget_says(client: TestClient) -> None:
+    """It is the budget's own numbers divided: no more, and no less than can be paid."""
+    left = client.get("/v1/budget").json()
+    spent, total = Fraction(left["spent"]["epsilon"]), Fraction(10)
+    for epsilon in ("1/3", "7", "1000"):
+        plan = client.post("/v1/plans", json={"question": COUNT, "epsilon": epsilon}).json()
+        assert plan["remaining_like_this"] == (total - spent) // Fraction(epsilon)
+    free = client.post("/v1/plans", json={"question": "SELECT COUNT(*) AS n FROM people WHERE 1 = 0", "epsilon": 1})
+    assert free.json()["remaining_like_this"] is None

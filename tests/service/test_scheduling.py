@@ -1,0 +1,209 @@
+"""Whose turn it is, and how much planning may take."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import EngineUnavailable, QuestionFailed, TooManyWaiting, TooMuchPlanning, Unsupported
+from discreet.ledger import Servers, servers_of
+from discreet.service import PlanningLimits
+from discreet.service.planners import Planners
+from discreet.service.scheduling import FairQueue
+from discreet.service.workers import Job, Message
+
+if TYPE_CHECKING:
+    from discreet.service.workers import Worker
+
+PATIENCE = 60.0
+JOB = Job(kind="plan", question="", terms={})
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=30))
+def test_subjects_take_turns(subjects: list[str]) -> None:
+    """Everybody's first comes before anybody's second, and so on; a subject's own stay in order."""
+    queue: FairQueue[tuple[str, int]] = FairQueue()
+    items = [(subject, subjects[:place].count(subject)) for place, subject in enumerate(subjects)]
+    for subject, number in items:
+        queue.put(subject, (subject, number))
+    queue.close()
+    taken = list(iter(queue.take, None))
+    assert sorted(taken) == sorted(items)
+    assert [number for _, number in taken] == sorted(number for _, number in items)
+    assert not queue.wait()
+
+
+def test_a_closed_queue_sends_everybody_home() -> None:
+    """Those who wait for something as well."""
+    queue: FairQueue[int] = FairQueue()
+    found: list[bool] = []
+    waiting = [Thread(target=lambda: found.append(queue.wait())) for _ in range(3)]
+    for thread in waiting:
+        thread.start()
+    queue.close()
+    for thread in waiting:
+        thread.join(PATIENCE)
+    assert found == [False] * 3
+
+
+class Fake:
+    """A worker that plans when it is let, and takes as long of the processor as it is told to.
+
+    Args:
+        took: what it says it took; None if it ends instead, and "stuck" if it never answers.
+    """
+
+    def __init__(self, took: float | str | None = 0.0) -> None:
+        """Nothing was asked yet."""
+        self.took = took
+        self.may_go = Event()
+        self.may_go.set()
+        self.restarts = 0
+        self.is_at_its_limit = False
+
+    def send(self, _: Job) -> None:
+        """Begin, when it may."""
+        assert self.may_go.wait(PATIENCE)
+
+    def receive(self, until: float) -> Message | None:
+        """What came of it."""
+        if self.took is None:
+            raise QuestionFailed
+        if self.took == "stuck":
+            assert until > monotonic()
+            return None
+        return "done", {"plan": {}, "processor": self.took}
+
+    def ran_out(self) -> bool:
+        """Whether the system ended it."""
+        return self.is_at_its_limit
+
+    def restart(self) -> None:
+        """Another one."""
+        self.restarts += 1
+
+    def close(self) -> None:
+        """No more."""
+        self.took = None
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[Servers]:
+    """That count."""
+    found = servers_of(str(tmp_path / "l"), "census")
+    yield found
+    found.close()
+
+
+def planners(servers: Servers, *workers: Fake, **limits: Any) -> Planners:
+    """Processes that plan."""
+    return Planners([cast("Worker", each) for each in workers], PlanningLimits(**limits), servers)
+
+
+def test_who_asks_a_lot_lets_others_go_first(servers: Servers) -> None:
+    """Ann sends four at once, then bob one: his is second. A fifth and sixth of hers are refused."""
+    worker = Fake()
+    worker.may_go.clear()
+    pool, done = planners(servers, worker, waiting=4), []
+
+    def plan(subject: str) -> None:
+        with pool.turn(subject) as planner:
+            planner.do(JOB)
+            done.append(subject)
+
+    threads = []
+    for subject, waiting in (("ann", 0), ("ann", 1), ("ann", 2), ("ann", 3), ("bob", 1)):
+        threads.append(Thread(target=plan, args=(subject,)))
+        threads[-1].start()
+        end = monotonic() + PATIENCE
+        while len(pool._pool._turns.get(subject, ())) < waiting or (waiting == 0 and pool._pool._free):
+            assert monotonic() < end
+            sleep(0.001)
+    threads.append(Thread(target=plan, args=("ann",)))
+    threads[-1].start()
+    while len(pool._pool._turns["ann"]) < 4:
+        sleep(0.001)
+    with pytest.raises(TooManyWaiting), pool.turn("ann"):
+        pass
+    worker.may_go.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert done.index("bob") <= 2
+    assert sorted(done) == ["ann"] * 5 + ["bob"]
+    pool.close()
+
+
+def test_planning_is_paid_for_in_processor_time(servers: Servers) -> None:
+    """Whoever has used theirs up is refused at once, and told when to come again; nobody else is."""
+    pool = planners(servers, Fake(6.0), per_minute=10)
+    for _ in range(2):
+        with pool.turn("ann") as planner:
+            assert planner.do(JOB)["plan"] == {}
+    with pytest.raises(TooMuchPlanning) as refused, pool.turn("ann"):
+        pass
+    assert 1 <= refused.value.retry_after <= 12  # 2 seconds too many, at 10 a minute
+    with pool.turn("bob") as planner:
+        planner.do(JOB)
+
+
+def test_what_does_not_end_is_charged_in_full(servers: Servers) -> None:
+    """A process that is stuck, ended, or was ended by the system: the caller pays its limit, and there is a new one."""
+    for worker, error, text in (
+        (Fake("stuck"), Unsupported, "too long"),
+        (Fake(None), EngineUnavailable, "ended"),
+        (Fake(None), Unsupported, "too long"),
+    ):
+        worker.is_at_its_limit = text == "too long"
+        subject = f"{error.code}{worker.took}"
+        pool = planners(servers, worker, seconds=10.0, per_minute=9)
+        with pytest.raises(error, match=text), pool.turn(subject) as planner:
+            planner.do(JOB)
+        assert worker.restarts == 1
+        with pytest.raises(TooMuchPlanning), pool.turn(subject):
+            pass
+
+
+SPINNING = """
+from time import process_time
+from discreet.service.workers import _limited
+with _limited(0.1):
+    pass
+end = process_time() + 0.2
+while process_time() < end:
+    pass
+with _limited(0.1):
+    while True:
+        pass
+"""
+
+GROWING = """
+from discreet.service.workers import _limit_memory
+_limit_memory(1 << 28)
+kept = bytearray(1 << 27)
+try:
+    bytearray(1 << 29)
+except MemoryError:
+    print("refused")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system limits no processor time")
+def test_the_system_ends_who_plans_too_long() -> None:
+    """By processor time, whatever the process does; what it takes while it doesn't plan isn't counted."""
+    assert subprocess.run([sys.executable, "-c", SPINNING], check=False).returncode == -signal.SIGPROF
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="this system limits no process's memory")
+def test_the_system_refuses_more_memory() -> None:
+    """What the process has already doesn't count."""
+    assert subprocess.run([sys.executable, "-c", GROWING], check=True, capture_output=True).stdout == b"refused\n"

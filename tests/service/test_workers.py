@@ -1,0 +1,97 @@
+"""What workers do, without processes: how often they plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+import discreet as dp
+from discreet.errors import EngineUnavailable, QuestionFailed
+from discreet.gateway import protected as module
+from discreet.service import ReleaseTimes
+from discreet.service.workers import Job, _done
+from support.served import CONFIG, COUNT
+
+TIMES = ReleaseTimes(base=1, scan=1)
+TERMS = {"epsilon": "1/10", "analyst": "ann"}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A configuration whose table is admitted."""
+    csv.write_csv(pa.table({"id": range(10), "k": ["a", "b"] * 5}), tmp_path / "people.csv")
+    (tmp_path / "discreet.toml").write_text(CONFIG, encoding="utf-8")
+    with dp.load(tmp_path / "discreet.toml", create_ledger=True) as tables:
+        tables.refresh()
+    return tmp_path / "discreet.toml"
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The texts of the questions that were planned, one for each time."""
+    texts: list[str] = []
+    original = module.make_plan
+
+    def noted(asked: Any, *arguments: Any, **named: Any) -> Any:
+        texts.append(asked.text)
+        return original(asked, *arguments, **named)
+
+    monkeypatch.setattr(module, "make_plan", noted)
+    return texts
+
+
+def job(kind: Any, question: str = COUNT, digest: str = "", **terms: str) -> Job:
+    """A job."""
+    return Job(kind=kind, question=question, terms={**TERMS, **terms}, digest=digest)
+
+
+def test_a_question_is_planned_once_by_each_process(config: Path, planned: list[str]) -> None:
+    """By a planner, which looks up what is stored as well; and by a slot, which takes nobody's word for it."""
+    with dp.load(config) as planner, dp.load(config) as slot:
+        plan = _done(planner, job("plan"), TIMES)["plan"]
+        assert _done(planner, job("stored"), TIMES) == {}
+        assert len(planned) == 1
+        answer = _done(slot, job("ask", digest=plan["digest"]), TIMES)["answer"]
+        assert len(planned) == 2
+        again = _done(planner, job("stored"), TIMES)["answer"]
+        assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 2)
+
+
+def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> None:
+    """Whatever differs: its text, its terms, who asks."""
+    others: list[Job] = [
+        job("plan"),
+        job("plan", f"{COUNT} WHERE k = 'a'"),
+        job("plan", epsilon="1/5"),
+        job("plan", confidence="0.9"),
+        job("plan", analyst="bob"),
+        job("plan", dialect="postgres"),
+    ]
+    with dp.load(config) as planner:
+        plans = [_done(planner, each, TIMES)["plan"] for each in others]
+        assert len(planned) == len(others)
+        assert plans[-1] == _done(planner, others[-1], TIMES)["plan"]
+        assert len(planned) == len(others)
+        assert "error" in _done(planner, job("plan", "SELECT nope FROM people"), TIMES)
+        assert plans[-1] == _done(planner, others[-1], TIMES)["plan"]
+
+
+def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a question only that it failed; of a plan that it can't be made, and whether memory was short."""
+    with dp.load(config) as tables:
+        for error in (RuntimeError("secret"), MemoryError("secret")):
+
+            def broken(*_: object, error: Exception = error, **__: object) -> None:
+                raise error
+
+            monkeypatch.setattr(tables, "plan", broken)
+            assert _done(tables, job("ask"), TIMES) == {"error": QuestionFailed().to_dict()}
+            found = _done(tables, job("plan"), TIMES)["error"]
+            assert "secret" not in str(found)
+            assert ("memory" in found["message"]) is isinstance(error, MemoryError)
+            assert (found["code"] == EngineUnavailable.code) is isinstance(error, RuntimeError)
