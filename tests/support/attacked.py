@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from time import sleep
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 import uvicorn
 from pyarrow import csv
 
 import discreet as dp
-from discreet.service import ReleaseTimes, Role, Service, Settings
+from discreet.interfaces.http.serving import PromptHeads
+from discreet.service import EventLog, ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import digest_of, issue
 
 STEP = 0.5
@@ -61,7 +62,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @contextmanager
-def attacked(folder: Path, people: int = 1000) -> Iterator[tuple[Service, dict[str, str]]]:
+def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Iterator[tuple[Service, dict[str, str]]]:
     """A service, and the tokens of one of each role, of the analyst second, and of one that has expired."""
     names = [f"{CANARY}-{n}" for n in range(people)]
     table = {"id": range(people), "k": ["a", "b"] * (people // 2) + ["a"] * (people % 2), "name": names}
@@ -73,17 +74,24 @@ def attacked(folder: Path, people: int = 1000) -> Iterator[tuple[Service, dict[s
         texts["second"] = issue(tables.tokens, "second", Role.ANALYST, days=1).text
         tables.tokens.grant(digest_of(LATE), "late", {"role": "analyst", "expires": "2020-01-01T00:00:00+00:00"})
         texts["late"] = LATE
-    service = Service(folder / "discreet.toml", Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2)))
+    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2))
+    service = Service(folder / "discreet.toml", settings, EventLog(log))
     try:
         yield service, texts
     finally:
         service.close()
 
 
+class Hasty(PromptHeads):
+    """As the real server reads requests, with little patience."""
+
+    most_seconds = 2.0
+
+
 @contextmanager
 def listening(app: App) -> Iterator[str]:
     """The address at which an app listens, on a port of its own."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", http=Hasty))
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -8,16 +8,18 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from io import StringIO
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from prometheus_client import generate_latest
 
 from discreet.errors import InvalidArgument
 from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, conform
-from discreet.interfaces.http import make_app
+from discreet.interfaces.http import bodies, make_app
 from discreet.interfaces.http.strictness import Strict
 from support.attacked import CANARY, App, Edited, Exchange, Keyed, Receive, Scope, Send, attacked, listening, with_rows
 from support.small_console import with_console
@@ -30,11 +32,14 @@ OF_TWINS = ["bytes of twins", "times of twins"]
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The real server, its address, and everybody's tokens."""
+    log = StringIO()
     with (
-        attacked(tmp_path_factory.mktemp("real")) as (service, tokens),
+        pytest.MonkeyPatch.context() as patch,
+        attacked(tmp_path_factory.mktemp("real"), log=log) as (service, tokens),
         listening(make_app(service)) as url,
     ):
-        yield SimpleNamespace(service=service, url=url, tokens=tokens)
+        patch.setattr(bodies, "_MOST_SECONDS", 2)
+        yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log)
 
 
 def tried(real: Any, app: App | None, families: Sequence[str], **said: Any) -> dict[str, Finding]:
@@ -63,6 +68,12 @@ def test_the_real_server_holds(real: Any) -> None:
     assert real.service.verify(real.service.caller(real.tokens["auditor"])).problems == ()
     assert "second" in report.spent
     assert not report.is_broken
+    metrics = generate_latest(real.service.metrics.registry()).decode()
+    for text in (CANARY, *real.tokens.values(), "SELECT", "conform-", "evil.example", "<script>"):
+        assert text not in real.log.getvalue()
+        assert text not in metrics
+    assert len(real.log.getvalue().splitlines()) > 100
+    assert "discreet_" in metrics
 
 
 def test_what_takes_a_console_or_keys_holds_where_they_are_sound(real: Any) -> None:
@@ -267,6 +278,13 @@ def one_at_a_time(real: Any) -> App:
     return served
 
 
+def endless(real: Any) -> App:
+    """A body may take as long as it takes."""
+    app = make_app(real.service)
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not bodies.LimitedBodies]
+    return app
+
+
 def charged_again(real: Any) -> App:
     """A retry after a connection was cut is charged again."""
     asked: Counter[str] = Counter()
@@ -335,6 +353,7 @@ TWINS: list[tuple[str, Callable[[Any], App], str]] = [
     ("bodies", last_of_a_name, "a name twice"),
     ("bodies", defects, "got 500"),
     ("slow requests", one_at_a_time, "keep others from being answered"),
+    ("slow requests", endless, "held open"),
     ("cut connections", charged_again, "was charged"),
     ("API replies", lenient, "may guess"),
     ("API replies", read_by_other_sites, "another site"),
@@ -352,7 +371,7 @@ TWINS: list[tuple[str, Callable[[Any], App], str]] = [
 def test_a_broken_twin_is_caught(real: Any, family: str, twin: Callable[[Any], App], words: str) -> None:
     """By its family, for what is wrong with it."""
     families = ["API replies", "canaries"] if family == "canaries" else [family]
-    patience = 1.0 if family == "slow requests" else 60.0
+    patience = 5.0 if twin is endless else 1.0 if family == "slow requests" else 60.0
     found = tried(real, twin(real), families, canaries=[CANARY], patience=patience)[family]
     assert found.verdict is Verdict.BROKEN
     assert any(words in each for each in found.evidence), found.evidence

@@ -93,7 +93,8 @@ class _Visitor:
     def _sent(self, method: str, path: str, body: bytes | None = None, headers: Headers = ()) -> Reply:
         """A request, with the cookies that there are."""
         jar = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        reply = self.target.send(method, path, None, body, [*([("Cookie", jar)] if jar else []), *headers])
+        told = [("Accept", "text/html"), *([("Cookie", jar)] if jar else []), *headers]
+        reply = self.target.send(method, path, None, body, told)
         for name, value in reply.headers:
             if name == "set-cookie":
                 pair, _, flags = value.partition(";")

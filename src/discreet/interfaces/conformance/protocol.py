@@ -20,6 +20,10 @@ SLOW = 32
 _PROMPT = 10.0
 """Within how many seconds a refusal must be there, also on a machine that is busy."""
 
+_ENDLESS = 45.0
+"""Seconds after which a request that is still taken has no end."""
+
+_TRICKLE = 0.25
 _EVIL = "evil.example"
 _ERRORS = range(400, 500)
 _DEFECT = 500
@@ -198,7 +202,27 @@ def slow(target: Target, trial: Trial) -> None:
             trial.check(target.is_well() and monotonic() - begun < _PROMPT, "slow requests make others wait")
             if trial.evidence:
                 return
+        end = monotonic() + min(target.patience, _ENDLESS)
+        ended = sum(_is_ended(connection, end) for connection in opened)
+        trial.check(
+            ended == len(opened), f"{len(opened) - ended} of {len(opened)} requests that never end are held open"
+        )
     trial.check(target.is_well(), "the server answers no more")
+
+
+def _is_ended(connection: socket.socket, end: float) -> bool:
+    """Whether the server ends a connection until then, on which a byte comes now and then."""
+    while monotonic() < end:
+        try:
+            connection.settimeout(_TRICKLE)
+            connection.sendall(b"X")
+            if connection.recv(1) in {b"", b"H"}:
+                return True
+        except TimeoutError:
+            continue
+        except OSError:
+            return True
+    return False
 
 
 def cuts(target: Target, trial: Trial) -> None:
