@@ -35,7 +35,7 @@ def test_what_held_is_shown_and_what_broke_ends_with_1(
         assert shown.exit_code == 0, shown.output
         assert "paths" in shown.stdout
         assert "not tried" in shown.stdout
-        assert "--twin URL" in shown.stdout
+        assert "a second server" in shown.stdout
         found = json.loads(run(*said, "--format", "json").stdout)
         assert [each["verdict"] for each in found["families"]] == ["held", "not tried"]
         assert (found["offered"], found["spent"], found["broken"]) == ("0", "nothing", False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -17,8 +17,9 @@ from pyarrow import csv
 
 import discreet as dp
 from discreet.interfaces.http.serving import PromptHeads
-from discreet.service import EventLog, ReleaseTimes, Role, Service, Settings
+from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import digest_of, issue
+from support.served import in_threads
 
 STEP = 0.5
 """How many seconds a question has."""
@@ -74,12 +75,10 @@ def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Ite
         texts["second"] = issue(tables.tokens, "second", Role.ANALYST, days=1).text
         tables.tokens.grant(digest_of(LATE), "late", {"role": "analyst", "expires": "2020-01-01T00:00:00+00:00"})
         texts["late"] = LATE
-    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2))
-    service = Service(folder / "discreet.toml", settings, EventLog(log))
-    try:
+    planning = PlanningLimits(per_minute=3600)
+    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), planning=planning)
+    with in_threads(), closing(Service(folder / "discreet.toml", settings, EventLog(log))) as service:
         yield service, texts
-    finally:
-        service.close()
 
 
 class Hasty(PromptHeads):

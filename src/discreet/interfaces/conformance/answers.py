@@ -119,9 +119,9 @@ def _share(target: Target, holder: Holder) -> Fraction | None:
 def _last_of(target: Target, trial: Trial, holder: Holder, left: Fraction, offer: Fraction) -> None:
     """Ask more at once than is left, of questions that all differ."""
     questions = target.questions(CONNECTIONS)
-    before = _total(target.debits(holder))
+    before = _total(target.paid(holder))
     target.at_once([partial(target.ask, each, holder, amount=offer) for each in questions])
-    charged = _total(target.debits(holder)) - before
+    charged = _total(target.paid(holder)) - before
     rounding = Fraction(1, 10**12)  # what is left is written as a float
     trial.check(charged <= left + rounding, f"of a share with {float(left):.4g} left, {float(charged):.4g} was spent")
 
@@ -135,7 +135,7 @@ def _consistent(target: Target, trial: Trial) -> None:
     """What was spent is what the entries cost."""
     for holder in (each for each in target.holders if each.role == "analyst"):
         spent = target.spent(holder)["spent"]["epsilon"]
-        debits = target.debits(holder)
+        debits = target.paid(holder)
         if spent not in {None, "0"} and all(each["cost"].get("epsilon") for each in debits):
             trial.check(Fraction(spent) == _total(debits), "what is said to be spent isn't what the entries cost")
 

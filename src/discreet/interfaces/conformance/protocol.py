@@ -94,7 +94,7 @@ def paths(target: Target, trial: Trial) -> None:
 def bodies(target: Target, trial: Trial) -> None:
     """Bodies that are too large, malformed, nested, numbers without end: refused soon, free of charge, as problems."""
     (question,) = target.questions(1)
-    before = len(target.debits())
+    before = len(target.paid())
     for hostile in _bodies(question, str(target.offer)):
         for path in ("/v1/plans", "/v1/answers"):
             if path == "/v1/answers":
@@ -103,7 +103,7 @@ def bodies(target: Target, trial: Trial) -> None:
     for what, body in _numbers(question):
         _refused(target, trial, "/v1/plans", (what, body, ()))
     trial.check(target.is_well(), "the server answers no more")
-    trial.check(len(target.debits()) == before, "what was refused was charged for")
+    trial.check(len(target.paid()) == before, "what was refused was charged for")
 
 
 def _refused(target: Target, trial: Trial, path: str, hostile: tuple[str, bytes, Headers]) -> None:
@@ -165,12 +165,12 @@ def _bodies(question: str, offer: str) -> Iterator[tuple[str, bytes, Headers]]:
         ("a null byte", f"{question}\x00"),
         ("a lone surrogate", f"{question} AND '\ud800' = 'a'"),
         ("two statements", f"{question}; DROP TABLE people"),
-        ("a file", "SELECT COUNT(*) AS n FROM read_csv('/etc/passwd')"),
-        ("a file by name", "SELECT COUNT(*) AS n FROM '/etc/passwd'"),
+        ("a file", "SELECT COUNT(*) AS n FROM read_csv('people.csv')"),
+        ("a file by name", "SELECT COUNT(*) AS n FROM 'people.csv'"),
         ("an address", "SELECT COUNT(*) AS n FROM 'http://127.0.0.1/x.csv'"),
         ("the catalogue", "SELECT COUNT(*) AS n FROM information_schema.tables"),
         ("a setting", "SELECT COUNT(*) AS n, current_setting('access_mode') AS s FROM duckdb_settings()"),
-        ("another database", "ATTACH '/tmp/conform.db' AS c"),
+        ("another database", "ATTACH 'conform.db' AS c"),
     ):
         yield what, json.dumps({**asked, "question": sql}).encode(), ()
     packed = gzip.compress(b" " * (1 << 24))
@@ -228,7 +228,7 @@ def _is_ended(connection: socket.socket, end: float) -> bool:
 def cuts(target: Target, trial: Trial) -> None:
     """A connection that is cut at each step: what was paid for stands, is there again for nothing, and is paid once."""
     (question,) = target.questions(1)
-    before = len(target.debits())
+    before, begun = len(target.debits()), len(target.paid())
     body = json.dumps(target.body(question, {})).encode()
     head = (
         f"POST /v1/answers HTTP/1.1\r\nHost: {target.wire.host}\r\nAuthorization: Bearer {target.analyst.token}\r\n"
@@ -237,24 +237,20 @@ def cuts(target: Target, trial: Trial) -> None:
     for until in (len(head) // 2, len(head), len(head) + len(body) // 2, len(head) + len(body) - 1):
         _cut(target, (head + body)[:until])
         sleep(0.05)
-        trial.check(len(target.debits()) == before, "half a request was charged for")
+        trial.check(len(target.paid()) == begun, "half a request was charged for")
     for linger in (0.0, 0.05):
         target.purse.take(target.offer)
         _cut(target, head + body, linger)
     end = monotonic() + target.patience
-    while len(target.debits()) == before and monotonic() < end:
+    while len(target.paid()) == begun and monotonic() < end:
         sleep(0.05)
-    if len(target.debits()) == before:
+    if len(target.paid()) == begun:
         raise NotTried("a request whose connection was cut was never carried out")
-    first = target.ask(question)
-    again = target.ask(question)
-    entries = target.debits()[before:]
-    if any(each["state"] not in {"committed", "released", "done"} for each in entries) and first.status != OK:
-        raise NotTried("the question failed, which tells nothing of connections")
-    trial.check(target.rows(first) == target.rows(again), "a retry got another answer")
-    failed = sum(each["state"] == "failed" for each in entries)
-    trial.check(len(entries) - failed == 1, f"one question was charged {len(entries)} times over cut connections")
-    trial.check(len(entries) >= 1, "what was reserved came back when the connection was cut")
+    first, again = target.rows(target.ask(question)), target.rows(target.ask(question))
+    paid = len(target.debits()) - before
+    trial.check(first == again, "a retry got another answer")
+    trial.check(paid <= 1, f"one question was charged {paid} times over cut connections")
+    trial.check(paid >= 1, "what was reserved came back when the connection was cut")
 
 
 def _cut(target: Target, content: bytes, linger: float = 0.0) -> None:

@@ -36,7 +36,7 @@ def _pair(tried: str, run: Callable[[Target, Target, Trial], None]) -> Family:
 
     def both(target: Target, twin: Target | None, trial: Trial) -> None:
         if twin is None:
-            raise NotTried("it takes a second server, whose table differs by one person: --twin URL")
+            raise NotTried("it takes a second server, whose table differs by one person")
         run(target, twin, trial)
 
     return Family(tried, both)

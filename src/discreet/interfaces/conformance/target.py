@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import count
 from time import monotonic, sleep, time_ns
 from typing import Any, TypeVar
@@ -20,6 +21,9 @@ T = TypeVar("T")
 _AGAIN = 0.1
 _BUSY = {429}
 _PENDING = 202
+_TIMES = 3
+"""How often a question is asked that misses its time, which says nothing of what is tried."""
+
 OK = 200
 UNAUTHENTICATED = 401
 
@@ -207,18 +211,21 @@ class Target:
         self, question: str, who: Holder | None = None, *, headers: Headers = (), amount: Fraction | None = None,
         **terms: object,
     ) -> Reply:  # fmt: skip
-        """Ask a question, and wait for its answer. What it may cost is set aside first.
+        """Ask a question, and wait for its answer; again if it wasn't there in time. What it may cost is set aside.
 
         Raises:
             NotTried: what may be spent doesn't suffice.
         """
-        asked = self.body(question, {"epsilon": self.purse.take(self.offer if amount is None else amount), **terms})
-        whose = who or self.analyst
-        reply = self._patiently(lambda: self.send("POST", "/v1/answers", whose, asked, headers))
-        end = monotonic() + self.patience
-        while reply.status == _PENDING and monotonic() < end:
-            sleep(_AGAIN)
-            reply = self.send("GET", reply.header("location") or f"/v1/answers/{reply.data['id']}", whose)
+        whose, cost = who or self.analyst, self.offer if amount is None else amount
+        for _ in range(_TIMES):
+            asked = self.body(question, {"epsilon": self.purse.take(cost), **terms})
+            reply = self._patiently(partial(self.send, "POST", "/v1/answers", whose, asked, headers))
+            end = monotonic() + self.patience
+            while reply.status == _PENDING and monotonic() < end:
+                sleep(_AGAIN)
+                reply = self.send("GET", reply.header("location") or f"/v1/answers/{reply.data['id']}", whose)
+            if reply.code != "question_failed":
+                break
         return reply
 
     def rows(self, reply: Reply) -> str:
@@ -240,10 +247,14 @@ class Target:
 
     # ── The account ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def debits(self, who: Holder | None = None) -> list[dict[str, Any]]:
+    def paid(self, who: Holder | None = None) -> list[dict[str, Any]]:
         """The entries that somebody paid for."""
         found = self.send("GET", "/v1/history", who or self.analyst).data
         return [each for each in found if each["kind"] == "question" and each["cost"]]
+
+    def debits(self, who: Holder | None = None) -> list[dict[str, Any]]:
+        """The same without questions that failed: those of answers that were given, or will be."""
+        return [each for each in self.paid(who) if each.get("state") != "failed"]
 
     def spent(self, who: Holder | None = None) -> Mapping[str, Any]:
         """What somebody spent, as the server says."""

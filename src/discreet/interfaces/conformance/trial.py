@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from threading import Lock
 
-from discreet.errors import NotTried
+from discreet.errors import Hint, NotTried
 from discreet.exact import Rationalizable, positive
 
 _MOST_EVIDENCE = 5
@@ -117,7 +117,7 @@ class Purse:
         """
         with self._lock:
             if amount > self.left:
-                raise NotTried("what may be spent doesn't suffice", hint="--spend NUMBER")
+                raise NotTried("what may be spent doesn't suffice", hint=Hint.of("{spend}", spend=None))
             self.left -= amount
         return str(amount)
 
