@@ -43,6 +43,10 @@
     │   ├── Unauthenticated      the token isn't known, or holds no more
     │   ├── Forbidden            the token's role may not do this
     │   ├── AboveCeiling         it costs more than the token may spend on one question
+    │   ├── NotApproved          the approval isn't one for this, or is used up
+    │   ├── PlanChanged          its plan isn't the one that was named
+    │   ├── KeyReused            the idempotency key was used for something else
+    │   ├── AskedAlready         the same is being asked under this idempotency key
     │   └── TooManyWaiting       the queue is full
     │       └── TooMuchPlanning  planning has taken as much of the processor as it may for one caller
     └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
@@ -440,6 +444,47 @@ class AboveCeiling(AccessError):
     """The question costs more than the token may spend on one."""
 
     code = "above_ceiling"
+
+
+class NotApproved(AccessError):
+    """The approval isn't one for this question as it stands, or is used up."""
+
+    code = "not_approved"
+
+
+class PlanChanged(AccessError):
+    """The question's plan isn't the one that was named."""
+
+    code = "plan_changed"
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__(
+            "the plan of this question isn't the one that was named", hint="plan it again: the declarations may differ"
+        )
+
+
+class KeyReused(AccessError):
+    """The idempotency key was used for another question, or for another plan of this one."""
+
+    code = "key_reused"
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__(
+            "this Idempotency-Key was used for another question, or its plan was another then",
+            hint="take a new key for each question",
+        )
+
+
+class AskedAlready(AccessError):
+    """The same question is being asked under this idempotency key, perhaps through another server."""
+
+    code = "asked_already"
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("this question is asked already under this Idempotency-Key", hint="ask again for its answer")
 
 
 class TooManyWaiting(AccessError):

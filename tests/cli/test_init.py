@@ -26,7 +26,7 @@ def test_init_then_ask_works_in_the_same_folder(here: Path, census_csv: Path, ru
     """The table may lie elsewhere: configuration and ledger are written where the shell is."""
     result = run("init", census_csv)
     assert result.exit_code == 0, result.stderr
-    assert sorted(path.name for path in here.iterdir()) == ["census.ledger", "discreet.toml"]
+    assert sorted(path.name for path in here.iterdir()) == ["census.ledger", "census.ledger.key", "discreet.toml"]
     assert sorted(path.name for path in census_csv.parent.iterdir()) == ["census.csv"]
     answer = run("ask", COUNT, "--epsilon", "0.1")
     assert answer.exit_code == 0, answer.stderr
@@ -294,7 +294,7 @@ def test_several_tables_become_one_account(here: Path, run: Any) -> None:
     assert 'links = { customer_id = "customers.id" }' in text
     assert "# REVIEW: by its name alone, customer_id is taken for a link to customers.id" in text
     assert "public =" not in text
-    assert sorted(path.suffix for path in here.iterdir()) == [".csv", ".csv", ".csv", ".ledger", ".toml"]
+    assert sorted(path.suffix for path in here.iterdir()) == [".csv", ".csv", ".csv", ".key", ".ledger", ".toml"]
     shown = result.stdout.split()
     assert [name for name in shown if name in SHOP][:3] == list(SHOP)
     assert "by the names alone" in " ".join(shown)

@@ -146,6 +146,8 @@ def test_a_ledger_of_before_is_given_a_key(run: Any, town: Path) -> None:
     assert "signature" not in asked(run)
     assert run("key").exit_code == ExitCode.LEDGER
     new = run("key", "--new").stdout.strip()
+    assert run("key", "--all").stdout.split()[1:] == [new]
+    assert json.loads(run("key", "--all", "--format", "json").stdout)[1]["key"] == new
     (town / "answer.json").write_text(json.dumps(asked(run)), encoding="utf-8")
     assert run("verify", "--certificate", "answer.json", "--key", new).exit_code == 0
     assert run("verify").exit_code == 0

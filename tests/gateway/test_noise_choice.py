@@ -17,7 +17,7 @@ import pytest
 import discreet as dp
 from discreet.accounting import charge_of, mu_for, rho_for
 from discreet.errors import BudgetExhausted
-from discreet.gateway import protected as gateway
+from discreet.gateway import planning as gateway
 from discreet.gateway.answers import workload
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.planner import Plan, Request, make_plan
@@ -238,6 +238,7 @@ def test_answers_of_before_are_found(opened: Opened, monkeypatch: pytest.MonkeyP
         for module in (gateway, workload):
             before.setattr(module, "choose_noise", lambda plan, *_: (plan, None))
         first = people.ask(asked, **offer)
+    people._planning._last = None  # the rules are others now
     spent = people.spent
     plan = people.plan(asked, **offer)
     assert plan.choice is not None
@@ -272,6 +273,7 @@ def test_profiles_of_before_are_found(opened: Opened, monkeypatch: pytest.Monkey
         for module in (gateway, workload):
             before.setattr(module, "choose_noise", lambda plan, *_: (plan, None))
         people.ask(asked, **offer)
+    people._planning._last = None
     spent = people.spent
     assert people.plan(asked, **offer).request.rho is not None
     people.ask(asked, **offer)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import LiteralString
 
 import pytest
 
 from discreet.errors import BudgetExhausted, LedgerCorrupt, LedgerMissing, LedgerUnavailable, LedgerVersion
 from discreet.ledger import Ledger
+from discreet.ledger.backup import restore
+from discreet.ledger.declaration import Declaration
 from discreet.privacy import Budget
 from support.ledgers import admitted, ask, fill, laplace, raised, run
-from support.postgres import connected, running_server
+from support.postgres import connected, program, running_server
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +128,30 @@ def test_forked_children_leave_the_connection_to_their_parent(url: str) -> None:
     with Ledger.open(url, create=True) as ledger:
         admitted(ledger.account("census", Budget(epsilon=1000)))
     assert run("fork", url) == ["child True"] * 4 + ["parent 41/10"]
+
+
+def test_a_dump_that_was_put_back_is_charged_what_it_lacks(url: str, tmp_path: Path) -> None:
+    """In its place, by what a witness kept; once more charges nothing more."""
+    declared = {"census": Declaration(budget=Budget(epsilon=1))}
+    with Ledger.open(url, create=True) as ledger:
+        account = ledger.account("census", Budget(epsilon=1))
+        signing = account.signing(tmp_path / "discreet.key")
+        signing.make()
+        ask(account, "a", "1/4")
+        dump = subprocess.run([program("pg_dump"), url], check=True, capture_output=True).stdout
+        ask(account, "b", "1/2")
+        head = json.dumps(signing.head())
+    with connected(url) as connection:
+        connection.execute("DROP TABLE discreet_ledger, discreet_entry")
+    subprocess.run([program("psql"), "-q", "-v", "ON_ERROR_STOP=1", url], input=dump, check=True, capture_output=True)
+    charged = [restore(url, None, head, declared=declared).charged["census"].epsilon for _ in range(2)]
+    assert charged == [Fraction(1, 2), 0]
+    with Ledger.open(url, create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=1))
+        assert account.spent().epsilon == Fraction(3, 4)
+        with pytest.raises(BudgetExhausted):
+            ask(account, "c", "1/2")
+        assert ledger.verify().problems == ()
 
 
 def test_a_server_that_was_restarted_is_found_again(url: str) -> None:

@@ -18,6 +18,8 @@ from discreet.ledger.row import FORMAT, Kind, Row
 from discreet.privacy import Budget
 from support.ledgers import COLUMNS, ask, fill, laplace, raised, rewrite, rows, sql
 
+KINDS = {Kind.OPEN, Kind.BUDGET, Kind.DATA, Kind.RESERVE, Kind.COMMIT, Kind.FAIL}
+
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -58,13 +60,13 @@ def other_values(column: str, value: object) -> Iterator[object]:
 
 
 def test_an_untouched_ledger_holds(path: Path) -> None:
-    """It has every kind of entry but tokens, see test_tokens; no problems, and the head of its last entry."""
+    """It has every kind of entry but those of access; no problems, and the last entry's head."""
     found = verified(path)
     assert found.problems == ()
     assert found.holds
     assert found.entries == len(rows(path)) == 16
     assert found.head == rows(path)[-1].hash
-    assert {row.kind for row in rows(path)} == set(Kind) - {Kind.TOKEN, Kind.REVOKE, Kind.KEY}
+    assert {row.kind for row in rows(path)} == KINDS
 
 
 @pytest.mark.parametrize("column", COLUMNS)

@@ -23,9 +23,9 @@ from discreet.errors import (
     TooManyWaiting,
     Unsupported,
 )
-from discreet.ledger import State
+from discreet.ledger import Attempt, State
 from discreet.service import PlanningLimits, Role, Ticket
-from discreet.service import service as module
+from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from support.served import COUNT, STEP, Served, served
 
@@ -97,13 +97,31 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "budget": ({"analyst", "custodian", "auditor"}, service.budget),
         "history": ({"analyst", "custodian", "auditor"}, service.history),
         "verify": ({"custodian", "auditor"}, service.verify),
+        "head": ({"custodian", "auditor"}, service.head),
         "admissions": ({"custodian"}, service.admissions),
         "admit": ({"custodian"}, lambda who: service.admit(who, group="none such")),
         "tokens": ({"custodian"}, service.tokens),
         "issue": ({"custodian"}, lambda who: service.issue(who, "eve", Role.ANALYST, days=1)),
         "revoke": ({"custodian"}, lambda who: service.revoke(who, service.tokens(who)[-1][0].id)),
+        "request": ({"analyst"}, lambda who: service.request(who, COUNT, {"epsilon": 2}, "a trial")),
+        "requests": ({"analyst", "custodian", "auditor"}, service.requests),
+        "approve": ({"custodian"}, lambda who: service.approve(who, service.requests(who)[-1]["id"])),
+        "deny": ({"custodian"}, lambda who: service.deny(who, service.requests(who)[-1]["id"], "no")),
     }
-    run = {"caller", "close", "settings", "log", "metrics", "is_ready", "is_stopping", "stop", "drain", "kill"}
+    run = {
+        "caller",
+        "close",
+        "settings",
+        "log",
+        "metrics",
+        "is_ready",
+        "is_stopping",
+        "stop",
+        "drain",
+        "kill",
+        "key",
+        "sender",
+    }
     public = {name for name in dir(service) if not name.startswith("_")} - run
     assert calls.keys() == public
     for allowed, call in calls.values():
@@ -236,9 +254,18 @@ class Fake:
 def elapsed(worker: Fake) -> float:
     """After how long a question was done."""
     begun = monotonic()
-    ticket = Ticket(id="", subject="", question="", terms={}, digest="", step=SHORT, steps=1)
+    ticket = Ticket(
+        id="",
+        subject="",
+        question="",
+        terms={},
+        digest="",
+        step=SHORT,
+        steps=1,
+        attempt=Attempt(id="", plan="", seconds=SHORT),
+    )
     try:
-        module._carried_out(cast("Worker", worker), ticket, SHORT / 4)
+        carried_out(cast("Worker", worker), ticket, SHORT / 4)
     except QuestionFailed:
         assert worker.restarts == 1
     return monotonic() - begun

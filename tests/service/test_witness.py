@@ -91,7 +91,13 @@ def test_an_address_gets_what_a_file_gets() -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["http://witness.example/", "ftp://witness.example/", "gopher://witness.example/", "http://127.0.0.1.example/"],
+    [
+        "http://witness.example/",
+        "ftp://witness.example/",
+        "gopher://witness.example/",
+        "https://me:pw@witness.example/",
+        "http://127.0.0.1.example/",
+    ],
 )
 def test_heads_do_not_travel_in_the_clear(place: str) -> None:
     """But on this machine."""
@@ -113,7 +119,7 @@ def test_a_witness_that_is_not_there_is_a_typed_error(
 def test_heads_are_sent_by_the_clock_until_the_end(tmp_path: Path) -> None:
     """The first at once, the last when it is closed."""
     place = tmp_path / "witnessed"
-    sender = Sender(heads(), Witness(str(place)), 0.01)
+    sender = Sender(heads(), str(place), 0.01)
     assert len(heads_in(place.read_text())) >= 1
     wait_for(lambda: len(heads_in(place.read_text())) > 3)
     sender.close()
@@ -125,7 +131,7 @@ def test_heads_are_sent_by_the_clock_until_the_end(tmp_path: Path) -> None:
 
 def test_the_same_head_is_sent_once(tmp_path: Path) -> None:
     """A ledger that nobody uses fills no disk."""
-    sender = Sender(lambda: {"head": "a"}, Witness(str(tmp_path / "witnessed")), 0.01)
+    sender = Sender(lambda: {"head": "a"}, str(tmp_path / "witnessed"), 0.01)
     sleep(0.1)
     sender.close()
     assert len(heads_in((tmp_path / "witnessed").read_text())) == 1
@@ -140,7 +146,7 @@ def test_what_is_missed_is_said_and_made_up_for(tmp_path: Path) -> None:
             raise LedgerUnavailable("it is locked")
         return {"head": f"{monotonic()}"}
 
-    sender = Sender(head, Witness(str(place)), 0.01)
+    sender = Sender(head, str(place), 0.01)
     assert sender.is_behind
     wait_for(lambda: sender.failures > 2)
     place.parent.mkdir()

@@ -13,11 +13,14 @@ from pyarrow import csv
 import discreet as dp
 from discreet.errors import EngineUnavailable, QuestionFailed
 from discreet.gateway import protected as module
-from discreet.service import ReleaseTimes
+from discreet.service import ReleaseTimes, workers
 from discreet.service.workers import Job, _done
+from discreet.tables import Kind
+from discreet.tables.session import usable_memory
 from support.served import CONFIG, COUNT
 
 TIMES = ReleaseTimes(base=1, scan=1)
+ONE = dp.Limits(rows=1)
 TERMS = {"epsilon": "1/10", "analyst": "ann"}
 
 
@@ -81,6 +84,26 @@ def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> N
         assert plans[-1] == _done(planner, others[-1], TIMES)["plan"]
 
 
+def test_a_plan_of_a_public_table_holds_until_it_is_admitted_again(tmp_path: Path) -> None:
+    """The same question is another one then, whether or not its rows differ."""
+    people = dp.table(pa.table({"id": range(9), "genre": [1, 2, 3] * 3}), name="people", unit="id", limits=ONE)
+    genres = tmp_path / "genres.csv"
+    genres.write_text("id,name\n1,Rock\n2,Jazz\n", encoding="utf-8")
+    columns = {"id": dp.Column(name="id", kind=Kind.INTEGER), "name": dp.Column(name="name", kind=Kind.TEXT)}
+    public = dp.table(genres, name="genre", public=True, unique=["id"], columns=columns)
+    question = "SELECT g.name, COUNT(*) AS n FROM people JOIN genre AS g ON people.genre = g.id GROUP BY g.name"
+    with dp.protect([people, public], name="shop", budget=9, ledger=tmp_path / "l") as shop:
+        first = shop.plan(question, epsilon=1)
+        assert shop.plan(question, epsilon=1) is first
+        genres.write_text("id,name\n1,Rock\n2,Folk\n", encoding="utf-8")
+        assert shop.plan(question, epsilon=1) is first
+        shop.refresh()
+        second = shop.plan(question, epsilon=1)
+        assert second.digest != first.digest
+        assert sorted(shop.ask(question, epsilon=1)["name"]) == ["Folk", "Rock"]
+        assert shop.plan(question, epsilon=1) is second
+
+
 def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a question only that it failed; of a plan that it can't be made, and whether memory was short."""
     with dp.load(config) as tables:
@@ -95,3 +118,20 @@ def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.Monk
             assert "secret" not in str(found)
             assert ("memory" in found["message"]) is isinstance(error, MemoryError)
             assert (found["code"] == EngineUnavailable.code) is isinstance(error, RuntimeError)
+
+
+@pytest.mark.parametrize(("cores", "slots"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 3), (9, 2)])
+def test_each_slot_has_its_own_cores(cores: int, slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two share one, nor with who plans, where there are more cores than slots; no slot has more than another."""
+    monkeypatch.setattr(workers, "usable_cores", lambda: list(range(cores)))
+    asking, planning = workers.shares(slots, 1.0)
+    taken = [core for share in asking for core in share.cores]
+    assert len(asking) == slots
+    assert len({len(share.cores) for share in asking}) == 1
+    assert set(taken) | set(planning.cores) <= set(range(cores))
+    assert planning.cores
+    if cores > slots:
+        assert len(set(taken)) == len(taken)
+        assert not set(taken) & set(planning.cores)
+    assert len(taken) <= max(cores, slots)
+    assert sum(share.memory for share in asking) <= usable_memory()

@@ -114,9 +114,9 @@ def _logged() -> Iterator[list[str]]:
 
 
 def debits(ledger: Path) -> list[str]:
-    """The rows of a ledger but for what is meant to differ: times, hashes, its secret, and the keyed marks of data."""
+    """The rows of a ledger but for what differs: times, hashes, its secret, its key, and the keyed marks of data."""
     with sqlite3.connect(ledger) as connection:
         columns = "seq, kind, account, number, analyst, digest, version, epsilon, rho, delta, spent_epsilon, spent_rho"
         rows = connection.execute(f"SELECT {columns}, body FROM discreet_entry ORDER BY seq").fetchall()
     connection.close()
-    return [str(row if row[1] not in {"open", "data"} else row[:3]) for row in rows]
+    return [str(row if row[1] not in {"open", "data", "key"} else row[:3]) for row in rows]

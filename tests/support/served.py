@@ -7,10 +7,13 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
+from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,10 +22,10 @@ import pytest
 from pyarrow import csv
 
 import discreet as dp
+from discreet.errors import QuestionFailed
 from discreet.ledger import State
-from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, workers
+from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket, workers
 from discreet.service.tokens import issue
-from discreet.tables import session
 
 STEP = 3.0
 """How many seconds a question over the one table has."""
@@ -96,11 +99,10 @@ class ThreadWorker:
 def in_threads() -> Iterator[None]:
     """Services that are made meanwhile have threads for processes."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_mute", "_limit_memory"):  # which are about a whole process
+        for name in ("_mute", "_limit_memory", "_settle"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
         patch.setattr(os, "nice", lambda _: 0)
-        patch.setattr(session, "take_share", lambda *_: None)
         patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
         yield
 
@@ -113,10 +115,19 @@ def served_in_threads(folder: Path, *, rows: int = 1000) -> Iterator[Served]:
 
 
 @contextmanager
-def served(folder: Path, *, rows: int = 1000, step: float = STEP) -> Iterator[Served]:
-    """A service on a configuration in this folder; two questions of one caller may wait."""
+def served(folder: Path, *, rows: int = 1000, step: float = STEP, ledger: str = "") -> Iterator[Served]:
+    """A service on a configuration in this folder; two questions of one caller may wait.
+
+    Args:
+        folder: of the configuration.
+        rows: of the table.
+        step: how many seconds a question over the one table has.
+        ledger: a URL; a file in the folder if left out.
+    """
     csv.write_csv(pa.table({"id": range(rows), "k": ["ab"[n % 2] for n in range(rows)]}), folder / "people.csv")
-    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
+    kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
+    config = CONFIG.replace('ledger = "people.ledger"', kept)
+    (folder / "discreet.toml").write_text(config, encoding="utf-8")
     with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
         tables.refresh()
         texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
@@ -127,3 +138,59 @@ def served(folder: Path, *, rows: int = 1000, step: float = STEP) -> Iterator[Se
         yield Served(service, folder, texts)
     finally:
         service.close()
+
+
+PATIENCE = 120.0
+"""For how many seconds a test waits for what must come."""
+
+FAILED = {"error": QuestionFailed().to_dict()}
+"""The outcome of every question that failed."""
+
+_NUMBERS = count(1)
+
+
+def asked(running: Served, service: Service | None = None) -> Ticket:
+    """A question that nobody asked before, at ε = 0.1."""
+    service = service or running.service
+    return service.ask(running.callers["analyst"], f"{COUNT} WHERE id < {next(_NUMBERS)}", {"epsilon": "1/10"})
+
+
+def again(running: Served, ticket: Ticket) -> Ticket:
+    """The same once more."""
+    return running.service.ask(running.callers["analyst"], ticket.question, {"epsilon": "1/10"})
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Wait for something."""
+    end = monotonic() + PATIENCE
+    while not reached():
+        assert monotonic() < end
+        sleep(0.005)
+
+
+def outcome(ticket: Ticket) -> Any:
+    """What became of it."""
+    assert ticket.wait(PATIENCE)
+    return ticket.outcome
+
+
+def answered(running: Served) -> Ticket:
+    """A question that is answered; a busy machine may fail one, but not five."""
+    for _ in range(5):
+        ticket = asked(running)
+        if "answer" in outcome(ticket):
+            break
+    assert "answer" in outcome(ticket), outcome(ticket)
+    return ticket
+
+
+def spent(running: Served) -> Fraction:
+    """What was spent, as the ledger has it; which holds, and is the sum of all debits."""
+    with dp.load(running.folder / "discreet.toml") as tables:
+        assert tables.verify().holds
+        found = None
+        while found is None or found != (tables.spent.epsilon or Fraction(0)):  # each look is a transaction of its own
+            found = tables.spent.epsilon or Fraction(0)
+            entries = [entry for entry in tables.history() if entry.kind == "question"]
+    assert found == sum(entry.cost.epsilon or 0 for entry in entries if entry.cost)
+    return found

@@ -33,6 +33,7 @@ _HOMES = {
     "ledger": "ledger",
     "serve": "serving",
     "token": "serving",
+    "request": "request",
     "conform": "conform",
 }
 """Where each command is, in the order in which somebody meets them."""

@@ -29,7 +29,7 @@ token = group("token", "Who may come in through `discreet serve`.")
 
 @token.command(cls=Command)
 @reported
-def create(
+def create(  # noqa: PLR0913 — what a token may allow, each by name
     subject: Annotated[str, typer.Argument(metavar="NAME", help="Who will hold it; questions are asked in this name.")],
     *,
     role: Annotated[str, typer.Option("--role", help="analyst, custodian, auditor or operator.")] = "analyst",
@@ -37,15 +37,41 @@ def create(
     most_epsilon: Annotated[
         str | None, typer.Option("--most-epsilon", metavar="NUMBER", help="The most that one question may cost in ε.")
     ] = None,
+    most_rho: Annotated[
+        str | None,
+        typer.Option("--most-rho", metavar="NUMBER", help="The same in ρ; beside --most-epsilon, it lets Gaussian in."),
+    ] = None,
+    share: Annotated[
+        str | None, typer.Option("--share", metavar="NUMBER", help="The most that NAME may spend in all, in ε.")
+    ] = None,
+    share_delta: Annotated[
+        str | None, typer.Option("--share-delta", metavar="NUMBER", help="The δ of that share, for Gaussian noise.")
+    ] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option("--dataset", metavar="NAME", help="Whose tables it is for; else this one's.")
+    ] = None,
     config: options.Config = options.CONFIG,
 ) -> None:
     """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
+    from discreet.errors import InvalidArgument
+    from discreet.privacy import Budget
     from discreet.service import role_of
     from discreet.service.tokens import issue
 
+    if share is None and share_delta is not None:
+        raise InvalidArgument("a share has an ε beside its δ", hint="--share 1 --share-delta 1e-6")
     held = role_of(role)
     with options.opened(config) as tables:
-        issued = issue(tables.tokens, subject, held, days=days, most_epsilon=most_epsilon)
+        issued = issue(
+            tables.tokens,
+            subject,
+            held,
+            days=days,
+            most_epsilon=most_epsilon,
+            most_rho=most_rho,
+            share=None if share is None else Budget(share, share_delta),
+            datasets=datasets or (),
+        )
     say(issued.text)
 
 
@@ -64,12 +90,14 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.
             printable(caller.subject),
             str(caller.role),
             None if caller.most_epsilon is None else str(caller.most_epsilon),
+            None if caller.most_rho is None else str(caller.most_rho),
+            caller.share or None,
             f"{caller.expires:%Y-%m-%d %H:%M}",
             None if grant.revoked is None else f"{grant.revoked:%Y-%m-%d %H:%M}",
         ]
         for grant, caller in found
     ]
-    Sheet(("token", "name", "role", "most_epsilon", "until", "revoked"), rows).show(format_)
+    Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(format_)
 
 
 @token.command(cls=Command)
@@ -131,21 +159,13 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
     """
-    from discreet.errors import ExtraMissing, InvalidArgument
+    from discreet.errors import ExtraMissing
     from discreet.service import EventLog, OpenID, PlanningLimits, ReleaseTimes, Service, Settings
-    from discreet.tables.session import usable_cores
+    from discreet.service.workers import load_ahead
 
-    if (certificate is None) != (key is None):
-        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
-    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
-        raise InvalidArgument(
-            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
-        )
-    if slots > usable_cores():
-        raise InvalidArgument(
-            f"{slots} questions at a time would share {usable_cores()} cores, and each slow the others down",
-            hint=f"--slots {usable_cores()}, or fewer",
-        )
+    _check_tls(host, certificate, key, behind_proxy=behind_proxy)
+    _check_slots(slots)
+    load_ahead()
     try:
         from discreet.interfaces.http.serving import serve as serve_http
         from discreet.interfaces.http.serving import serve_metrics
@@ -167,7 +187,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     with working("opening"):
         service = Service(config, settings, EventLog(sys.stderr))
     try:
-        if service.is_degraded:
+        if service.sender.is_behind:
             say("the witness can't be reached; it is tried again by the clock, and /healthz says so until then")
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
@@ -175,6 +195,38 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         serve_http(service, host=host, port=port, certificate=certificate, key=key)
     finally:
         service.close()
+
+
+def _check_tls(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool) -> None:
+    """Refuse to let tokens travel in the clear.
+
+    Raises:
+        InvalidArgument: they would; or a certificate or its key is missing.
+    """
+    from discreet.errors import InvalidArgument
+
+    if (certificate is None) != (key is None):
+        raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
+    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
+        raise InvalidArgument(
+            f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
+        )
+
+
+def _check_slots(slots: int) -> None:
+    """Refuse more questions at a time than there are cores.
+
+    Raises:
+        InvalidArgument: there are more.
+    """
+    from discreet.errors import InvalidArgument
+    from discreet.tables.session import usable_cores
+
+    if slots > (cores := len(usable_cores())):
+        raise InvalidArgument(
+            f"{slots} questions at a time would share {cores} cores, and each slow the others down",
+            hint=f"--slots {cores}, or fewer",
+        )
 
 
 def _show_first(tokens: Tokens, config: Path) -> None:

@@ -134,6 +134,7 @@ def _head_words(content: Mapping[str, Any]) -> dict[str, Any]:
 def key(
     *,
     new: Annotated[bool, typer.Option("--new", help="Make another, which signs from now on.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Show those of before, too, the oldest first.")] = False,
     format_: options.TextOrJson = options.TextFormat.TABLE,
     config: options.Config = options.CONFIG,
 ) -> None:
@@ -141,14 +142,15 @@ def key(
 
     Publish it where nobody else can write. The private key is a file that its owner alone can read: beside a ledger
     that is a file (`NAME.ledger.key`), else beside the configuration. A ledger of before there were keys is given one.
-    After `--new`, keep the old public key: what was signed with it is verified with it. Start servers again.
+    After `--new`, what was signed before is verified with the old one, which `--all` shows. Start servers again.
     """
     with options.opened(config) as tables:
         made = tables.signing.make(anew=new)
+        found = tables.signing.all() if all_ else [made]
     if format_ is options.TextFormat.JSON:
-        show_json(made.to_json())
+        show_json([each.to_json() for each in found] if all_ else made.to_json())
     else:
-        say(made.text)
+        say("\n".join(each.text for each in found))
 
 
 @reported

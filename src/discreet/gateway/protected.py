@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from json import dumps
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Self, Unpack, overload
 
-from discreet.accounting import Charge
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
-    DiscreetError,
     InvalidArgument,
-    QueryError,
 )
+from discreet.gateway.accounted import Accounted
 from discreet.gateway.admissions import AdmissionReport, Admissions
 from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
-from discreet.gateway.answers import Workload, make_workload
+from discreet.gateway.answers import Workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
-from discreet.gateway.outcome import StoredRequest, bundles_of, plans_of
-from discreet.gateway.reuse import Remade, ReuseIndex
+from discreet.gateway.outcome import bundles_of, plans_of
+from discreet.gateway.planning import Frame, Planning
+from discreet.gateway.retries import answered, declarations_digest
+from discreet.gateway.reuse import ReuseIndex
 from discreet.gateway.tuning import Tuned, tuned
-from discreet.privacy import Bounds
-from discreet.query import ir
-from discreet.query.planner import Auto, Plan, Request, Terms, choose_noise, known, make_plan, rebound, taking_terms
-from discreet.results import Answer, Cost
+from discreet.query.planner import Plan, Request, Terms, taking_terms
+from discreet.results import Answer
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.accounting import Remaining
-    from discreet.ledger import Account, Entry, Ledger, Signing, Tokens, Verification
-
-Frame: TypeAlias = Any
-"""An Ibis expression; Ibis hands out no types of its own."""
+    from discreet.ledger import Account, Attempt, Ledger, Tried
 
 
-class Protected:
+class Protected(Accounted):
     """Private tables behind their account: what an analyst is given.
 
     Made by `protect` and `load`. Planning reads public facts only, public tables among them; asking reserves the cost,
@@ -52,6 +46,9 @@ class Protected:
         account: where their budget is kept.
         data: tables held in memory, by the label of their source.
         key: the file that holds the account's signing key; None where there is none.
+
+    Attributes:
+        signing: by what answers are signed, and signed heads of the ledger; for the custodian.
     """
 
     def __init__(
@@ -59,13 +56,13 @@ class Protected:
     ) -> None:
         """Keep the parts; nothing is read yet."""
         self.dataset = dataset
+        self.signing = account.signing(key)
         self._ledger = ledger
         self._account = account
         self._admissions = Admissions(dataset, account, data)
-        self._index = ReuseIndex(account, self._remade)
-        self._signing = account.signing(key)
+        self._planning = Planning(dataset, self._admissions)
+        self._index = ReuseIndex(account, self._planning.remade)
         self._until: Callable[[], None] | None = None
-        self._last: tuple[object, Dataset, Plan] | None = None
 
     @property
     def tables(self) -> Mapping[str, Frame]:
@@ -137,23 +134,7 @@ class Protected:
             SnapshotError: the question can read a public table, and the tables aren't there as they were admitted.
             SourceError: the same, and nothing was admitted yet, and a source can't be read.
         """
-        from discreet.query.sql import Strategy, options, written
-
-        request = Request.read(terms)
-        if isinstance(question, list):
-            questions = [written(each, request.dialect) for each in question]
-            return self._workload(questions, request.checked(), choosing=True)
-        text, dialect = written(question, request.dialect)
-        dataset, said = self._facts(request.bounds, text), options(text, dialect)
-        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
-        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
-            return last[2]  # a plan is a function of these alone
-        asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
-        again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
-        demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
-        plan = again(offer) if demands_laplace else self._choosing(again, offer)
-        self._last = same, dataset, plan
-        return plan
+        return self._planning.plan(question, Request.read(terms))
 
     @overload
     def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
@@ -208,14 +189,14 @@ class Protected:
         plan: Plan | Workload
         if isinstance(question, Plan | Workload):
             analyst = _analyst_of(question, terms)
-            plan = self._made_again(question)
+            plan = self._planning.made_again(question)
         else:
             plan = self.plan(question if inner is None else inner, **terms)
             analyst = plan.request.analyst
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
-        signing = self._signing  # closing takes it away, and what runs by then is answered
+        signing = self.signing  # closing takes it away, and what runs by then is answered
         signing.load()
         if version is not None:
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
@@ -236,7 +217,7 @@ class Protected:
             return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._again), signing)
+        return answer_of(tuned(plan, carry_out, self._planning.again), signing)
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -247,6 +228,30 @@ class Protected:
             until: called in the thread that asked, once what it asked for was paid and measured, or has failed.
         """
         self._until = until
+
+    def during(self, attempt: Attempt) -> Self:
+        """These tables, whose questions are asked in an attempt: under its key, by its approval. For servers."""
+        found = copy(self)
+        found._account = self._account.during(  # noqa: SLF001 — its own kind
+            replace(attempt, declarations=declarations_digest(self.dataset))
+        )
+        return found
+
+    def retried(self, question: Plan | Workload, tried: Tried) -> Answer | list[Answer] | None:
+        """The answer that an attempt of before got; None if there is none, or not yet. It costs nothing. For servers.
+
+        Args:
+            question: as it was planned for the attempt.
+            tried: what became of it.
+        """
+        plans = [question]
+        if question.choice is not None and question.choice.rho is not None:
+            plans.append(self._planning.remade_for(question, question.choice.offer))
+        self.signing.load()
+        reached = partial(self._admissions.version_at, tried.version)
+        return answered(
+            plans, tried.stored, lambda step: self._index.find(step, reached(step)), self._planning.again, self.signing
+        )
 
     def warm_up(self) -> None:
         """Load all that a question takes, and open the version in force, so that the first one isn't slower. Free.
@@ -291,13 +296,8 @@ class Protected:
                 hint="only the version in force can be asked anew",
             )
         if isinstance(question, Workload):
-            return answers_of(question, found, self._signing)
-        return answer_of(Tuned(outcome=found), self._signing)
-
-    def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
-        """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
-        found, choice = choose_noise(again(offer), again, self.dataset)
-        return replace(found, choice=choice)
+            return answers_of(question, found, self.signing)
+        return answer_of(Tuned(outcome=found), self.signing)
 
     def _as_answered(self, question: Plan | Workload, version: Callable[..., int]) -> Plan | Workload:
         """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
@@ -308,7 +308,7 @@ class Protected:
         """
         if question.choice is None or question.choice.rho is None:
             return question
-        before = self._remade_for(question, question.choice.offer)
+        before = self._planning.remade_for(question, question.choice.offer)
         if self._index.was_offered_delta(before.digest, version(*bundles_of(before))):
             return before
         profiles = before.profiles if isinstance(before, Plan) else ()
@@ -326,7 +326,7 @@ class Protected:
         ]
         if all(paid):
             return question
-        laplace = self._remade_for(question, question.choice.offer)
+        laplace = self._planning.remade_for(question, question.choice.offer)
         return laplace if self._can_pay(laplace, analyst) else question
 
     def _can_pay(self, question: Plan | Workload, analyst: str | None) -> bool:
@@ -337,85 +337,6 @@ class Protected:
             return False
         return True
 
-    def _remade_for(self, question: Plan | Workload, request: Request, *, choosing: bool = False) -> Plan | Workload:
-        """A question or a workload for another request, with a choice of noise or without."""
-        if isinstance(question, Workload):
-            texts = [(each.text, each.dialect) for each in question.questions]
-            return self._workload(texts, request, choosing=choosing)
-        again = partial(self._again, question)
-        return self._choosing(again, request) if choosing else again(request)
-
-    def _again(self, plan: Plan, request: Request) -> Plan:
-        """The same question for another request."""
-        return self._planned(plan.question.text, plan.question.dialect, request)
-
-    def _planned(self, text: str, dialect: str, request: Request) -> Plan:
-        """A question as the rules plan it for a request that was read before."""
-        dataset = self._facts(request.bounds, text)
-        return make_plan(self._parse(text, dialect, dataset), request, dataset)
-
-    def _facts(self, bounds: Sequence[tuple[str, Bounds | Auto]], *texts: str) -> Dataset:
-        """The dataset with an analyst's bounds, and with what the public tables hold that questions can read."""
-        found = self.dataset
-        if bounds:
-            found = replace(found, tables=rebound(found.tables, known(bounds)))
-        text = "\n".join(texts).casefold()
-        if self._ledger is AFTER_CLOSE or not any(
-            table.public and table.name.casefold() in text for table in found.tables
-        ):
-            return found
-        return self._admissions.current().known(found, text)
-
-    def _parse(self, question: str, dialect: str, dataset: Dataset, *, shown: bool = True) -> ir.Question:
-        """The question, bound to the tables; errors have no place in a text that was never shown."""
-        from discreet.query.sql import question as parse
-
-        try:
-            return parse(question, dataset.tables, dialect, dataset.schema)
-        except QueryError as error:
-            error.place = error.place if shown else None
-            raise
-
-    def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
-        """Questions, each with its dialect, planned together."""
-        from discreet.query.sql import Options, options
-
-        if request.cut_off:
-            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
-        if any(options(text, dialect) != Options() for text, dialect in questions):
-            raise InvalidArgument(
-                "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
-            )
-        dataset = self._facts(request.bounds, *(text for text, _ in questions))
-        asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
-        return make_workload(asked, request, dataset, choosing=choosing)
-
-    def _made_again(self, plan: Plan | Workload) -> Plan | Workload:
-        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
-        made = (
-            self._remade_for(plan, plan.request)
-            if plan.choice is None
-            else self._remade_for(plan, plan.choice.offer, choosing=True)
-        )
-        if made.dataset != plan.dataset or made.digest != plan.digest:
-            raise InvalidArgument(
-                "the plan was made for other tables, or for other declarations of these",
-                hint="plan the question again, here",
-            )
-        return made
-
-    def _remade(self, asked: StoredRequest) -> Remade | None:
-        """What was asked before, planned as it would be now; None if it wouldn't."""
-        try:
-            if asked.together:
-                workload = self._workload(asked.questions, asked.request)
-                return workload.digest, workload.bundles
-            ((text, dialect),) = asked.questions
-            plan = self._planned(text, dialect, asked.request)
-        except DiscreetError:
-            return None
-        return plan.digest, (plan,)
-
     def close(self) -> None:
         """Let go of the tables, of the engine's sessions and of the ledger's connection.
 
@@ -424,9 +345,10 @@ class Protected:
         """
         if self._ledger is AFTER_CLOSE:
             return
+        self._planning.close()
         self._admissions.close()
         self._ledger.close()
-        self._ledger = self._account = self._index = self._admissions = self._signing = AFTER_CLOSE
+        self._ledger = self._account = self._index = self._admissions = self.signing = AFTER_CLOSE
 
     def __enter__(self) -> Self:
         """Use it in a `with` statement, to close it at the end."""
@@ -441,59 +363,6 @@ class Protected:
         if self.dataset.analysts and analyst not in self.dataset.analysts:
             who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
             raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
-
-    @property
-    def spent(self) -> Charge:
-        """What all questions together have cost."""
-        return self._account.spent()
-
-    @property
-    def remaining(self) -> Remaining:
-        """What may still be spent."""
-        return self._account.remaining()
-
-    def spent_by(self, analyst: str) -> Charge:
-        """What one analyst's questions have cost."""
-        return self._account.spent(analyst)
-
-    def remaining_by(self, analyst: str) -> Remaining:
-        """What one analyst may still spend: the lesser of what their share and the budget have left."""
-        return self._account.remaining(analyst)
-
-    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
-        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
-
-        It follows from what is spent and declared. Others may spend what is left meanwhile.
-        """
-        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
-        return self._account.affordable(charge, analyst)
-
-    @property
-    def tokens(self) -> Tokens:
-        """Who may come in through a server; for the custodian."""
-        return self._account.tokens
-
-    @property
-    def signing(self) -> Signing:
-        """The key by which answers are signed, and signed heads of the ledger; for the custodian."""
-        return self._signing
-
-    def history(self) -> Sequence[Entry]:
-        """The entries of the account, oldest first."""
-        return self._account.entries()
-
-    def verify(self, *, kept: str | None = None) -> Verification:
-        """Recompute the ledger's hash chain and every loss in it.
-
-        Args:
-            kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
-        """
-        return self._ledger.verify(kept=kept)
-
-
-def _holds_the_same(before: Dataset, now: Dataset) -> bool:
-    """Whether public tables are known by the same look at them; all else follows from the request."""
-    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)
 
 
 def _analyst_of(plan: Plan | Workload, terms: Terms) -> str | None:

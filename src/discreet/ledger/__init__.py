@@ -1,8 +1,11 @@
 """The durable account: reserve, commit, verify."""
 
-from discreet.ledger.account import Account, Reservation, Stored
+from discreet.ledger.account import Account, Reservation, Stored, Tried
+from discreet.ledger.attempts import Attempt, key_digest
+from discreet.ledger.declaration import amounts_of, budget_of, checked_name
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.servers import Place, Servers, servers_of
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Grant, Tokens
@@ -12,17 +15,27 @@ from discreet.ledger.verification import Problem, Verification
 __all__ = [
     "Account",
     "Admitted",
+    "ApprovalRequest",
+    "Approver",
+    "Attempt",
     "Entry",
     "Grant",
     "Ledger",
     "Place",
     "Problem",
+    "RequestState",
+    "Requests",
     "Reservation",
     "Servers",
     "Signing",
     "State",
     "Stored",
     "Tokens",
+    "Tried",
     "Verification",
+    "amounts_of",
+    "budget_of",
+    "checked_name",
+    "key_digest",
     "servers_of",
 ]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from hmac import compare_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.ledger.attempts import Attempt, check_use, is_over
 from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
+from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
@@ -65,6 +68,27 @@ class Stored:
     answer: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What became of the attempt that was made under an idempotency key.
+
+    Args:
+        id: of the attempt.
+        plan: the digest of its plan.
+        version: of the data that it was asked of.
+        stored: the answers that its debits got so far.
+        failed: whether one of them got none.
+        is_over: whether it has had its time, so that nobody carries it out any more.
+    """
+
+    id: str
+    plan: str
+    version: int
+    stored: Sequence[Stored]
+    failed: bool
+    is_over: bool
+
+
 _MOST_KEPT = 1 << 14
 """Of the answers that were last read about a topic, those of so many characters are kept: they are asked for again."""
 
@@ -88,6 +112,7 @@ class Account:
         self._store = store
         self._adjacency = declaration.adjacency
         self._read: Mapping[int, tuple[Row, Stored]] = {}
+        self._attempt: Attempt | None = None
         if store.read(lambda chain: self._transaction(chain).declared()) != declaration:
             store.write(lambda chain: self._transaction(chain).declare(declaration))
 
@@ -248,7 +273,8 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=debit_body(text, event),
+            body=debit_body(text, event, self._attempt),
+            attempt=self._attempt,
         )
 
         def pay(chain: Chain) -> Row:
@@ -274,9 +300,50 @@ class Account:
 
         def admit(chain: Chain) -> None:
             transaction = self._transaction(chain)
-            transaction.admit(transaction.in_force(self._adjacency), cost, analyst)
+            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._attempt)
 
         self._store.read(admit)
+
+    def during(self, attempt: Attempt) -> Self:
+        """The same account, whose debits are made in an attempt; for servers."""
+        found = copy(self)
+        found._attempt = attempt  # noqa: SLF001 — its own kind
+        return found
+
+    def check_approval(self, attempt: Attempt, analyst: str) -> None:
+        """Refuse an attempt whose approval couldn't be used now.
+
+        Raises:
+            NotApproved: it isn't one for this, or is used up.
+        """
+        self._store.read(lambda chain: check_use(self._transaction(chain), attempt, analyst))
+
+    def tried(self, key: str) -> Tried | None:
+        """What became of the attempt under an idempotency key; None if none got as far as a debit.
+
+        Args:
+            key: its digest, as `key_digest` has it.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+
+        def look(chain: Chain) -> Tried | None:
+            transaction = self._transaction(chain)
+            rows = chain.every(Kind.ATTEMPT, self.name, digest=key)
+            if not rows:
+                return None
+            commits = [transaction.last(Kind.COMMIT, number=row.number) for row in rows]
+            return Tried(
+                id=rows[0].content().get("attempt", ""),
+                plan=rows[0].content().get("plan", ""),
+                version=max(version_of(row) for row in rows),
+                stored=[_stored(row) for row in commits if row is not None],
+                failed=any(transaction.last(Kind.FAIL, number=row.number) is not None for row in rows),
+                is_over=is_over(rows[0], chain.time()),
+            )
+
+        return self._store.read(look)
 
     def commit(
         self,
@@ -344,6 +411,11 @@ class Account:
         """Who may come in through a server."""
         return Tokens(self._store, self.name)
 
+    @property
+    def requests(self) -> Requests:
+        """Questions that are to be approved, or were."""
+        return Requests(self._store, self._transaction)
+
     def signing(self, path: Path | None) -> Signing:
         """What is signed in the account's name.
 
@@ -368,12 +440,13 @@ class Account:
         )
 
 
-def debit_body(text: str, event: Event) -> str:
+def debit_body(text: str, event: Event, attempt: Attempt | None = None) -> str:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)
         if from_dict(written) == event:
-            return to_body({"text": text, "event": written})
+            token = {"token": attempt.token} if attempt is not None and attempt.token else {}
+            return to_body({"text": text, "event": written, **token})
     except (ValueError, LedgerCorrupt):
         pass
     raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")

@@ -92,22 +92,23 @@ class Chain:
         Raises:
             LedgerCorrupt: the head doesn't fit the last entry.
         """
-        self.check_head()
-        row = Row.sealed(seq=self.head.seq + 1, at=now(), kind=str(kind), body=body, previous=self.head.hash, **columns)
+        at = self.time()
+        row = Row.sealed(seq=self.head.seq + 1, at=at, kind=str(kind), body=body, previous=self.head.hash, **columns)
         self._connection.execute(insert(ENTRY).values(row.columns()))  # seq is unique: of two writers one fails here
         self._connection.execute(update(LEDGER).values(seq=row.seq, hash=row.hash))
         self.head = Head(self.head.format, self.head.secret, row.seq, row.hash)
         return row
 
-    def check_head(self) -> None:
-        """Check that the last entry is whole, and is the one the head names.
+    def time(self) -> str:
+        """The time by which all is decided: never before that of the last entry, so a clock set back renews nothing.
 
         Raises:
-            LedgerCorrupt: it isn't.
+            LedgerCorrupt: the last entry isn't whole, or isn't the one the head names.
         """
         last = self.at(self.head.seq)
         if last is None or last.hash != self.head.hash:
             raise _damaged(self.head.seq)
+        return max(now(), last.at)
 
     def last(self, kind: Kind, **equal: object) -> Row | None:
         """The last entry of a kind with these values in its columns."""
@@ -158,9 +159,10 @@ class Chain:
             found = found.where(ENTRY.c.account == account)
         return [Row(**row) for row in self._connection.execute(found.order_by(ENTRY.c.seq).limit(PAGE)).mappings()]
 
-    def every(self, kind: Kind, account: str) -> list[Row]:
-        """All entries of a kind, in their order, each checked against its hash; for kinds of which there are few."""
+    def every(self, kind: Kind, account: str, **equal: object) -> list[Row]:
+        """All entries of a kind with these values in their columns, in their order, each checked against its hash."""
         own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(kind)).order_by(ENTRY.c.seq)
+        own = own.where(*(ENTRY.c[name] == value for name, value in equal.items()))
         return [_checked(Row(**row)) for row in self._connection.execute(own).mappings()]
 
     def _one(self, found: Select[Any], **values: object) -> Row | None:

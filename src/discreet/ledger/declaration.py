@@ -42,8 +42,8 @@ class Declaration:
             >>> Declaration(budget=Budget(epsilon=3)).to_text()
             '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove"}'
         """
-        shares = {name: _to_dict(self.analysts[name]) for name in sorted(self.analysts)}
-        return to_body({"budget": _to_dict(self.budget), "analysts": shares, "adjacency": str(self.adjacency)})
+        shares = {name: amounts_of(self.analysts[name]) for name in sorted(self.analysts)}
+        return to_body({"budget": amounts_of(self.budget), "analysts": shares, "adjacency": str(self.adjacency)})
 
     @classmethod
     def from_content(cls, content: Mapping[str, object]) -> Declaration:
@@ -88,7 +88,21 @@ def checked_name(name: str, what: str) -> str:
     return name
 
 
-def _to_dict(budget: Budget) -> dict[str, str]:
+def budget_of(amounts: object, what: str) -> Budget:
+    """A budget as an entry has it.
+
+    Raises:
+        LedgerCorrupt: it can't be read.
+    """
+    try:
+        if isinstance(amounts, dict):
+            return _from_dict(amounts)
+    except (DiscreetError, ValueError, TypeError, ZeroDivisionError):
+        pass
+    raise LedgerCorrupt(f"{what} in the ledger can't be read")
+
+
+def amounts_of(budget: Budget) -> dict[str, str]:
     """A budget as JSON-ready data; exact."""
     amounts = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta or None}
     return {name: str(amount) for name, amount in amounts.items() if amount is not None}

@@ -13,7 +13,6 @@ from discreet.accounting import Charge
 from discreet.errors import Hint, LedgerCorrupt
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
-from discreet.ledger.signing import key_of
 from discreet.ledger.transaction import group_of
 
 if TYPE_CHECKING:
@@ -69,6 +68,8 @@ def history(store: Store, account: str) -> list[Entry]:
     outcomes: dict[int | None, State] = {}
     for row in _rows(store, account):
         outcome = _OUTCOMES.get(row.kind)
+        if row.kind in {Kind.ATTEMPT, Kind.USE}:
+            continue  # they belong to the debit before them
         if outcome is None:
             lines.append(row)
         else:
@@ -113,6 +114,8 @@ def _text(row: Row) -> str:
         return f"data version {row.version}{f', of {group}' if group else ''}"
     if row.kind in {Kind.TOKEN, Kind.REVOKE}:
         return f"token {(row.digest or '')[:12]}{' revoked' if row.kind == Kind.REVOKE else ''}"
+    if row.kind in {Kind.REQUEST, Kind.APPROVAL, Kind.DENIAL}:
+        return f"{row.kind} {(row.digest or '')[:12]}"
     if row.kind == Kind.KEY:
-        return f"signing key {key_of(row).text}"
+        return "signing key"
     return str(row.content().get("text", ""))

@@ -53,6 +53,21 @@ class Kind(StrEnum):
     REVOKE = "revoke"
     """A token holds no more."""
 
+    ATTEMPT = "attempt"
+    """The debit before it was made under an idempotency key; the digest is that of the key and whose it is."""
+
+    REQUEST = "request"
+    """An analyst asked for a question to be approved; the digest is the request's id."""
+
+    APPROVAL = "approval"
+    """A custodian approved a request: its plan, for who made it, once."""
+
+    DENIAL = "denial"
+    """A custodian denied a request, or took an approval back that wasn't used."""
+
+    USE = "use"
+    """The debit before it used an approval up."""
+
     KEY = "key"
     """The public key of the account's signatures from now on; the digest is its SHA-256."""
 
@@ -68,8 +83,8 @@ class Row:
         account: whose account it belongs to.
         number: the question's number in its account; an outcome has the number of its reservation.
         analyst: who asked, or whose token it is.
-        digest: what the entry is looked up by: the digest of a question, a token or a key, or the mark of a version's
-            contents.
+        digest: what the entry is looked up by: the digest of a question, of a token, of an idempotency key or of a
+            signing key, the id of a request, or the mark of a version's contents.
         version: the number of the data version.
         epsilon: what the question costs in ε, as `"p/q"`, or `"inf"`; so for `rho` and `delta`.
         rho: as above.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -227,6 +227,14 @@ class Signing:
         """
         return self._store.read(self._named)
 
+    def all(self) -> Sequence[PublicKey]:
+        """All keys that the ledger has named, the first one first: what was signed before is verified with an old one.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+        return self._store.read(lambda chain: [key_of(row) for row in chain.every(Kind.KEY, self._account)])
+
     def signer(self, question: str) -> Signer | None:
         """What signs the answer to a question; None if no key is at hand.
 
@@ -246,7 +254,7 @@ class Signing:
         key = self._needed()
 
         def look(chain: Chain) -> dict[str, Any]:
-            chain.check_head()
+            chain.time()
             return {
                 "entries": chain.head.seq,
                 "head": chain.head.hash,

@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Hint, InvalidArgument, LedgerCorrupt
-from discreet.ledger.declaration import checked_name
+from discreet.ledger.declaration import budget_of, checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
+    from discreet.privacy import Budget
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -31,7 +32,7 @@ class Grant:
         digest: the SHA-256 of the token, in hexadecimal.
         subject: who holds it; questions that are asked with it are this analyst's.
         at: when it was made, in UTC.
-        content: what it allows, as JSON-ready data; the ledger doesn't read it.
+        content: what it allows, as JSON-ready data; the ledger itself reads `expires` and `share` alone.
         revoked: when it was revoked, in UTC; None if it wasn't.
     """
 
@@ -58,7 +59,7 @@ class Tokens:
     def __init__(self, store: Store, account: str) -> None:
         """Keep the parts; nothing is read yet."""
         self._store = store
-        self._account = account
+        self.account = account
 
     def grant(self, digest: str, subject: str, content: Mapping[str, object]) -> Grant:
         """Let a new token in. It is on the disk when this returns.
@@ -80,7 +81,7 @@ class Tokens:
         def append(chain: Chain) -> Row:
             if self._last(chain, Kind.TOKEN, digest) is not None:
                 raise InvalidArgument("there is a token with this digest already")
-            return chain.append(Kind.TOKEN, body, account=self._account, analyst=subject, digest=digest)
+            return chain.append(Kind.TOKEN, body, account=self.account, analyst=subject, digest=digest)
 
         return granted(self._store.write(append))
 
@@ -90,10 +91,19 @@ class Tokens:
         Raises:
             LedgerError: the ledger can't be read.
         """
+        return self.shown(digest)[0]
 
-        def look(chain: Chain) -> Grant | None:
+    def shown(self, digest: str) -> tuple[Grant | None, datetime]:
+        """The token with this digest, and the time by which it holds or not: never before that of the last entry.
+
+        Raises:
+            LedgerError: the ledger can't be read.
+        """
+
+        def look(chain: Chain) -> tuple[Grant | None, datetime]:
             row = self._last(chain, Kind.TOKEN, digest)
-            return None if row is None else granted(row, self._last(chain, Kind.REVOKE, digest))
+            found = None if row is None else granted(row, self._last(chain, Kind.REVOKE, digest))
+            return found, datetime.fromisoformat(chain.time())
 
         return self._store.read(look)
 
@@ -114,7 +124,7 @@ class Tokens:
             return granted(
                 row,
                 before
-                or chain.append(Kind.REVOKE, to_body({}), account=self._account, analyst=row.analyst, digest=digest),
+                or chain.append(Kind.REVOKE, to_body({}), account=self.account, analyst=row.analyst, digest=digest),
             )
 
         return self._store.write(append)
@@ -127,8 +137,8 @@ class Tokens:
         """
 
         def look(chain: Chain) -> list[Grant]:
-            made = chain.every(Kind.TOKEN, self._account)
-            revoked = {row.digest: row for row in chain.every(Kind.REVOKE, self._account)}
+            made = chain.every(Kind.TOKEN, self.account)
+            revoked = {row.digest: row for row in chain.every(Kind.REVOKE, self.account)}
             return [granted(row, revoked.get(row.digest)) for row in made]
 
         return self._store.read(look)
@@ -143,7 +153,7 @@ class Tokens:
 
     def _last(self, chain: Chain, kind: Kind, digest: str) -> Row | None:
         """The last entry of a kind about a token."""
-        return chain.last(kind, account=self._account, digest=digest)
+        return chain.last(kind, account=self.account, digest=digest)
 
 
 def granted(row: Row, revocation: Row | None = None) -> Grant:
@@ -161,3 +171,13 @@ def granted(row: Row, revocation: Row | None = None) -> Grant:
         content=row.content(),
         revoked=None if revocation is None else datetime.fromisoformat(revocation.at),
     )
+
+
+def share_of(row: Row) -> Budget | None:
+    """What the holder of a token may spend in all, as its entry says; None if it doesn't.
+
+    Raises:
+        LedgerCorrupt: it can't be read.
+    """
+    share = row.content().get("share")
+    return None if share is None else budget_of(share, "a token's share")

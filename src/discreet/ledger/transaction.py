@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
+from discreet.ledger.account_entries import AccountEntries
+from discreet.ledger.attempts import check_attempt, note_attempt, share_of_token
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns, in_words, to_body, to_columns
 from discreet.privacy import Adjacency, Budget
 
 if TYPE_CHECKING:
-    from discreet.ledger.chain import Chain
+    from discreet.ledger.attempts import Attempt
     from discreet.ledger.schema import Topic
 
 
@@ -31,6 +33,7 @@ class Debit:
         version: of the data.
         analyst: who asks.
         body: the question's text and event, as JSON.
+        attempt: of a server, which it is made in; None elsewhere.
     """
 
     cost: Charge
@@ -38,6 +41,7 @@ class Debit:
     version: int
     analyst: str | None
     body: str
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +78,10 @@ class Admitted:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountTransaction:
-    """The entries of one account, as seen and extended within one transaction.
+class AccountTransaction(AccountEntries):
+    """What is decided about one account, and written, within one transaction."""
 
-    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
-    entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
-    questions as in a new one.
-
-    Args:
-        chain: within the transaction.
-        account: its name.
-    """
-
-    chain: Chain
-    account: str
-
-    def last(self, kind: Kind, **equal: object) -> Row | None:
-        """The account's last entry of a kind with these values in its columns."""
-        return self.chain.last(kind, account=self.account, **equal)
-
-    def first(self, kind: Kind, **equal: object) -> Row | None:
-        """The account's first entry of a kind with these values in its columns."""
-        return self.chain.first(kind, account=self.account, **equal)
+    __slots__ = ()
 
     def declared(self) -> Declaration | None:
         """The declaration in force."""
@@ -197,12 +182,14 @@ class AccountTransaction:
         """Decide, and append the debit; raises what `Account.reserve` does."""
         if not self.may_ask(debit.version):
             raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
-        cost, analyst, last = debit.cost, debit.analyst, self.last(Kind.RESERVE)
-        total, own = self.admit(declaration, cost, analyst)
+        cost, analyst, last, attempt = debit.cost, debit.analyst, self.last(Kind.RESERVE), debit.attempt
+        if attempt is not None:
+            check_attempt(self, attempt, analyst, debit.version)
+        total, own = self.admit(declaration, cost, analyst, attempt)
         amounts = to_columns(cost) | to_columns(total, "spent_")
         if own is not None:
             amounts |= to_columns(own, "share_")
-        return self.chain.append(
+        row = self.chain.append(
             Kind.RESERVE,
             debit.body,
             account=self.account,
@@ -212,8 +199,13 @@ class AccountTransaction:
             version=debit.version,
             **amounts,
         )
+        if attempt is not None:
+            note_attempt(self, attempt, row)
+        return row
 
-    def admit(self, declaration: Declaration, cost: Charge, analyst: str | None) -> tuple[Charge, Charge | None]:
+    def admit(
+        self, declaration: Declaration, cost: Charge, analyst: str | None, attempt: Attempt | None = None
+    ) -> tuple[Charge, Charge | None]:
         """What will have been spent, in all and by the analyst, if the budgets admit a cost; raises as reserving does.
 
         An analyst's sum is kept without a share too, so that one declared later counts what came before it.
@@ -223,6 +215,9 @@ class AccountTransaction:
         if analyst is None:
             return total, None
         own = self.spent(analyst)
+        by_token = None if attempt is None else share_of_token(self, attempt.token)
+        if by_token is not None:
+            _admitted(by_token, own, cost, "what your token may spend in all")
         return total, own + cost if share is None else _admitted(share, own, cost, f"the share of analyst {analyst!r}")
 
     def settle(self, kind: Kind, number: int, receipt: str, body: str, topics: Iterable[Topic] = ()) -> Row:

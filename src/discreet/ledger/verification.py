@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, charge_of, filter_for
 from discreet.errors import DiscreetError, LedgerCorrupt
+from discreet.ledger.access_replay import AccessReplay
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns
 from discreet.ledger.signing import key_of
@@ -157,17 +158,22 @@ _FILLED = {
     Kind.FAIL: _ALWAYS | {"number", "digest", "version"},
     Kind.TOKEN: _ALWAYS | {"analyst", "digest"},
     Kind.REVOKE: _ALWAYS | {"analyst", "digest"},
+    Kind.ATTEMPT: _ALWAYS | {"number", "analyst", "digest", "version"},
+    Kind.REQUEST: _ALWAYS | {"analyst", "digest"},
+    Kind.APPROVAL: _ALWAYS | {"analyst", "digest"},
+    Kind.DENIAL: _ALWAYS | {"analyst", "digest"},
+    Kind.USE: _ALWAYS | {"number", "analyst", "digest", "version"},
     Kind.KEY: _ALWAYS | {"digest"},
 }
-"""Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too."""
+"""Which columns have a value in an entry of each kind; in a debit with an analyst, `analyst` and the share too; in an
+approval, `version` if it is for one."""
 
 
 @dataclass(slots=True)
 class _Account:
     """An account as the entries so far have made it.
 
-    Its first `unadmitted` data versions are numbers of before tables were admitted; `tokens` has whose each is, by its
-    digest.
+    Its first `unadmitted` data versions are numbers of before tables were admitted.
     """
 
     declaration: Declaration | None = None
@@ -179,8 +185,7 @@ class _Account:
     shares: dict[str, Charge] = field(default_factory=dict)
     questions: int = 0
     open: dict[int | None, Row] = field(default_factory=dict)
-    tokens: dict[str | None, str | None] = field(default_factory=dict)
-    revoked: set[str | None] = field(default_factory=set)
+    access: AccessReplay = field(default_factory=AccessReplay)
 
 
 class Replay:
@@ -202,8 +207,7 @@ class Replay:
         if row.kind not in _FILLED:
             raise LedgerCorrupt(f"no entry is of kind {row.kind!r}")
         kind = Kind(row.kind)
-        expected = _FILLED[kind] | ({"analyst"} | _SHARE if kind is Kind.RESERVE and row.analyst is not None else set())
-        if {name for name, value in row.columns().items() if value is not None} != expected:
+        if {name for name, value in row.columns().items() if value is not None} != _expected(kind, row):
             yield f"a {kind} entry has other columns filled"
         account = self._accounts.setdefault(row.account, _Account())
         if kind is Kind.BUDGET:
@@ -214,14 +218,19 @@ class Replay:
             yield from _check_data(account, row)
         elif kind is Kind.RESERVE:
             yield from _check_debit(account, account.declaration, row)
-        elif kind is Kind.TOKEN:
-            yield from _check_token(account, row)
-        elif kind is Kind.REVOKE:
-            yield from _check_revocation(account, row)
+        elif kind in {Kind.COMMIT, Kind.FAIL}:
+            yield from _check_outcome(account, row)
         elif kind is Kind.KEY:
             yield from _check_key(row)
         else:
-            yield from _check_outcome(account, row)
+            yield from account.access.check(kind, row)
+
+
+def _expected(kind: Kind, row: Row) -> set[str]:
+    """Which columns should have a value."""
+    if kind is Kind.RESERVE and row.analyst is not None:
+        return _FILLED[kind] | {"analyst"} | _SHARE
+    return _FILLED[kind] | ({"version"} if kind is Kind.APPROVAL and row.version is not None else set())
 
 
 def _check_budget(account: _Account, row: Row) -> Iterator[str]:
@@ -231,11 +240,13 @@ def _check_budget(account: _Account, row: Row) -> Iterator[str]:
     if before is not None and account.questions and before.adjacency != declaration.adjacency:
         yield "it changes the adjacency under which losses were charged"
     account.declaration = declaration
+    account.access.budget = row.seq
 
 
 def _check_data(account: _Account, row: Row) -> Iterator[str]:
     """Data versions count up, each of one group, with a mark of its own and, once tables are admitted, a snapshot."""
     account.versions += 1
+    account.access.versions = account.versions
     if row.version != account.versions:
         yield f"it is data version {row.version}, and should be {account.versions}"
     if row.digest in account.marks:
@@ -272,12 +283,14 @@ def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Itera
         yield "the account's total is less than the sum of its debits"
     if not _admits(declaration.budget, cost, total):
         yield "it overspends the budget"
+    yield from account.access.debited(row)
     yield from _check_share(account, declaration, cost, row)
 
 
 def _check_share(account: _Account, declaration: Declaration, cost: Charge, row: Row) -> Iterator[str]:
     """The same for the analyst's share."""
-    if declaration.analysts and row.analyst not in declaration.analysts and not (row.digest or "").startswith(RESTORED):
+    is_gap = row.analyst is None and str(row.digest).startswith(RESTORED)
+    if declaration.analysts and row.analyst not in declaration.analysts and not is_gap:
         yield "whoever asked had no share of the budget"
     if row.analyst is None:
         return
@@ -287,6 +300,9 @@ def _check_share(account: _Account, declaration: Declaration, cost: Charge, row:
         yield "the analyst's total is less than the sum of their debits"
     if row.analyst in declaration.analysts and not _admits(declaration.analysts[row.analyst], cost, own):
         yield "it overspends the analyst's share"
+    by_token = account.access.share(row)
+    if by_token is not None and not _admits(by_token, cost, own):
+        yield "it overspends what its token allows"
 
 
 def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
@@ -299,23 +315,6 @@ def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
     content = row.content()
     if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
         yield "it has no certificate, or no answer"
-
-
-def _check_token(account: _Account, row: Row) -> Iterator[str]:
-    """A token is given once."""
-    row.content()
-    if row.digest in account.tokens:
-        yield "it gives a token that was given before"
-    account.tokens[row.digest] = row.analyst
-
-
-def _check_revocation(account: _Account, row: Row) -> Iterator[str]:
-    """A token is revoked once, and is whose it says."""
-    if account.tokens.get(row.digest) != row.analyst:
-        yield "it revokes a token that nobody of this name was given"
-    if row.digest in account.revoked:
-        yield "it revokes a token that was revoked before"
-    account.revoked.add(row.digest)
 
 
 def _check_key(row: Row) -> Iterator[str]:

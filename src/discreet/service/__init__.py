@@ -8,6 +8,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 
 from discreet.service.admission_runs import report_to_json
 from discreet.service.event_log import Event, EventLog
+from discreet.service.idempotency import is_elsewhere
 from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
 from discreet.service.planners import PlanningLimits
@@ -15,6 +16,7 @@ from discreet.service.release_times import ReleaseTimes
 from discreet.service.roles import Action, Role, role_of
 from discreet.service.service import Service
 from discreet.service.settings import Settings
+from discreet.service.terms import terms_of
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
 from discreet.service.witness import Witness
@@ -35,6 +37,8 @@ __all__ = [
     "Settings",
     "Ticket",
     "Witness",
+    "is_elsewhere",
     "report_to_json",
     "role_of",
+    "terms_of",
 ]

@@ -60,6 +60,7 @@ METRICS: Mapping[str, Described] = MappingProxyType(
         "discreet_questions_waiting": Described("gauge", "Questions that wait for a slot."),
         "discreet_ready": Described("gauge", "1 if questions are taken, 0 if not, as /readyz says."),
         "discreet_ledger_errors": Described("counter", "Requests that the ledger couldn't serve."),
+        "discreet_witness_failures": Described("counter", "Heads that couldn't be sent to the ledger's witness."),
         "discreet_workers_restarted": Described("counter", "Processes that were replaced, at public times."),
     }
 )

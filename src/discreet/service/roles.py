@@ -50,6 +50,7 @@ class Action(StrEnum):
     OWN_HISTORY = "see what they asked themselves"
     HISTORY = "see what everybody asked"
     VERIFY = "verify the ledger"
+    APPROVE = "approve requests"
     HEAD = "have the signed head of the ledger"
     TOKENS = "say who may come in"
     ADMIT = "admit the tables again"
@@ -67,6 +68,7 @@ ALLOWED: Mapping[Role, frozenset[Action]] = MappingProxyType(
             Action.HISTORY,
             Action.VERIFY,
             Action.HEAD,
+            Action.APPROVE,
             Action.TOKENS,
             Action.ADMIT,
         },

@@ -21,7 +21,7 @@ class FairQueue(Generic[_T]):
         >>> for number in (1, 2, 3):
         ...     queue.put("ann", f"ann's {number}")
         >>> queue.put("bob", "bob's")
-        >>> [queue.get() for _ in range(4)]
+        >>> [queue.take() for _ in range(4)]
         ["ann's 1", "bob's", "ann's 2", "ann's 3"]
     """
 
@@ -58,14 +58,6 @@ class FairQueue(Generic[_T]):
             if items:
                 self._turns[subject] = items  # behind the others
             return item
-
-    def get(self) -> _T | None:
-        """The next one, once there is one; None once the queue is closed and empty."""
-        while self.wait():
-            item = self.take()
-            if item is not None:
-                return item
-        return None
 
     def close(self) -> None:
         """Take what is there, and no more: whoever waits for something is told that nothing comes."""

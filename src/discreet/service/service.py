@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from fractions import Fraction
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -13,33 +12,35 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
-    AboveCeiling,
     DiscreetError,
-    EngineUnavailable,
     InvalidArgument,
+    KeyReused,
     LedgerError,
+    PlanChanged,
     QuestionFailed,
     TooManyWaiting,
 )
 from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
-from discreet.gateway import load
-from discreet.ledger import servers_of
-from discreet.privacy import Limits
+from discreet.gateway import declarations_digest, load
+from discreet.ledger import Attempt, servers_of
 from discreet.results import Cost
 from discreet.service.admission_runs import AdmissionRuns
+from discreet.service.approvals import Approvals
+from discreet.service.carrying_out import again, carried_out, kind_of, stopping
 from discreet.service.event_log import EventLog
+from discreet.service.idempotency import Keys, checked_key, is_elsewhere
 from discreet.service.metrics import Metrics
 from discreet.service.planners import Planner, Planners
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
 from discreet.service.settings import Settings
+from discreet.service.terms import check_ceiling, terms_of
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
-from discreet.service.witness import Sender, Witness
-from discreet.service.workers import Job, Message, Share, Worker
+from discreet.service.witness import Sender
+from discreet.service.workers import Job, Worker, shares
 from discreet.tables import public_schema
-from discreet.tables.session import usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry, Grant, Verification
@@ -52,9 +53,6 @@ _STORING = 30.0
 
 MOST_CHARACTERS = 65_536
 """How long a question may be."""
-
-_PLANNING_MEMORY = 1 << 30
-"""How many bytes a process that plans may take for it."""
 
 
 class Service:
@@ -71,6 +69,7 @@ class Service:
 
     Attributes:
         key: what its answers and heads are checked against.
+        sender: sends heads to the witness.
 
     Raises:
         LedgerUnavailable: there is no key to sign with, and none can be made; or as for `load`.
@@ -86,15 +85,20 @@ class Service:
         self._tables = load(config)
         self.key = self._tables.signing.make()
         self._tokens = self._tables.tokens
+        try:
+            self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
+        except DiscreetError:
+            self._tables.close()
+            raise
         self._admitting = AdmissionRuns(config)
-        self._servers = servers_of(self._tables.dataset.ledger, self._tables.dataset.name)
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
+        self._keys = Keys()
+        self._approvals = Approvals(self._tables, self._plan_of)
         self._lock = Lock()
         times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
-        planning = Share(threads=1, memory=_PLANNING_MEMORY, planning=limits.seconds)
-        asking = Share(threads=max(1, usable_cores() // slots), memory=usable_memory() // slots)
-        self._slots = [Worker(config, times, asking) for _ in range(slots)]
+        asking, planning = shares(slots, limits.seconds)
+        self._slots = [Worker(config, times, share) for share in asking]
         workers = [Worker(config, times, planning) for _ in range(self.settings.planners)]
         self._planners = Planners(workers, limits, self._servers)
         self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
@@ -102,14 +106,13 @@ class Service:
             slot.wait_until_ready()
         for thread in self._threads:
             thread.start()
-        self._sender = None
-        if settings.witness:
-            self._sender = Sender(self._tables.signing.head, Witness(settings.witness), settings.witness_every)
+        self.sender = Sender(self._tables.signing.head, settings.witness, settings.witness_every)
         every = (*workers, *self._slots)
         self.metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
         self.metrics.watch("discreet_slots_busy", lambda: self._busy)
         self.metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
+        self.metrics.watch("discreet_witness_failures", lambda: self.sender.failures)
         self.metrics.watch("discreet_ready", lambda: self.is_ready)
 
     @property
@@ -141,7 +144,7 @@ class Service:
 
         It takes no longer than their release times and half a minute more.
         """
-        refusal = {"error": _stopping().to_dict()}
+        refusal = {"error": stopping().to_dict()}
         while (ticket := self._waiting.take()) is not None:
             self._finish(ticket, refusal)
         with self._lock:
@@ -164,21 +167,10 @@ class Service:
         self._planners.close()
         for slot in self._slots:
             slot.close()
-        if self._sender is not None:
-            self._sender.close()
+        self.sender.close()
         self._admitting.close()
         self._servers.close()
         self._tables.close()
-
-    @property
-    def witness_failures(self) -> int:
-        """How often no head could be sent to the witness."""
-        return 0 if self._sender is None else self._sender.failures
-
-    @property
-    def is_degraded(self) -> bool:
-        """Whether the last head couldn't be sent. Questions are answered all the same; see `witness`."""
-        return self._sender is not None and self._sender.is_behind
 
     # ── Who comes in ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,12 +185,10 @@ class Service:
             return self.settings.openid.caller(token)
         return recognise(self._tokens, token)
 
-    def issue(
-        self, caller: Caller, subject: str, role: Role, *, days: int, most_epsilon: Rationalizable | None = None
-    ) -> Issued:
-        """Make a token for somebody; see `tokens.issue`."""
+    def issue(self, caller: Caller, subject: str, role: Role, *, days: int, **allowed: Any) -> Issued:  # noqa: ANN401 — see there
+        """Make a token for somebody, which allows what `tokens.issue` takes by name."""
         check_allowed(caller.role, Action.TOKENS)
-        return issue(self._tokens, subject, role, days=days, most_epsilon=most_epsilon)
+        return issue(self._tokens, subject, role, days=days, **allowed)
 
     def revoke(self, caller: Caller, name: str) -> Grant | None:
         """Let the token of this id in no more; None if there is none."""
@@ -236,7 +226,7 @@ class Service:
         """
         check_allowed(caller.role, Action.ADMIT)
         if self._is_stopping:
-            raise _stopping()
+            raise stopping()
         most = rational(at_most_unreadable, "at_most_unreadable")
         if not 0 <= most <= 1:
             raise InvalidArgument("the part that may be unreadable is from 0 to 1")
@@ -287,51 +277,127 @@ class Service:
         """
         check_allowed(caller.role, Action.PLAN)
         with self._planners.turn(caller.subject) as planner:
-            plan = self._planned(planner, question, _terms_of(caller, terms))
+            plan = self._planned(planner, question, terms_of(caller.subject, terms))
         analyst = caller.subject if caller.role is Role.ANALYST else None
         remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst)
         return {**plan, "remaining_like_this": remaining}
 
-    def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Ticket:
+    def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
+        self,
+        caller: Caller,
+        question: str | list[str],
+        terms: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        digest: str | None = None,
+        approval: str | None = None,
+    ) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
+
+        Args:
+            caller: who asks.
+            question: SQL; a list of them is a workload.
+            terms: what is offered for it.
+            key: an idempotency key of the caller's: what is asked again under it is paid for once, and has the answer
+                that it got then. 1 to 200 printable ASCII characters.
+            digest: of the plan that it must be.
+            approval: the id of a request, by whose approval it is asked.
 
         Raises:
             Forbidden: the caller may not ask.
-            AboveCeiling: it costs more than the caller may spend on one question.
+            AboveCeiling: it costs more than the caller may spend on one question, and no approval is named.
+            NotApproved: the approval isn't one for this, or is used up.
+            PlanChanged: its plan isn't the one that was named.
+            KeyReused: something else was asked under the key.
             TooManyWaiting: too many of the caller's questions wait already.
             InvalidArgument, QueryError: as for `plan`.
         """
         check_allowed(caller.role, Action.ASK)
         if self._is_stopping:
-            raise _stopping()
-        offered = _terms_of(caller, terms)
+            raise stopping()
+        offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, question, offered)
-            _check_ceiling(caller, plan)
-            stored = planner.do(Job(kind="stored", question=question, terms=offered))
-        ticket = Ticket(
-            id=fresh_bytes(16).hex(),
-            subject=caller.subject,
-            question=question,
-            terms=offered,
-            digest=plan["digest"],
-            step=plan["step"],
-            steps=plan["steps"],
-        )
-        if "answer" in stored:
-            ticket.finish(stored)
-            self.metrics.count("discreet_questions", outcome="stored")
-            self._keep(ticket)
-            return ticket
-        self._keep(ticket)
-        self._waiting.put(ticket.subject, ticket)
+            if digest not in {None, plan["digest"]}:
+                raise PlanChanged
+            declarations = declarations_digest(self._tables.dataset)
+            attempt = Attempt(
+                id=fresh_bytes(16).hex(),
+                plan=plan["digest"],
+                seconds=plan["step"] * plan["steps"],
+                key=known,
+                approval=approval or "",
+                declarations=declarations,
+                token=caller.digest,
+            )
+            ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)
+            first = self._keys.claim(ticket)
+            if first is not ticket:
+                self._check_cost(caller, replace(attempt, id=first.attempt.id), plan)
+                self._look_again(planner, first)
+                return first
+            with self._keys.taking(ticket):
+                self._take(caller, planner, ticket, plan)
         return ticket
+
+    def _take(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any]) -> None:
+        """Take a question: what is there already is its outcome, and anything else waits for a slot."""
+        tried = self._tables.tried(ticket.attempt.key) if ticket.attempt.key else None
+        if tried is not None:
+            if tried.plan != ticket.digest:
+                raise KeyReused
+            ticket.attempt = replace(ticket.attempt, id=tried.id)
+        self._check_cost(caller, ticket.attempt, plan)  # before all that is stored
+        job = Job(kind="stored", question=ticket.question, terms=ticket.terms)
+        found = planner.do(job) if tried is None else again(planner, ticket, tried)
+        if "answer" in found or "error" in found:
+            ticket.finish(found)
+            self.metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
+        self._keep(ticket)
+        if not ticket.is_done:
+            self._waiting.put(ticket.subject, ticket)
+
+    def _check_cost(self, caller: Caller, attempt: Attempt, plan: Mapping[str, Any]) -> None:
+        """Refuse what the caller may not spend on one question, by themselves or by the approval that they name."""
+        if attempt.approval:
+            self._tables.check_approval(attempt, caller.subject)
+        else:
+            check_ceiling(caller, plan)
+
+    def _look_again(self, planner: Planner, ticket: Ticket) -> None:
+        """See what became of a question that another server carries out."""
+        tried = self._tables.tried(ticket.attempt.key) if is_elsewhere(ticket) else None
+        if tried is not None:
+            ticket.outcome = again(planner, ticket, tried)
 
     def ticket(self, caller: Caller, name: str) -> Ticket | None:
         """A question of the caller's own; None if there is none of that name."""
         check_allowed(caller.role, Action.ASK)
         found = self._tickets.get(name)
-        return found if found is not None and found.subject == caller.subject else None
+        if found is None or found.subject != caller.subject:
+            return None
+        if is_elsewhere(found):
+            with self._planners.turn(caller.subject) as planner:
+                self._look_again(planner, found)
+        return found
+
+    # ── What is above a ceiling ──────────────────────────────────────────────────────────────────────────────────────
+
+    def request(self, caller: Caller, question: str, terms: Mapping[str, Any], purpose: str) -> Mapping[str, Any]:
+        """Request approval for a question; see `Approvals.request`."""
+        return self._approvals.request(caller, question, terms, purpose)
+
+    def requests(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
+        """What was requested: an analyst's own requests, or all of them; oldest first."""
+        return self._approvals.requests(caller)
+
+    def approve(self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False) -> Mapping[str, Any]:
+        """Let the question of a request be asked; see `Approvals.approve`."""
+        return self._approvals.approve(caller, name, days=days, any_version=any_version)
+
+    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any]:
+        """Deny a request, or take an approval back; see `Approvals.deny`."""
+        return self._approvals.deny(caller, name, reason)
 
     def verify(self, caller: Caller) -> Verification:
         """Recompute the ledger's hash chain and every loss in it."""
@@ -341,7 +407,8 @@ class Service:
     def head(self, caller: Caller) -> Mapping[str, Any]:
         """The ledger's head as it is now, signed.
 
-        What it tells of others is public when it is told: a debit at once, an outcome at its release, and not before.
+        What it tells of others is public when it is told: a debit at once, an outcome once it is stored, which begins
+        a fixed time before its release.
         """
         check_allowed(caller.role, Action.HEAD)
         return self._tables.signing.head()
@@ -364,7 +431,7 @@ class Service:
             self._tickets[ticket.id] = ticket
             done = [name for name, each in self._tickets.items() if each.is_done]
             for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
-                del self._tickets[name]
+                self._keys.release(self._tickets.pop(name))
 
     def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """A plan, made by a process that can be killed."""
@@ -378,6 +445,11 @@ class Service:
             raise
         self.metrics.count("discreet_plans", outcome="planned")
         return plan
+
+    def _plan_of(self, caller: Caller, subject: str, question: str, terms: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The plan of a question of somebody's, made for a caller."""
+        with self._planners.turn(caller.subject) as planner:
+            return self._planned(planner, question, terms_of(subject, terms))
 
     def _serve(self, number: int, slot: Worker) -> None:
         """Carry out questions, one after the other, whenever no other server has the slot."""
@@ -398,7 +470,7 @@ class Service:
         with self._lock:
             self._busy += 1
         try:
-            outcome = _carried_out(slot, ticket, self.settings.times.storing)
+            outcome = carried_out(slot, ticket, self.settings.times.storing)
         except QuestionFailed as error:
             outcome = {"error": error.to_dict()}
         with self._lock:
@@ -407,96 +479,8 @@ class Service:
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""
-        self.metrics.count("discreet_questions", outcome=_kind_of(outcome))
+        self.metrics.count("discreet_questions", outcome=kind_of(outcome))
         ticket.finish(outcome)
+        self._keys.settle(ticket)
         if ticket.place is not None:
             self._servers.leave(ticket.place)
-
-
-def _kind_of(outcome: Mapping[str, Any]) -> str:
-    """What became of a question, as it is counted."""
-    if "answer" in outcome:
-        return "answered"
-    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
-
-
-def _stopping() -> EngineUnavailable:
-    """What is said while the service stops."""
-    return EngineUnavailable("the service is being stopped", hint="ask again later")
-
-
-def _carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, Any]:
-    """What becomes of a question: an answer at its time, or then that there is none.
-
-    Args:
-        slot: the process.
-        ticket: the question.
-        storing: how many seconds before the end of each step its outcome is stored, or given up.
-
-    Raises:
-        QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
-    """
-    slot.wait_until_ready()
-    ticket.started = datetime.now(UTC)
-    due = monotonic()
-    slot.send(Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest))
-    for _ in range(ticket.steps):
-        due += ticket.step
-        message = _received(slot, due - storing)
-        if message is not None and message[0] == "done":
-            return message[1]  # stored meanwhile, or refused before it was paid for: both are public
-        sleep(max(0.0, due - storing - monotonic()))
-        if message is None:
-            break
-        slot.go()
-    message = None if message is None else _received(slot, None)
-    if message is None:
-        slot.restart()
-    sleep(max(0.0, due - monotonic()))
-    if message is None:
-        raise QuestionFailed
-    return message[1]
-
-
-def _received(slot: Worker, due: float | None) -> Message | None:
-    """The next message; None if there is none in time, or none will come from a process that is gone."""
-    try:
-        return slot.receive(due)
-    except QuestionFailed:
-        return None
-
-
-def _terms_of(caller: Caller, terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms of a question, which is asked in the caller's name; limits and bounds may be said as JSON has them.
-
-    Raises:
-        InvalidArgument: another analyst is named, or limits are of no shape that is known.
-    """
-    named = terms.get("analyst", caller.subject)
-    if named != caller.subject:
-        raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
-    found = {**terms, "analyst": caller.subject}
-    if isinstance(bounds := found.get("bounds"), Mapping):
-        found["bounds"] = {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
-    try:
-        if isinstance(limits := found.get("limits"), Mapping):
-            found["limits"] = Limits(**limits)
-    except TypeError:
-        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
-    return found
-
-
-def _check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
-    """Refuse what costs more than the caller may spend on one question.
-
-    Raises:
-        AboveCeiling: it does; or it has no finite ε, while the ceiling is one in ε.
-    """
-    exact = plan["cost"]["exact"]["epsilon"]
-    if caller.most_epsilon is None or (exact is not None and Fraction(exact) <= caller.most_epsilon):
-        return
-    cost = "no finite ε" if exact is None else f"ε = {float(Fraction(exact)):.6g}"
-    raise AboveCeiling(
-        f"this question costs {cost}, and one of yours may cost ε = {float(caller.most_epsilon):.6g}",
-        hint="offer less, or ask the custodian for a higher ceiling",
-    )

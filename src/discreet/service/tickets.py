@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from discreet.ledger import Place
+    from discreet.ledger import Attempt, Place
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +24,10 @@ class Ticket:
         digest: of its plan: that is carried out, or nothing.
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
+        attempt: in which it is carried out, and by which its debits are found again.
         place: its own in the queue; None if it didn't have to wait.
+        started: when it was begun, in UTC; None while it waits.
+        release: when its answer leaves, in UTC, as far as is known; steps that turn out to be stored bring it forward.
     """
 
     id: str
@@ -34,12 +37,35 @@ class Ticket:
     digest: str
     step: float
     steps: int
+    attempt: Attempt
     place: Place | None = None
     started: datetime | None = None
+    release: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     _done: Event = field(default_factory=Event)
     _told: list[Callable[[], object]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        question: str | list[str],
+        terms: Mapping[str, Any],
+        plan: Mapping[str, Any],
+        attempt: Attempt,
+    ) -> Self:
+        """A ticket of this name, for a question as it was planned for its analyst."""
+        return cls(
+            id=name,
+            subject=terms["analyst"],
+            question=question,
+            terms=terms,
+            digest=plan["digest"],
+            step=plan["step"],
+            steps=plan["steps"],
+            attempt=attempt,
+        )
 
     @property
     def is_done(self) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
@@ -15,10 +15,12 @@ from discreet.entropy import fresh_bytes
 from discreet.errors import InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
+from discreet.ledger import amounts_of, budget_of, checked_name
 from discreet.service.roles import Role
 
 if TYPE_CHECKING:
     from discreet.ledger import Grant, Tokens
+    from discreet.privacy import Budget
 
 PREFIX = "dsc_"
 """How every token begins, so that scanners for leaked secrets find it."""
@@ -38,6 +40,10 @@ class Caller:
         role: what it is for.
         most_epsilon: the ceiling on what one question may cost in ε; None if there is none.
         expires: when it ends, in UTC.
+        most_rho: the ceiling in ρ; None if there is none.
+        share: what the subject may spend in all, as it is shown; empty where the token doesn't say.
+        datasets: whose tables they may ask about, by the names of their accounts; empty for this one.
+        digest: what the ledger knows the token by; empty for who came in without one.
     """
 
     token: str
@@ -45,6 +51,10 @@ class Caller:
     role: Role
     most_epsilon: Fraction | None
     expires: datetime
+    most_rho: Fraction | None = None
+    share: str = ""
+    datasets: tuple[str, ...] = ()
+    digest: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +74,17 @@ class Issued:
         return f"Issued(caller={self.caller!r})"
 
 
-def issue(tokens: Tokens, subject: str, role: Role, *, days: int, most_epsilon: Rationalizable | None = None) -> Issued:
+def issue(  # noqa: PLR0913 — what a token may allow, each by name
+    tokens: Tokens,
+    subject: str,
+    role: Role,
+    *,
+    days: int,
+    most_epsilon: Rationalizable | None = None,
+    most_rho: Rationalizable | None = None,
+    share: Budget | None = None,
+    datasets: Sequence[str] = (),
+) -> Issued:
     """Make a token, and let it in.
 
     Guarantee: 256 bits from the operating system. The ledger holds its SHA-256 alone.
@@ -75,24 +95,37 @@ def issue(tokens: Tokens, subject: str, role: Role, *, days: int, most_epsilon: 
         role: what it is for.
         days: for how many days it holds, from 1 to 3660.
         most_epsilon: the ceiling on what one question may cost in ε; None for none.
+        most_rho: the same in ρ. Beside a ceiling in ε, it is what lets questions without a finite ε be asked.
+        share: what the subject may spend in all, with this token or any other, before now and from now on; the ledger
+            refuses what goes beyond. None for what the account allows.
+        datasets: whose tables may be asked about, by the names of their accounts; empty for this account's.
 
     Raises:
-        InvalidArgument: something is out of range, or the role never asks and so has no ceiling.
+        InvalidArgument: something is out of range, or the role never asks and so has no ceiling and no share.
         LedgerError: the ledger can't be written.
     """
     if not 1 <= days <= _MOST_DAYS:
         raise InvalidArgument(f"a token holds from 1 to {_MOST_DAYS} days, not {days}")
-    if most_epsilon is not None and role is not Role.ANALYST:
-        raise InvalidArgument(f"a token of role {role} asks nothing, so it has no ceiling")
-    ceiling = None if most_epsilon is None else positive(most_epsilon, "most_epsilon")
-    expires = datetime.now(UTC) + timedelta(days=days)
+    if (most_epsilon, most_rho, share) != (None, None, None) and role is not Role.ANALYST:
+        raise InvalidArgument(f"a token of role {role} asks nothing, so it has no ceiling and no share")
+    for name in datasets:
+        checked_name(name, "the dataset's name")
+    ceilings = {
+        name: str(positive(most, name))
+        for name, most in (("most_epsilon", most_epsilon), ("most_rho", most_rho))
+        if most is not None
+    }
     text = PREFIX + urlsafe_b64encode(fresh_bytes(_BYTES)).decode("ascii").rstrip("=")
+    digest = digest_of(text)
+    expires = tokens.shown(digest)[1] + timedelta(days=days)
     content = {
         "role": str(role),
         "expires": expires.isoformat(timespec="seconds"),
-        **({} if ceiling is None else {"most_epsilon": str(ceiling)}),
+        **ceilings,
+        **({} if share is None else {"share": amounts_of(share)}),
+        **({"datasets": list(datasets)} if datasets else {}),
     }
-    return Issued(text=text, caller=caller_of(tokens.grant(digest_of(text), subject, content)))
+    return Issued(text=text, caller=caller_of(tokens.grant(digest, subject, content)))
 
 
 def recognise(tokens: Tokens, text: str) -> Caller:
@@ -102,12 +135,14 @@ def recognise(tokens: Tokens, text: str) -> Caller:
         Unauthenticated: it isn't one, or holds no more. It isn't said which.
         LedgerError: the ledger can't be read.
     """
-    grant = tokens.find(digest_of(text)) if _TOKEN.fullmatch(text) else None
+    grant, time = tokens.shown(digest_of(text)) if _TOKEN.fullmatch(text) else (None, datetime.now(UTC))
     if grant is None or grant.revoked is not None:
         raise Unauthenticated
     caller = caller_of(grant)
-    # A clock that was set back makes no token hold again that was made after it seems to be now.
-    if not grant.at <= datetime.now(UTC) + _SKEW or caller.expires <= datetime.now(UTC):
+    # By the ledger's time, and by this machine's: a clock that was set back makes no token hold again.
+    if caller.expires <= max(time, datetime.now(UTC)) or grant.at > datetime.now(UTC) + _SKEW:
+        raise Unauthenticated
+    if caller.datasets and tokens.account not in caller.datasets:
         raise Unauthenticated
     return caller
 
@@ -135,11 +170,15 @@ def caller_of(grant: Grant) -> Caller:
 
 def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
     """What was written of a token; what is wrong with it is some built-in error."""
-    ceiling = content.get("most_epsilon")
+    ceiling, in_rho, share = (content.get(name) for name in ("most_epsilon", "most_rho", "share"))
     return Caller(
         token=grant.id,
         subject=grant.subject,
         role=Role(content["role"]),
         most_epsilon=None if ceiling is None else Fraction(ceiling),
         expires=datetime.fromisoformat(content["expires"]),
+        most_rho=None if in_rho is None else Fraction(in_rho),
+        share="" if share is None else str(budget_of(share, "the share")),
+        datasets=tuple(map(str, content.get("datasets", ()))),
+        digest=grant.digest,
     )

@@ -25,15 +25,54 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.release_times import ReleaseTimes
+from discreet.tables.session import take_share, usable_cores, usable_memory
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
     from discreet.gateway import Protected, Workload
+    from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
 
-CONTEXT = multiprocessing.get_context("spawn")  # a fork would inherit the service's threads and sockets
+_PLANNING_MEMORY = 1 << 30
+"""How many bytes a process that plans may take for it."""
+
+_PRELOADED = (
+    "discreet.gateway",
+    "discreet.ledger.store",
+    "discreet.query.sql",
+    "duckdb",
+    "flint",
+    "ibis.backends.sql.compilers.duckdb",
+    "pyarrow.parquet",
+)
+"""What every worker loads first."""
+
+
+def _context() -> ForkServerContext | SpawnContext:
+    """How processes are started: forked from one that has loaded what they need, and nothing else, so that it's quick.
+
+    A fork of the service itself would inherit its threads and sockets. Where there is no fork, they start from nothing.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(_PRELOADED))
+    return context
+
+
+CONTEXT = _context()
+
+
+def load_ahead() -> None:
+    """Begin to load what workers need, beside whatever else there is to do before they are started."""
+    if CONTEXT.get_start_method() == "forkserver":
+        from multiprocessing.forkserver import ensure_running
+
+        ensure_running()
+
 
 Message: TypeAlias = tuple[Literal["ready", "held", "done"], Mapping[str, Any]]
 
@@ -43,16 +82,18 @@ class Job:
     """What a worker is to do.
 
     Args:
-        kind: plan it; answer it from what is stored; or ask it.
+        kind: plan it; answer it from what is stored; ask it; or say what it was answered with under its key.
         question: SQL; a list of them is a workload.
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
+        attempt: in which it is asked.
     """
 
-    kind: Literal["plan", "stored", "ask"]
+    kind: Literal["plan", "stored", "ask", "retry"]
     question: str | list[str]
     terms: Mapping[str, Any]
     digest: str = ""
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +101,31 @@ class Share:
     """What a worker has of the machine.
 
     Args:
-        threads: of the engine.
+        cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
         memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
             what it has when it is ready, where the system has such a limit.
         planning: for how many seconds of processor time it may plan; None for one that asks.
     """
 
-    threads: int
+    cores: tuple[int, ...]
     memory: int
     planning: float | None = None
+
+
+def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
+    """The shares of each slot, and of those who plan.
+
+    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
+    strangers: they reply at once, so that how long they take would tell how long a slot is busy.
+    """
+    cores, memory = usable_cores(), usable_memory() // slots
+    each = max(1, (len(cores) - 1) // slots)
+    own = [tuple(cores[len(cores) - (slot + 1) * each :][:each]) for slot in range(slots)]
+    if len(cores) <= slots:
+        own = [(cores[slot % len(cores)],) for slot in range(slots)]
+    rest = tuple(core for core in cores if not any(core in taken for taken in own))
+    asking = [Share(cores=taken, memory=memory) for taken in own]
+    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)
 
 
 class Worker:
@@ -164,14 +221,13 @@ class Worker:
 def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share) -> None:
     """Do jobs until the service is gone."""
     from discreet.gateway import load
-    from discreet.tables.session import take_share
 
     def held() -> None:
         connection.send(("held", {}))
         connection.recv()
 
-    take_share(share.threads, share.memory)
-    with load(config) as tables:
+    _settle(share)
+    with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(held)
         tables.warm_up()
         if share.planning is not None:
@@ -179,16 +235,21 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
         connection.send(("ready", {}))
         _mute()
         while True:
-            try:
-                job: Job = connection.recv()
-            except (EOFError, OSError):
-                return
+            job: Job = connection.recv()
             begun = process_time()
             with _limited(share.planning):
                 done = _done(tables, job, times)
             if job.kind != "ask":  # what a question took depends on rows, and is nobody's affair
                 done = {**done, "processor": process_time() - begun}
             connection.send(("done", done))
+
+
+def _settle(share: Share) -> None:
+    """Take its share of the machine, and no more; and leave it to the service when it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, share.cores)
+    take_share(len(share.cores) if share.planning is None else 1, share.memory)
 
 
 def _limit_memory(more: int) -> None:
@@ -230,6 +291,8 @@ def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]
                 return _stored(tables, job)
             case "ask":
                 return {"answer": _asked(tables, job)}
+            case "retry":
+                return _retried(tables, job)
     except DiscreetError as error:
         return {"error": error.to_dict()}
     except Exception as error:  # noqa: BLE001 — it may be anything, and depend on a person
@@ -260,7 +323,15 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     """
     if tables.plan(job.question, **job.terms).digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
-    return _to_json(tables.ask(job.question, **job.terms))
+    under = tables if job.attempt is None else tables.during(job.attempt)
+    return _to_json(under.ask(job.question, **job.terms))
+
+
+def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
+    """The answer that a question got under its key; nothing if there is none, or not yet."""
+    tried = None if job.attempt is None else tables.tried(job.attempt.key)
+    found = None if tried is None else tables.retried(tables.plan(job.question, **job.terms), tried)
+    return {} if found is None else {"answer": _to_json(found)}
 
 
 def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:

@@ -194,9 +194,9 @@ def _is_link(path: str) -> bool:
     return path.startswith(("/proc/self/fd/", "/dev/fd/"))
 
 
-def usable_cores() -> int:
-    """How many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def usable_cores() -> list[int]:
+    """The cores that this process may run on, by their numbers."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 def usable_memory() -> int:

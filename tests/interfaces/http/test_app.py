@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from discreet.errors import TooManyWaiting, TooMuchPlanning, from_dict
 from discreet.interfaces.http import make_app
 from discreet.interfaces.http.bodies import MOST_BYTES
+from discreet.interfaces.http.problems import problem
 from discreet.ledger import State
 from discreet.results import Answer, PublicKey, verify_certificate, verify_head
 from support.served import COUNT, STEP, Served, served
@@ -212,6 +214,14 @@ def test_the_public_schema_says_what_was_declared(running: Served, client: TestC
     assert str(running.folder) not in reply.text
     assert "csv" not in reply.text
     assert "ledger" not in reply.text
+
+
+def test_who_sends_too_much_is_told_when_to_come_again() -> None:
+    """In a header, as HTTP has it; also where the error came from another process."""
+    for error in (TooMuchPlanning("slowly", retry_after=7), TooManyWaiting("slowly", retry_after=7)):
+        response = problem(error)
+        assert (response.status_code, response.headers["retry-after"]) == (429, "7")
+        assert problem(from_dict(error.to_dict())).headers["retry-after"] == "1"
 
 
 def test_a_request_that_can_be_read_in_two_ways_is_refused(running: Served, client: TestClient) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -18,6 +21,9 @@ from discreet.version import __version__
 
 _ELSEWHERE = "none"
 """The route of what was sent to no path of the API: what strangers type there doesn't get into names."""
+
+_THREADS = 400
+"""How many calls are served at a time: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
 
 
 def make_app(service: Service) -> FastAPI:
@@ -36,6 +42,7 @@ def make_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/v1/openapi.json",
+        lifespan=_with_threads,
         description="Every path but `/healthz`, `/readyz`, `/v1/key` and this description needs a token.",
         redirect_slashes=False,  # a redirect would name the host that the request names
     )
@@ -48,6 +55,13 @@ def make_app(service: Service) -> FastAPI:
         app.include_router(routes)
     _add_errors(app)
     return app
+
+
+@asynccontextmanager
+async def _with_threads(_: FastAPI) -> AsyncIterator[None]:
+    """Allow more threads than there are by default; they cost little while they wait."""
+    current_default_thread_limiter().total_tokens = _THREADS
+    yield
 
 
 def _describe(app: FastAPI) -> None:

@@ -45,17 +45,58 @@ class Offered(BaseModel):
 
     def terms(self) -> dict[str, Any]:
         """What is offered, without what wasn't said."""
-        named = self.model_dump(exclude={"question", "questions"})
+        named = self.model_dump(include=set(Offered.model_fields))
         return {name: value for name, value in named.items() if value is not None}
 
 
-class Asked(Offered):
+class Bound(Offered):
+    """What is offered, and what it is offered for or else nothing."""
+
+    digest: str | None = Field(None, description="Of the plan that it must be.")
+    approval: str | None = Field(None, description="The id of a request, by whose approval it is asked.")
+
+
+class Asked(Bound):
     """A question, and what is offered for it."""
 
     question: str = Field(description="One SELECT, in SQL.")
 
 
-class AskedTogether(Offered):
+class Requested(Offered):
+    """A question that is to be approved, what will be offered for it, and why it is asked."""
+
+    question: str = Field(description="One SELECT, in SQL.")
+    purpose: str = Field(description="What the answer is for, for the custodian.")
+
+
+class Approving(BaseModel):
+    """What an approval is good for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    days: int = Field(7, description="For how many days it holds, from 1 to 366.")
+    any_version: bool = Field(default=False, description="Of any version of the tables, not of the one in force alone.")
+
+
+class Denying(BaseModel):
+    """Why a request is denied."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    reason: str = Field("", description="For who made it.")
+
+
+class Share(BaseModel):
+    """What somebody may spend in all."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    epsilon: Number | None = Field(None, description="In ε.")
+    rho: Number | None = Field(None, description="In ρ; with a δ.")
+    delta: Number | None = Field(None, description="In δ.")
+
+
+class AskedTogether(Bound):
     """A workload: questions that are planned and answered together, and what is offered for all of them."""
 
     questions: list[str] = Field(description="Each one SELECT, in SQL.")
@@ -70,6 +111,9 @@ class Issuing(BaseModel):
     role: str = Field("analyst", description="analyst, custodian, auditor or operator.")
     days: int = Field(90, description="For how many days it holds.")
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
+    most_rho: Number | None = Field(None, description="The ceiling in ρ; it lets Gaussian noise in beside one in ε.")
+    share: Share | None = Field(None, description="What all questions of the subject may cost together.")
+    datasets: list[str] = Field([], description="Whose tables it is for, by the names of accounts; else this one's.")
 
 
 class Admitting(BaseModel):

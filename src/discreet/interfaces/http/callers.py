@@ -17,8 +17,8 @@ _BEARER = HTTPBearer(
 )
 
 
-def _service(request: Request) -> Service:
-    """The service that answers."""
+async def _service(request: Request) -> Service:
+    """The service that answers; looked up here and now, for a thread would take longer to come by."""
     found: Service = request.app.state.service
     return found
 

@@ -10,9 +10,12 @@ from fastapi.responses import JSONResponse
 
 from discreet.errors import (
     AccessError,
+    AskedAlready,
     BudgetError,
     DiscreetError,
     InvalidArgument,
+    KeyReused,
+    PlanChanged,
     QueryError,
     QuestionFailed,
     TooManyWaiting,
@@ -23,6 +26,9 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
     {
         Unauthenticated: 401,
         TooManyWaiting: 429,
+        KeyReused: 409,
+        PlanChanged: 409,
+        AskedAlready: 409,
         AccessError: 403,
         BudgetError: 402,
         QueryError: 422,
@@ -63,6 +69,7 @@ _WORDS: Mapping[int, str] = MappingProxyType(
         403: "The token's role may not do this, or the question is above its ceiling.",
         404: "There is none, or none of yours.",
         406: "The answer isn't written in any type that is accepted. Nothing was charged.",
+        409: "The plan is another than was named, or the idempotency key was used for another.",
         413: "The body is too large.",
         422: "The request or the question is refused, with the place where it can be told. Nothing was charged.",
         429: "Too many of yours wait or run, or planning them takes too long. `Retry-After` may say when to ask again.",

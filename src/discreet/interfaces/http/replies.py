@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from discreet.errors import from_dict
 from discreet.interfaces.http.problems import problem
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
-from discreet.service import Ticket
+from discreet.service import Ticket, is_elsewhere
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 
@@ -109,10 +109,14 @@ async def _done(ticket: Ticket) -> None:
 def reply(ticket: Ticket, media: str) -> Response:
     """What became of a question; while it waits or runs, where to ask again."""
     headers = {"Location": f"/v1/answers/{ticket.id}", "Cache-Control": "no-store"}
-    if ticket.outcome is None:
+    if ticket.release is not None:
+        headers["Release-Time"] = ticket.release.isoformat()
+    if ticket.outcome is None or is_elsewhere(ticket):
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
     if "error" in ticket.outcome:
-        return problem(from_dict(ticket.outcome["error"]))
+        response = problem(from_dict(ticket.outcome["error"]))
+        response.headers.update(headers)
+        return response
     if entry := ticket.outcome["answer"].get("entry"):
         headers["Discreet-Entry"] = str(entry)
     return _written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -21,6 +22,9 @@ spreads requests over servers sees that this one isn't ready."""
 
 _CLOSING = 5
 """Seconds that a client has to take a reply that is there."""
+
+_SWITCH = 0.001
+"""Seconds after which a thread lets others go on: a reply that is due waits for no more than that behind each."""
 
 _KILLED = 1
 """The exit code where answers that were paid for were left behind."""
@@ -128,6 +132,7 @@ def serve(service: Service, *, host: str, port: int, certificate: Path | None = 
         http=PromptHeads,
         timeout_graceful_shutdown=_CLOSING,
     )
+    sys.setswitchinterval(_SWITCH)
     server = _Server(config, service)
     service.log.tame()
     service.log.write(Event.READY)

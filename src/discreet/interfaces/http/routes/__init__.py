@@ -3,9 +3,16 @@
 A file holds one group of paths, and offers them as `ROUTES`.
 """
 
-from discreet.interfaces.http.routes import account, admissions, health, questions, tokens
+from discreet.interfaces.http.routes import account, admissions, health, questions, requests, tokens
 
-ROUTERS = (health.ROUTES, account.ROUTES, questions.ROUTES, tokens.ROUTES, admissions.ROUTES)
+ROUTERS = (
+    health.ROUTES,
+    account.ROUTES,
+    questions.ROUTES,
+    requests.ROUTES,
+    tokens.ROUTES,
+    admissions.ROUTES,
+)
 """All paths of the API."""
 
 __all__ = ["ROUTERS"]

@@ -14,7 +14,7 @@ ROUTES = APIRouter(tags=["health"])
 @ROUTES.get("/healthz", response_description="It is there.")
 def healthz(service: Serving) -> dict[str, str]:
     """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
-    return {"status": "degraded" if service.is_degraded else "ok"}
+    return {"status": "degraded" if service.sender.is_behind else "ok"}
 
 
 @ROUTES.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})

@@ -7,13 +7,14 @@ from typing import Annotated, Any, TypeAlias
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
 
-from discreet.interfaces.http.bodies import Asked, AskedTogether
+from discreet.interfaces.http.bodies import Asked, AskedTogether, Bound
 from discreet.interfaces.http.callers import Serving, Who
 from discreet.interfaces.http.problems import described, problems
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, Wanted, chosen, reply, reply_of
+from discreet.service import Caller, Service, Ticket
 
 _PLANNED = problems(413, 422, 429)
-_ASKED = problems(402, 406, 413, 422, 429, 500)
+_ASKED = problems(402, 406, 409, 413, 422, 429, 500)
 _LATER: dict[int | str, dict[str, Any]] = {
     202: {"description": "It waits or runs; `Location` says where its answer will be."}
 }
@@ -34,6 +35,10 @@ _PLAN = (
 ROUTES = APIRouter(tags=["questions"])
 
 
+Key: TypeAlias = Annotated[
+    str | None,
+    Header(description="1 to 200 printable ASCII characters: what is asked again under it is paid for once."),
+]
 Prefer: TypeAlias = Annotated[
     str, Header(description="`respond-async`: reply at once, with the address at which the answer will be.")
 ]
@@ -46,9 +51,17 @@ def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — J
 
 
 @ROUTES.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
-async def answer(asked: Asked, service: Serving, who: Who, wanted: Wanted, prefer: Prefer = "") -> Response:
+async def answer(  # noqa: PLR0913 — what a request may say, each by name
+    *,
+    asked: Asked,
+    service: Serving,
+    who: Who,
+    wanted: Wanted,
+    idempotency_key: Key = None,
+    prefer: Prefer = "",
+) -> Response:
     """Ask; the reply leaves when the answer does, or at once with its address, for `Prefer: respond-async`."""
-    ticket = await run_in_threadpool(service.ask, who, asked.question, asked.terms())
+    ticket = await _asked(service, who, asked.question, asked, idempotency_key)
     return await reply_of(ticket, wanted, prefer)
 
 
@@ -75,7 +88,15 @@ def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # n
 @ROUTES.post(
     "/v1/workloads", responses={**_ASKED, **_LATER}, response_description="`answers`, one for each question, in order."
 )
-async def answer_together(asked: AskedTogether, service: Serving, who: Who, prefer: Prefer = "") -> Response:
+async def answer_together(
+    asked: AskedTogether, service: Serving, who: Who, idempotency_key: Key = None, prefer: Prefer = ""
+) -> Response:
     """Ask questions together: what they share is measured once, one debit pays, and all are answered or none."""
-    ticket = await run_in_threadpool(service.ask, who, asked.questions, asked.terms())
+    ticket = await _asked(service, who, asked.questions, asked, idempotency_key)
     return await reply_of(ticket, JSON, prefer)
+
+
+async def _asked(service: Service, who: Caller, question: str | list[str], asked: Bound, key: str | None) -> Ticket:
+    """A question that was taken."""
+    said = {"key": key, "digest": asked.digest, "approval": asked.approval}
+    return await run_in_threadpool(service.ask, who, question, asked.terms(), **said)

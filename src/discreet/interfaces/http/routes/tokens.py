@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 from discreet.interfaces.http.bodies import Issuing
 from discreet.interfaces.http.callers import Serving, Who
 from discreet.interfaces.http.problems import described, problems
+from discreet.privacy import Budget
 from discreet.service import Caller, role_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,16 @@ def tokens(service: Serving, who: Who) -> list[dict[str, Any]]:
 )
 def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
     """Make a token. It is in this reply, and nowhere else."""
-    issued = service.issue(who, asked.subject, role_of(asked.role), days=asked.days, most_epsilon=asked.most_epsilon)
+    issued = service.issue(
+        who,
+        asked.subject,
+        role_of(asked.role),
+        days=asked.days,
+        most_epsilon=asked.most_epsilon,
+        most_rho=asked.most_rho,
+        share=None if asked.share is None else Budget(**asked.share.model_dump()),
+        datasets=asked.datasets,
+    )
     return {"text": issued.text, **_caller(issued.caller)}
 
 
@@ -67,6 +77,9 @@ def _caller(caller: Caller) -> dict[str, Any]:
         "subject": caller.subject,
         "role": str(caller.role),
         "most_epsilon": None if caller.most_epsilon is None else str(caller.most_epsilon),
+        "most_rho": None if caller.most_rho is None else str(caller.most_rho),
+        "share": caller.share or None,
+        "datasets": list(caller.datasets),
         "expires": caller.expires.isoformat(),
     }
 

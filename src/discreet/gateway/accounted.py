@@ -1,0 +1,80 @@
+"""What an account tells: what was spent, what is left, and who may come in; nothing here reads a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from discreet.accounting import Charge
+
+if TYPE_CHECKING:
+    from discreet.accounting import Remaining
+    from discreet.ledger import Account, Attempt, Entry, Ledger, Requests, Tokens, Tried, Verification
+    from discreet.results import Cost
+
+
+class Accounted:
+    """Something whose questions an account pays for."""
+
+    _account: Account
+    _ledger: Ledger
+
+    @property
+    def spent(self) -> Charge:
+        """What all questions together have cost."""
+        return self._account.spent()
+
+    @property
+    def remaining(self) -> Remaining:
+        """What may still be spent."""
+        return self._account.remaining()
+
+    def spent_by(self, analyst: str) -> Charge:
+        """What one analyst's questions have cost."""
+        return self._account.spent(analyst)
+
+    def remaining_by(self, analyst: str) -> Remaining:
+        """What one analyst may still spend: the lesser of what their share and the budget have left."""
+        return self._account.remaining(analyst)
+
+    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
+        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
+
+        It follows from what is spent and declared. Others may spend what is left meanwhile.
+        """
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.affordable(charge, analyst)
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may come in through a server; for the custodian."""
+        return self._account.tokens
+
+    @property
+    def requests(self) -> Requests:
+        """Questions that are to be approved, or were; for servers and for the custodian."""
+        return self._account.requests
+
+    def check_approval(self, attempt: Attempt, analyst: str) -> None:
+        """Refuse an attempt whose approval couldn't be used now.
+
+        Raises:
+            NotApproved: it isn't one for this, or is used up.
+        """
+        self._account.check_approval(attempt, analyst)
+
+    def tried(self, key: str) -> Tried | None:
+        """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
+        return self._account.tried(key)
+
+    def history(self) -> Sequence[Entry]:
+        """The entries of the account, oldest first."""
+        return self._account.entries()
+
+    def verify(self, *, kept: str | None = None) -> Verification:
+        """Recompute the ledger's hash chain and every loss in it.
+
+        Args:
+            kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
+        """
+        return self._ledger.verify(kept=kept)

@@ -1,0 +1,154 @@
+"""Planning: from a question and what is offered for it to a plan, by public facts alone.
+
+What is planned once is planned the same again: plans of stored answers are made anew, and nothing that a plan says of
+itself is taken at its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from json import dumps
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from discreet.errors import DiscreetError, InvalidArgument, QueryError
+from discreet.gateway.answers import Workload, make_workload
+from discreet.gateway.outcome import StoredRequest
+from discreet.gateway.reuse import Remade
+from discreet.privacy import Bounds
+from discreet.query import ir
+from discreet.query.planner import Auto, Plan, Request, choose_noise, known, make_plan, rebound
+from discreet.tables import Dataset
+
+if TYPE_CHECKING:
+    from discreet.gateway.admissions import Admissions
+
+Frame: TypeAlias = Any
+"""An Ibis expression; Ibis hands out no types of its own."""
+
+
+class Planning:
+    """What plans questions of one dataset; its public tables are looked at in the version in force.
+
+    Args:
+        dataset: what is public about the tables.
+        admissions: the versions of the tables.
+    """
+
+    def __init__(self, dataset: Dataset, admissions: Admissions) -> None:
+        """Keep the parts; nothing is read yet."""
+        self._dataset = dataset
+        self._admissions: Admissions | None = admissions
+        self._last: tuple[object, Dataset, Plan] | None = None
+
+    def close(self) -> None:
+        """Look at no tables any more; plans are made all the same."""
+        self._admissions = None
+
+    def plan(self, question: str | Frame | list[str | Frame], request: Request) -> Plan | Workload:
+        """Plan a question, or several together; raises what `Protected.plan` does."""
+        from discreet.query.sql import Strategy, options, written
+
+        if isinstance(question, list):
+            questions = [written(each, request.dialect) for each in question]
+            return self._workload(questions, request.checked(), choosing=True)
+        text, dialect = written(question, request.dialect)
+        dataset, said = self._facts(request.bounds, text), options(text, dialect)
+        last, same = self._last, (text, dialect, dumps(request.to_json(), sort_keys=True))
+        if last is not None and last[0] == same and _holds_the_same(last[1], dataset):
+            return last[2]  # a plan is a function of these alone
+        asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
+        again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
+        demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
+        plan = again(offer) if demands_laplace else self._choosing(again, offer)
+        self._last = same, dataset, plan
+        return plan
+
+    def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
+        """What is planned for an offer, with the noise that errs less where the offer leaves it open."""
+        found, choice = choose_noise(again(offer), again, self._dataset)
+        return replace(found, choice=choice)
+
+    def remade_for(self, question: Plan | Workload, request: Request, *, choosing: bool = False) -> Plan | Workload:
+        """A question or a workload for another request, with a choice of noise or without."""
+        if isinstance(question, Workload):
+            texts = [(each.text, each.dialect) for each in question.questions]
+            return self._workload(texts, request, choosing=choosing)
+        again = partial(self.again, question)
+        return self._choosing(again, request) if choosing else again(request)
+
+    def again(self, plan: Plan, request: Request) -> Plan:
+        """The same question for another request."""
+        return self._planned(plan.question.text, plan.question.dialect, request)
+
+    def _planned(self, text: str, dialect: str, request: Request) -> Plan:
+        """A question as the rules plan it for a request that was read before."""
+        dataset = self._facts(request.bounds, text)
+        return make_plan(self._parse(text, dialect, dataset), request, dataset)
+
+    def _facts(self, bounds: Sequence[tuple[str, Bounds | Auto]], *texts: str) -> Dataset:
+        """The dataset with an analyst's bounds, and with what the public tables hold that questions can read."""
+        found = self._dataset
+        if bounds:
+            found = replace(found, tables=rebound(found.tables, known(bounds)))
+        text = "\n".join(texts).casefold()
+        admissions = self._admissions
+        if admissions is None or not any(table.public and table.name.casefold() in text for table in found.tables):
+            return found
+        return admissions.current().known(found, text)
+
+    def _parse(self, question: str, dialect: str, dataset: Dataset, *, shown: bool = True) -> ir.Question:
+        """The question, bound to the tables; errors have no place in a text that was never shown."""
+        from discreet.query.sql import question as parse
+
+        try:
+            return parse(question, dataset.tables, dialect, dataset.schema)
+        except QueryError as error:
+            error.place = error.place if shown else None
+            raise
+
+    def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
+        """Questions, each with its dialect, planned together."""
+        from discreet.query.sql import Options, options
+
+        if request.cut_off:
+            raise InvalidArgument("cut_off isn't offered within a workload", hint="ask on its own")
+        if any(options(text, dialect) != Options() for text, dialect in questions):
+            raise InvalidArgument(
+                "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
+            )
+        dataset = self._facts(request.bounds, *(text for text, _ in questions))
+        asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
+        return make_workload(asked, request, dataset, choosing=choosing)
+
+    def made_again(self, plan: Plan | Workload) -> Plan | Workload:
+        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
+        made = (
+            self.remade_for(plan, plan.request)
+            if plan.choice is None
+            else self.remade_for(plan, plan.choice.offer, choosing=True)
+        )
+        if made.dataset != plan.dataset or made.digest != plan.digest:
+            raise InvalidArgument(
+                "the plan was made for other tables, or for other declarations of these",
+                hint="plan the question again, here",
+            )
+        return made
+
+    def remade(self, asked: StoredRequest) -> Remade | None:
+        """What was asked before, planned as it would be now; None if it wouldn't."""
+        try:
+            if asked.together:
+                workload = self._workload(asked.questions, asked.request)
+                return workload.digest, workload.bundles
+            ((text, dialect),) = asked.questions
+            plan = self._planned(text, dialect, asked.request)
+        except DiscreetError:
+            return None
+        return plan.digest, (plan,)
+
+
+def _holds_the_same(before: Dataset, now: Dataset) -> bool:
+    """Whether public tables are known by the same look at them; all else follows from the request."""
+    return all(one is other for one, other in zip(before.tables, now.tables, strict=True) if one.public)

@@ -1,0 +1,49 @@
+"""Requests: questions above a ceiling, which a custodian approves or denies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+
+from discreet.interfaces.http.bodies import Approving, Denying, Requested
+from discreet.interfaces.http.callers import Serving, Who
+from discreet.interfaces.http.problems import described, problems
+
+_WHAT = "The request: its question, purpose and cost, what became of it, and who else may read its answer."
+
+ROUTES = APIRouter(tags=["requests"])
+
+
+@ROUTES.post("/v1/requests", status_code=201, responses=problems(413, 422, 429), response_description=_WHAT)
+def request(asked: Requested, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """Request approval for a question: for its plan as it is now, or nothing."""
+    return service.request(who, asked.question, asked.terms(), asked.purpose)
+
+
+@ROUTES.get("/v1/requests")
+def requests(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What was requested: an analyst's own requests; for custodians and auditors, all of them."""
+    return service.requests(who)
+
+
+@ROUTES.get("/v1/requests/{name}", responses=problems(404), response_description=_WHAT)
+def requested(name: str, service: Serving, who: Who) -> Response:
+    """One request, and what became of it."""
+    found = next((each for each in service.requests(who) if each["id"] == name), None)
+    if found is None:
+        return described(404, "not_found", "there is no such request of yours")
+    return JSONResponse(dict(found))
+
+
+@ROUTES.post("/v1/requests/{name}/approval", responses=problems(413, 422), response_description=_WHAT)
+def approve(name: str, asked: Approving, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """Let it be asked: by who requested it, once, at this plan, under these declarations."""
+    return service.approve(who, name, days=asked.days, any_version=asked.any_version)
+
+
+@ROUTES.post("/v1/requests/{name}/denial", responses=problems(413, 422), response_description=_WHAT)
+def deny(name: str, asked: Denying, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """Deny it, or take back an approval that wasn't used."""
+    return service.deny(who, name, asked.reason)

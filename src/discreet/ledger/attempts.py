@@ -1,0 +1,137 @@
+"""Attempts: questions that a server carries out for somebody, each under an idempotency key or an approval, or neither.
+
+One attempt may make several debits: where limits or bounds are chosen privately first, each profile has its own. What
+they have in common is the attempt's id. The first debit under a key, or by an approval, decides in its own transaction
+that there is none by another attempt; so whatever is asked again, by however many at a time, is paid for once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from discreet.errors import AskedAlready, KeyReused, NotApproved, Unauthenticated
+from discreet.ledger.requests import RequestState, read_request
+from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.tokens import share_of
+
+if TYPE_CHECKING:
+    from discreet.ledger.account_entries import AccountEntries
+    from discreet.privacy import Budget
+
+MARGIN = timedelta(seconds=5)
+"""For so long after its time an attempt may still be storing its answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A question that is carried out for somebody.
+
+    Args:
+        id: random; what its debits have in common.
+        plan: the digest of all of its plan.
+        seconds: how long it may run: a public fact.
+        key: the digest of its idempotency key, as `key_digest` has it; empty if there is none.
+        approval: the id of the request by whose approval it is made; empty if it needs none.
+        declarations: the digest of what is declared of the tables.
+        token: the digest of the token with which it is asked; empty if there is none.
+    """
+
+    id: str
+    plan: str
+    seconds: float
+    key: str = ""
+    approval: str = ""
+    declarations: str = ""
+    token: str = ""
+
+
+def key_digest(subject: str, key: str) -> str:
+    """What an idempotency key is looked up by: keys of several subjects never meet.
+
+    Examples:
+        >>> key_digest("ann", "1") == key_digest("bob", "1")
+        False
+    """
+    return sha256(f"{subject}\0{key}".encode()).hexdigest()
+
+
+def check_attempt(transaction: AccountEntries, attempt: Attempt, analyst: str | None, version: int) -> None:
+    """Refuse a debit that its attempt may not make.
+
+    Raises:
+        Unauthenticated: the token was revoked meanwhile.
+        KeyReused: another question was asked under the key.
+        AskedAlready: another attempt asks, or asked, the same under it.
+        NotApproved: the approval isn't one for this, or is used up.
+    """
+    if attempt.token and transaction.last(Kind.REVOKE, digest=attempt.token) is not None:
+        raise Unauthenticated
+    if attempt.key and (before := transaction.first(Kind.ATTEMPT, digest=attempt.key)) is not None:
+        content = before.content()
+        if content.get("plan") != attempt.plan:
+            raise KeyReused
+        if content.get("attempt") != attempt.id:
+            raise AskedAlready
+    if attempt.approval:
+        check_use(transaction, attempt, analyst, version)
+
+
+def check_use(transaction: AccountEntries, attempt: Attempt, analyst: str | None, version: int | None = None) -> None:
+    """Refuse an attempt that its approval isn't for; of one that has used it up itself, nothing more is asked.
+
+    Raises:
+        NotApproved: it isn't one for this, or is used up.
+    """
+    row = transaction.last(Kind.REQUEST, digest=attempt.approval)
+    if row is None or row.analyst != analyst:
+        raise NotApproved("there is no such request of yours")
+    use = transaction.last(Kind.USE, digest=attempt.approval)
+    if use is not None:
+        if use.content().get("attempt") != attempt.id:
+            raise NotApproved("this approval is used up", hint="the same Idempotency-Key has its answer again")
+        return
+    found = read_request(transaction, row)
+    if found.state is not RequestState.APPROVED:
+        raise NotApproved(f"this request is {found.state}", hint="ask once it is approved, or make another")
+    approval = transaction.last(Kind.APPROVAL, digest=attempt.approval)
+    content = {} if approval is None else approval.content()
+    if attempt.plan != found.plan or content.get("plan") != attempt.plan:
+        raise NotApproved("another question was approved, or at another cost", hint="ask exactly what was requested")
+    if content.get("declarations") != attempt.declarations:
+        raise NotApproved("the declarations have changed since this was approved", hint="request it again")
+    if approval is not None and version is not None and approval.version is not None and version > approval.version:
+        raise NotApproved("this was approved for another version of the tables", hint="request it again")
+
+
+def share_of_token(transaction: AccountEntries, token: str) -> Budget | None:
+    """What the holder of a token may spend in all; None where the token doesn't say.
+
+    Raises:
+        Unauthenticated: there is no such token.
+    """
+    if not token:
+        return None
+    row = transaction.last(Kind.TOKEN, digest=token)
+    if row is None:
+        raise Unauthenticated
+    return share_of(row)
+
+
+def note_attempt(transaction: AccountEntries, attempt: Attempt, debit: Row) -> None:
+    """Write down, with a debit, under which key and by which approval it was made."""
+    same = {"account": debit.account, "number": debit.number, "analyst": debit.analyst, "version": debit.version}
+    if attempt.approval and transaction.last(Kind.USE, digest=attempt.approval) is None:
+        body = to_body({"attempt": attempt.id, "plan": attempt.plan, "declarations": attempt.declarations})
+        transaction.chain.append(Kind.USE, body, digest=attempt.approval, **same)
+    if attempt.key:
+        body = to_body({"attempt": attempt.id, "plan": attempt.plan, "seconds": attempt.seconds})
+        transaction.chain.append(Kind.ATTEMPT, body, digest=attempt.key, **same)
+
+
+def is_over(first: Row, time: str) -> bool:
+    """Whether an attempt that began with this entry has had its time."""
+    end = datetime.fromisoformat(first.at) + timedelta(seconds=float(first.content().get("seconds", 0))) + MARGIN
+    return end <= datetime.fromisoformat(time)

@@ -1,0 +1,165 @@
+"""Idempotency keys at a service: a question that is asked again is the same question, here and after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from fractions import Fraction
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+import discreet as dp
+from discreet.errors import AboveCeiling, AskedAlready, InvalidArgument, KeyReused, PlanChanged, QuestionFailed
+from discreet.ledger import Attempt, Ledger, State, attempts, key_digest
+from discreet.privacy import LaplaceEvent
+from discreet.service import Service, Ticket
+from discreet.service.idempotency import Keys
+from support.served import COUNT, Served, served_in_threads
+
+OWN = [f"{COUNT} WHERE id < {most}" for most in range(900, 909)]
+"""Questions of which none follows from another."""
+
+MOST = 8.0
+"""How many seconds an answer is waited for, at the most."""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for all."""
+    with served_in_threads(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+def restart(service: Service) -> None:
+    """Forget all that a server forgets when it ends: then its ledger alone knows of keys, like another server's."""
+    service._keys = Keys()
+
+
+def outcome(ticket: Ticket) -> Any:
+    """What became of a question."""
+    assert ticket.wait(MOST)
+    return ticket.outcome
+
+
+def unsigned(found: Any) -> Any:
+    """An answer without its signature, which says when it was signed."""
+    return {**found["answer"], "signature": None}
+
+
+def test_threads_with_one_key_ask_once(running: Served) -> None:
+    """They all have the same ticket, and one debit pays."""
+    ann, before = running.callers["analyst"], len(running.states())
+    barrier = Barrier(6)
+
+    def ask(_: int) -> Ticket:
+        barrier.wait()
+        return running.service.ask(ann, OWN[0], {"epsilon": "1/7"}, key="threads")
+
+    with ThreadPoolExecutor(6) as pool:
+        tickets = list(pool.map(ask, range(6)))
+    assert len({ticket.id for ticket in tickets}) == 1
+    assert "answer" in outcome(tickets[0])
+    assert len(running.states()) == before + 1
+
+
+def test_a_retry_has_the_answer_of_its_own_debit(running: Served) -> None:
+    """Whatever was admitted or asked since, after a restart too; where limits are chosen first, all of it."""
+    service, ann = running.service, running.callers["analyst"]
+    asked: list[dict[str, Any]] = [{"epsilon": "1/9"}, {"epsilon": "1/2", "limits": "auto"}]
+    first = [outcome(service.ask(ann, OWN[1 + n], terms, key=f"own{n}")) for n, terms in enumerate(asked)]
+    assert all("answer" in each for each in first)
+    with dp.load(running.folder / "discreet.toml") as tables:
+        tables.refresh()
+    spent = len(running.states())
+    restart(service)
+    again = [service.ask(ann, OWN[1 + n], terms, key=f"own{n}") for n, terms in enumerate(asked)]
+    assert [unsigned(each.outcome) for each in again] == [unsigned(each) for each in first]
+    assert len(running.states()) == spent
+    anew = outcome(service.ask(ann, OWN[1], asked[0], key="another"))
+    assert anew["answer"]["entry"] != first[0]["answer"]["entry"]
+
+
+def test_a_key_is_for_one_plan_of_one_subject(running: Served) -> None:
+    """Another plan under it is refused, also after a restart; somebody else's key is another one."""
+    service, ann, bob = running.service, running.callers["analyst"], running.callers["bob"]
+    mine = service.ask(ann, OWN[3], {"epsilon": "1/11"}, key="same")
+    for _ in range(2):
+        with pytest.raises(KeyReused):
+            service.ask(ann, OWN[3], {"epsilon": "1/3"}, key="same")
+        outcome(mine)
+        restart(service)
+    theirs = service.ask(bob, OWN[4], {"epsilon": "1/13"}, key="same")
+    assert theirs.id != mine.id
+    assert outcome(theirs)["answer"]["certificate"]["analyst"] == "bob"
+
+
+def test_a_crash_is_not_made_good_by_a_second_run(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another server may still run it, the retry is pending; from then on it failed. Nothing more is paid."""
+    service, ann = running.service, running.callers["analyst"]
+    terms = {"epsilon": "1/17"}
+    plan = service.plan(ann, OWN[5], terms)
+    with Ledger.open(running.folder / "people.ledger", create=False) as ledger:
+        declared = service._tables.dataset
+        account = ledger.account(declared.name, declared.budget)
+        crashed = Attempt(id="crashed", plan=plan["digest"], seconds=0, key=key_digest("analyst", "crash"))
+        event = LaplaceEvent(scale=Fraction(17), l1=1)
+        version = account.versions()
+        account.during(crashed).reserve(question="x", text=COUNT, version=version, event=event, analyst="analyst")
+    spent = len(running.states())
+    with monkeypatch.context() as patch:
+        patch.setattr(attempts, "MARGIN", timedelta(hours=1))
+        pending = service.ask(ann, OWN[5], terms, key="crash")
+        assert outcome(pending)["error"]["code"] == AskedAlready.code
+        assert service.ticket(ann, pending.id) is pending
+        assert outcome(pending)["error"]["code"] == AskedAlready.code
+    monkeypatch.setattr(attempts, "MARGIN", timedelta(0))
+    assert service.ticket(ann, pending.id) is pending
+    assert outcome(pending)["error"]["code"] == QuestionFailed.code
+    restart(service)
+    assert outcome(service.ask(ann, OWN[5], terms, key="crash"))["error"]["code"] == QuestionFailed.code
+    assert len(running.states()) == spent
+    assert running.states()[-1] is State.RESERVED
+
+
+def test_what_was_refused_may_be_asked_again(running: Served) -> None:
+    """Its key is free: nothing was paid under it."""
+    service, ann = running.service, running.callers["analyst"]
+    assert outcome(service.ask(ann, OWN[6], {"epsilon": 1000}, key="dear"))["error"]["code"] == "budget_exhausted"
+    assert "answer" in outcome(service.ask(ann, OWN[6], {"epsilon": "1/19"}, key="dear"))
+
+
+@pytest.mark.parametrize("key", ["", " a", "a\n", "é", "x" * 201, "\x00"])
+def test_what_is_no_key_is_refused(running: Served, key: str) -> None:
+    """1 to 200 printable ASCII characters."""
+    with pytest.raises(InvalidArgument):
+        running.service.ask(running.callers["analyst"], COUNT, {"epsilon": "1/10"}, key=key)
+
+
+def test_what_is_asked_is_the_plan_that_was_named(running: Served) -> None:
+    """Or nothing."""
+    service, ann = running.service, running.callers["analyst"]
+    digest = service.plan(ann, COUNT, {"epsilon": "1/23"})["digest"]
+    with pytest.raises(PlanChanged):
+        service.ask(ann, COUNT, {"epsilon": "1/29"}, digest=digest)
+    assert service.ask(ann, COUNT, {"epsilon": "1/23"}, digest=digest).digest == digest
+
+
+def test_a_ceiling_is_looked_at_before_what_is_stored(running: Served) -> None:
+    """What others paid for isn't free for who may not ask it; with an approval it is, and nothing is used up."""
+    service, ann, bob, head = running.service, *(running.callers[name] for name in ("analyst", "bob", "custodian"))
+    terms = {"epsilon": "3/2"}
+    assert "answer" in outcome(service.ask(ann, COUNT, terms))
+    with pytest.raises(AboveCeiling):
+        service.ask(bob, COUNT, terms)
+    request = service.request(bob, COUNT, terms, "the yearly report")
+    service.approve(head, request["id"])
+    assert outcome(service.ask(bob, COUNT, terms, approval=request["id"]))["answer"]["reused"]
+    assert service.requests(bob)[-1]["state"] == "approved"
+
+
+def test_the_ledger_holds(running: Served) -> None:
+    """After all of this."""
+    assert running.service.verify(running.callers["custodian"]).problems == ()
