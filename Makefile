@@ -12,8 +12,8 @@ ROUNDS ?= 20
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile | expand -t 18
 
-demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memory
-	@$(BIN)/discreet demo
+demo: $(VENV)/base.stamp ## the whole story, on a synthetic census made in memory, and served to strangers
+	@$(BIN)/discreet demo --serve
 
 test: check ## everything that must hold before a change is taken
 	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
@@ -52,7 +52,7 @@ clean: ## remove what the other commands made, the virtual environment too
 
 # A stamp says that the environment was made from the present pyproject.toml, so that it isn't made again.
 $(VENV)/base.stamp: pyproject.toml
-	@.ci/venv $(VENV)
+	@.ci/venv $(VENV) '[server,client]'
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml

@@ -3,7 +3,7 @@
 A custodian protects a table; an analyst asks SQL; the answer is differentially private, with error bars, from a
 durable budget.
 
-* Put tables behind an account: `protect`, `table`, `load`.
+* Put tables behind an account: `protect`, `table`, `load`. Ask tables behind a server: `connect`.
 * Say whose presence is hidden and what is public: `Unit`, `Bounds`, `Keys`, `Limits`, `Column`, `Kind`, `ADD_REMOVE`,
   `SUBSTITUTION`.
 * Say what may be spent, and read what was: `Budget`, `PureDP`, `ApproxDP`, `ZCDP`.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.errors import DiscreetError
     from discreet.gateway import AdmissionReport, DeclaredTable, Protected, load, protect, table
     from discreet.gateway.answers import Workload
+    from discreet.interfaces.client import Remote, connect
     from discreet.mechanisms import Choice, Release, exponential, gaussian, laplace
     from discreet.privacy import (
         ADD_REMOVE,
@@ -61,8 +62,10 @@ __all__ = [
     "Protected",
     "PureDP",
     "Release",
+    "Remote",
     "Unit",
     "Workload",
+    "connect",
     "exponential",
     "gaussian",
     "laplace",
@@ -83,6 +86,7 @@ _HOMES = {
         "table",
     ],
     "gateway.answers": ["Workload"],
+    "interfaces.client": ["Remote", "connect"],
     "mechanisms": ["Choice", "Release", "exponential", "gaussian", "laplace"],
     "privacy": [
         "ADD_REMOVE",

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 if TYPE_CHECKING:
+    import numpy as np
     from cryptography.hazmat.primitives.ciphers import CipherContext
+    from numpy.typing import NDArray
 
 KEY_LIFETIME = 1 << 24
 """Bytes that are drawn under one key. AES in counter mode never repeats a block, which true randomness might: over
@@ -60,6 +59,8 @@ class Keystream:
 
     def words(self, count: int) -> NDArray[np.int64]:
         """The next `count` words: independent and uniform in [0, 2^63)."""
+        import numpy as np  # not above: who needs some fresh bytes alone, such as a client, has no use for it
+
         words = np.empty(count + _SPARE, dtype=np.uint64)
         octets = words.data.cast("B")
         done, end = 0, 8 * count

@@ -49,82 +49,23 @@
     │   ├── AskedAlready         the same is being asked under this idempotency key
     │   └── TooManyWaiting       the queue is full
     │       └── TooMuchPlanning  planning has taken as much of the processor as it may for one caller
+    ├── ServerError              a server can't be used, or can't be believed
+    │   ├── ServerUnreachable    it doesn't answer, or not in time
+    │   ├── ReplyMalformed       what came isn't what such a server says; it wasn't looked at any further
+    │   └── AnswerContradicted   an answer isn't what its certificate or its signature vouches for
     └── QuestionFailed           something went wrong after the data was touched; says nothing more, stays charged
 
 Messages hold public facts only (the question, the schema, the budget), never a value of a row. All but
-`QuestionFailed` are raised before the data is touched; that one has a single constant text, because anything
-else it could say might depend on a person.
+`QuestionFailed` are raised before the data is touched, or where no data is; that one has a single constant text,
+because anything else it could say might depend on a person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar
 
-Door: TypeAlias = Literal["python", "cli", "file"]
-"""Where somebody reads a hint: in Python, on the command line, or about discreet.toml."""
-
-
-class Hint(str):
-    """A hint that names arguments, as each door spells them. As a text it is Python's.
-
-    Args:
-        python: the hint for those who call discreet from Python.
-        cli: for those who type commands.
-        file: for those who write discreet.toml; Python's if there is no other.
-
-    Examples:
-        >>> hint = Hint("limits=Limits(rows=50)", cli="--limits 50", file="limits = { rows = 50 }")
-        >>> InvalidArgument("too many rows", hint=hint).hint_at("cli")
-        '--limits 50'
-    """
-
-    __slots__ = ("cli", "file")
-    cli: str
-    file: str
-
-    def __new__(cls, python: str, *, cli: str, file: str | None = None) -> Self:
-        """Keep the other spellings beside the text."""
-        made = super().__new__(cls, python)
-        made.cli, made.file = cli, python if file is None else file
-        return made
-
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
-        """What makes it again, in another process."""
-        return (str(self),), {"cli": self.cli, "file": self.file}
-
-    @classmethod
-    def of(cls, template: str, **arguments: float | str | bool | None) -> Self:
-        """A hint with arguments in the places of a template: with their value, or None for the name alone.
-
-        Examples:
-            >>> hint = Hint.of("{epsilon} without {cut_off}", epsilon=0.5, cut_off=None)
-            >>> print(hint, hint.cli, hint.file, sep="; ")
-            epsilon=0.5 without cut_off; --epsilon 0.5 without --cut-off; epsilon = 0.5 without cut_off
-        """
-        named = {door: {name: _argument(door, name, said) for name, said in arguments.items()} for door in _DOORS}
-        python, cli, file = (template.format(**named[door]) for door in _DOORS)
-        return cls(python, cli=cli, file=file)
-
-    def in_file(self) -> Self:
-        """The same of what is said in discreet.toml alone, also by those who type commands."""
-        return type(self)(self, cli=self.file, file=self.file)
-
-
-_DOORS: tuple[Door, ...] = ("python", "cli", "file")
-
-
-def _argument(door: Door, name: str, said: float | str | bool | None) -> str:
-    """An argument as a door spells it."""
-    option = f"--{name.replace('_', '-')}"
-    quoted = f'"{said}"' if isinstance(said, str) else str(said)
-    match door:
-        case "cli":
-            return option if said is None or isinstance(said, bool) else f"{option} {said}"
-        case "python":
-            return name if said is None else f"{name}={quoted}"
-        case _:
-            return name if said is None else f"{name} = {quoted.lower() if isinstance(said, bool) else quoted}"
+from discreet.hints import Door, Hint
 
 
 class DiscreetError(Exception):
@@ -507,6 +448,30 @@ class TooMuchPlanning(TooManyWaiting):
     """Planning the caller's questions has taken as much of the processor as it may."""
 
     code = "too_much_planning"
+
+
+class ServerError(DiscreetError):
+    """A server can't be used, or can't be believed: said by a client, never by a server."""
+
+    code = "server"
+
+
+class ServerUnreachable(ServerError):
+    """The server doesn't answer, or not in time; it may have got what was sent."""
+
+    code = "server_unreachable"
+
+
+class ReplyMalformed(ServerError):
+    """What came isn't what such a server says: of another form, too large, or from elsewhere."""
+
+    code = "reply_malformed"
+
+
+class AnswerContradicted(ServerError):
+    """An answer isn't what its certificate or its signature vouches for."""
+
+    code = "answer_contradicted"
 
 
 class QuestionFailed(DiscreetError):

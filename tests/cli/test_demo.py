@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 import resource
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discreet.census import synthetic
+from discreet.cli import served_story
+from discreet.errors import ServerUnreachable
+from discreet.interfaces.client import connect
 
 SECONDS = 20
 """Of computing: three times what it takes where cores are shared."""
@@ -77,6 +81,42 @@ def test_the_differencing_attack_works_without_discreet_only(told: dict[str, Any
 def test_asking_again_gave_one_value(told: dict[str, Any]) -> None:
     """Fifty answers, one value, paid for once."""
     assert re.search(r"50\s+answers\s+hold\s+1\s+distinct\s+value,", told["text"])
+
+
+def test_strangers_are_served_and_the_server_stops(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Averaging and differencing gain nothing, the budget ends, and Ctrl-C leaves no server and no file."""
+    end = served_story.the_budget_of_all
+
+    def interrupted(gate: Any) -> None:
+        end(gate)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(served_story, "the_budget_of_all", interrupted)
+    monkeypatch.setattr(served_story, "_STEP", 0.8)
+    monkeypatch.setattr(served_story, "_TIMES", 10)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        served_story.tell_served(synthetic(2_000))
+    told = " ".join(capsys.readouterr().out.split())
+    assert "They hold 1 distinct value, 10 replies" in told
+    assert "error[budget_exhausted]" in told
+    assert "dsc_" not in told
+    assert list(tmp_path.iterdir()) == []
+    address = re.search(r"http://127\.0\.0\.1:\d+", told)
+    assert address is not None
+    with pytest.raises(ServerUnreachable), connect(address[0], "nobody", patience=0) as nobody:
+        nobody.me()
+
+
+def test_a_demo_that_cannot_serve_says_so_at_once(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    """Before anything is told."""
+    monkeypatch.setattr(served_story, "find_spec", lambda _: None)
+    refused = run("demo", "--serve")
+    assert refused.exit_code == 1
+    assert "discreet[server,client]" in refused.output
+    assert refused.stdout == ""
 
 
 def test_the_census_can_be_kept(here: Path, run: Any) -> None:

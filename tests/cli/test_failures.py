@@ -38,6 +38,7 @@ def shown(error: BaseException, capsys: pytest.CaptureFixture[str], scene: Scene
         (errors.AccuracyUnreachable("no"), ExitCode.BUDGET),
         (errors.LedgerMissing("no"), ExitCode.LEDGER),
         (errors.LedgerCorrupt("no"), ExitCode.LEDGER),
+        (errors.ServerUnreachable("no"), ExitCode.SERVER),
         (errors.QuestionFailed(), ExitCode.FAILED),
     ],
 )

@@ -22,6 +22,7 @@ from support import commandline
 
 NOT_HERE = {
     "discreet serve": "it serves until it is stopped, see test_serving",
+    "discreet connect": "there is no such server, see test_server_option",
     "discreet token revoke": "its token is somebody's own, see test_serving",
 }
 """Examples that can't be run as they stand, and why."""

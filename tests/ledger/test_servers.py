@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import InvalidArgument, LedgerUnavailable
 from discreet.ledger import Servers, servers_of
-from support.postgres import Postgres, connected, running_server
+from support.postgres import Postgres, connected, psycopg, running_server
 
 PATIENCE = 60.0
 
@@ -134,6 +134,33 @@ def test_a_slot_is_one_servers_at_a_time(postgres: Postgres) -> None:
     with second.slot(0):
         pass
     second.close()
+
+
+def test_a_server_waits_for_its_turn_however_long(postgres: Postgres) -> None:
+    """Though the database would end what takes longer than a moment, and sessions that do nothing for as long."""
+    limits = ("statement_timeout", "lock_timeout", "idle_session_timeout")
+    with connected(postgres.url) as connection:
+        for limit in limits:
+            connection.execute(f"ALTER ROLE ledger SET {limit} = 50")  # type: ignore[call-overload]  # names of ours
+    first, second = servers_of(postgres.url, "patient"), servers_of(postgres.url, "patient")
+    taken = Event()
+
+    def wait_for_it() -> None:
+        with second.slot(0):
+            taken.set()
+
+    waiting = Thread(target=wait_for_it)
+    with first.slot(0):
+        waiting.start()
+        assert not taken.wait(0.3)
+        assert waiting.is_alive()
+    assert taken.wait(PATIENCE)
+    waiting.join(PATIENCE)
+    first.close()
+    second.close()
+    with psycopg.connect(postgres.url, autocommit=True, options="-c idle_session_timeout=0") as connection:
+        for limit in limits:
+            connection.execute(f"ALTER ROLE ledger RESET {limit}")  # type: ignore[call-overload]  # names of ours
 
 
 def test_a_database_that_is_away_is_found_again(postgres: Postgres) -> None:

@@ -126,6 +126,25 @@ def test_what_is_no_answer_is_refused(staff: dp.Protected, missing: str) -> None
         Answer.from_json(data)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": {}, "rows": [], "intervals": {}},
+        {"intervals": {"n": []}},
+        {"intervals": {"n": [[1, 2], [1, 2]]}},
+        {"intervals": {"n": [["\x1b[2J", 2]]}},
+        {"intervals": {"n": [[[1], 2]]}},
+        {"intervals": {"m": [[1, 2]]}},
+        {"rows": [{"n": {"a": 1}}]},
+    ],
+    ids=str,
+)
+def test_an_answer_that_could_not_be_shown_is_refused(staff: dp.Protected, change: dict[str, Any]) -> None:
+    """An interval for each row, of numbers or dates, and at least one column: else it fails when it is printed."""
+    with pytest.raises(InvalidArgument, match="isn't an answer"):
+        Answer.from_json({**staff.ask(COUNT, epsilon=1).to_json(), **change})
+
+
 @pytest.mark.parametrize("data", [None, [], "answer", {"columns": {"n": "date"}, "rows": [{"n": "never"}]}], ids=str)
 def test_other_json_is_refused(data: Any) -> None:
     """So is whatever else JSON can be."""
@@ -189,4 +208,4 @@ def test_a_client_reads_an_answer_alone(staff: dp.Protected) -> None:
     )
     *shown, loaded = found.stdout.splitlines()
     assert "\n".join(shown) == str(answer)
-    assert loaded == "[] ['errors', 'exact', 'results', 'version']"
+    assert loaded == "[] ['errors', 'exact', 'hints', 'results', 'version']"

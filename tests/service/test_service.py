@@ -23,11 +23,11 @@ from discreet.errors import (
     TooManyWaiting,
     Unsupported,
 )
-from discreet.ledger import Attempt, State
-from discreet.service import PlanningLimits, Role, Ticket
+from discreet.ledger import State
+from discreet.service import PlanningLimits, Role
 from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
-from support.served import COUNT, STEP, Served, served
+from support.served import COUNT, STEP, Served, served, ticket_of
 
 
 @pytest.fixture(scope="module")
@@ -165,8 +165,7 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
 def test_another_plan_is_not_carried_out(running: Served) -> None:
     """A slot that plans the question otherwise, for declarations that were changed meanwhile, refuses it unpaid."""
     service, before = running.service, running.states()
-    terms = {"epsilon": "1/3", "analyst": "bob"}
-    ticket = Ticket(id="x", subject="bob", question=COUNT, terms=terms, digest="0" * 64, step=STEP, steps=1)
+    ticket = ticket_of(COUNT, subject="bob", digest="0" * 64, step=STEP, epsilon="1/3", analyst="bob")
     service._waiting.put("bob", ticket)
     assert ticket.wait(120)
     assert ticket.outcome is not None
@@ -254,16 +253,7 @@ class Fake:
 def elapsed(worker: Fake) -> float:
     """After how long a question was done."""
     begun = monotonic()
-    ticket = Ticket(
-        id="",
-        subject="",
-        question="",
-        terms={},
-        digest="",
-        step=SHORT,
-        steps=1,
-        attempt=Attempt(id="", plan="", seconds=SHORT),
-    )
+    ticket = ticket_of(step=SHORT)
     try:
         carried_out(cast("Worker", worker), ticket, SHORT / 4)
     except QuestionFailed:
@@ -276,6 +266,35 @@ def test_nothing_leaves_before_its_time() -> None:
     for after in (0.0, SHORT / 2, None):
         assert elapsed(Fake(after)) >= SHORT
     assert elapsed(Fake(0.0, obeys=False)) < SHORT
+
+
+def test_everybody_who_waits_is_told() -> None:
+    """In the thread that finishes a question, or at once; and whatever one of them does about it."""
+    ticket, told = ticket_of(step=SHORT), list[int]()
+    ticket.when_done(lambda: told.append(1))
+    ticket.when_done(lambda: told.append(1 // 0))
+    ticket.when_done(lambda: told.append(2))
+    assert told == []
+    ticket.finish({})
+    assert told == [1, 2]
+    ticket.when_done(lambda: told.append(3))
+    assert told == [1, 2, 3]
+
+
+def test_a_slot_goes_on_whatever_happens(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no process can be started, which nobody foresaw: the question failed, and the next one is asked."""
+    service, bob = running.service, running.callers["bob"]
+    questions = [f"SELECT COUNT(*) AS n FROM people WHERE id > {number}" for number in (5, 6)]
+
+    def broken(*_: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.service.service.carried_out", broken)
+        ticket = service.ask(bob, questions[0], {"epsilon": "1/9"})
+        assert ticket.wait(120)
+    assert ticket.outcome == {"error": QuestionFailed().to_dict()}
+    assert service.ask(bob, questions[1], {"epsilon": "1/9"}).wait(120)
 
 
 def test_what_is_held_is_stored_once_it_may_be(tmp_path: Path) -> None:

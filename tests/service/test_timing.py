@@ -22,10 +22,11 @@ from pyarrow import csv
 
 import discreet as dp
 from discreet.errors import QuestionFailed
-from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket
-from discreet.service import service as module
+from discreet.service import Caller, ReleaseTimes, Role, Service, Settings
+from discreet.service.carrying_out import carried_out
 from discreet.service.workers import Message, Worker
 from discreet.stats import lower_bound
+from support.served import ticket_of
 
 CONFIDENCE = 1 - 1e-9
 MOST_ADVANTAGE = 0.01
@@ -107,10 +108,10 @@ def timed(worker: Measuring) -> list[Reply]:
     found = []
     for label in (coin() for _ in range(REPLIES // 10)):
         worker.takes = SLOW if label else QUICK
-        ticket = Ticket(id="", subject="", question="", terms={}, digest="", step=SHORT, steps=1)
+        ticket = ticket_of(step=SHORT)
         begun, failed = monotonic(), 0.0
         try:
-            module._carried_out(cast("Worker", worker), ticket, SHORT / 4)
+            carried_out(cast("Worker", worker), ticket, SHORT / 4)
         except QuestionFailed:
             failed = 3600.0
         found.append((label, monotonic() - begun + failed))

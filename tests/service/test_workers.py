@@ -12,7 +12,7 @@ from pyarrow import csv
 
 import discreet as dp
 from discreet.errors import EngineUnavailable, QuestionFailed
-from discreet.gateway import protected as module
+from discreet.gateway import planning as module
 from discreet.service import ReleaseTimes, workers
 from discreet.service.workers import Job, _done
 from discreet.tables import Kind

@@ -227,7 +227,7 @@ def with_rows(exchange: Exchange, value: int) -> None:
 
 
 class Keyed:
-    """Idempotency keys and digests over a server that has none of them, in memory; sound unless told otherwise.
+    """Idempotency keys and digests kept in memory in front of a server; sound unless told otherwise.
 
     Args:
         by_key_alone: whose key it is isn't looked at.

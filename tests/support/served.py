@@ -23,7 +23,7 @@ from pyarrow import csv
 
 import discreet as dp
 from discreet.errors import QuestionFailed
-from discreet.ledger import State
+from discreet.ledger import Attempt, State
 from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket, workers
 from discreet.service.tokens import issue
 
@@ -147,6 +147,20 @@ FAILED = {"error": QuestionFailed().to_dict()}
 """The outcome of every question that failed."""
 
 _NUMBERS = count(1)
+
+
+def ticket_of(question: str = "", *, subject: str = "", digest: str = "", step: float, **terms: str) -> Ticket:
+    """A question that nobody has taken."""
+    return Ticket(
+        id="x",
+        subject=subject,
+        question=question,
+        terms=terms,
+        digest=digest,
+        step=step,
+        steps=1,
+        attempt=Attempt(id="x", plan=digest, seconds=step),
+    )
 
 
 def asked(running: Served, service: Service | None = None) -> Ticket:

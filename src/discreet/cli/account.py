@@ -3,88 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from discreet.cli.common import options
-from discreet.cli.common.answers import allowance, amounts, in_words, price
+from discreet.cli.common.answers import price
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import printable, say, width
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
+from discreet.cli.common.standing import Standing, of_each
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.accounting import Charge, Remaining
+    from discreet.interfaces.client import RemoteEntry
     from discreet.ledger import Entry
-    from discreet.privacy import Budget
+
+Line: TypeAlias = "Entry | RemoteEntry"
+"""An entry of an account that is here, or behind a server."""
 
 _TEXT, _OTHERS = 32, 48
 """How much of a question is shown in a table at the least, and what the other columns take."""
 
 
 @reported
-def budget(
-    *,
-    format_: options.Formatted = options.Format.TABLE,
-    config: options.Config = options.CONFIG,
-) -> None:
-    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst."""
+@options.somewhere
+def budget(*, format_: options.Formatted = options.Format.TABLE, where: options.Where) -> None:
+    """Show the budget, what was spent of it, and what is left: of all together, and of each analyst.
+
+    Of a server: of all together, and of whoever holds the token.
+    """
     refuse_binary_to_screen(format_)
-    with options.opened(config) as tables:
-        everyone = Standing("everyone", tables.dataset.budget, tables.spent, tables.remaining)
-        analysts = [
-            Standing(name, share, tables.spent_by(name), tables.remaining_by(name))
-            for name, share in tables.dataset.analysts.items()
-        ]
+    with where.opened() as tables:
+        everyone, analysts = of_each(tables)
     match format_:
         case options.Format.TABLE:
             say("\n\n".join(one.words() for one in (everyone, *analysts)))
         case options.Format.JSON:
-            show_json({**everyone.data(), "analysts": {one.who: one.data() for one in analysts}})
+            show_json({**everyone.data, "analysts": {one.who: one.data for one in analysts}})
         case options.Format.CSV | options.Format.ARROW:
             _flat([everyone, *analysts]).show(format_)
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where somebody stands.
-
-    Args:
-        who: an analyst, or everyone.
-        budget: what they may spend.
-        spent: what they have spent.
-        remaining: what their next question may cost.
-    """
-
-    who: str
-    budget: Budget
-    spent: Charge
-    remaining: Remaining
-
-    def words(self) -> str:
-        """For people."""
-        spent = in_words(self.spent, self.budget)
-        return f"{self.who}\n  budget     {self.budget}\n  spent      {spent}\n  remaining  {self.remaining}"
-
-    def data(self) -> dict[str, dict[str, object]]:
-        """For programs."""
-        return {
-            "budget": allowance(self.budget),
-            "spent": amounts(self.spent),
-            "remaining": dict(self.remaining.to_dict()),
-        }
 
 
 def _flat(standings: list[Standing]) -> Sheet:
     """One row for each, one column for each amount."""
     parts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
-    rows = [[one.who, *(one.data()[part][name] for part, name in parts)] for one in standings]
+    rows = [[one.who, *(one.data[part][name] for part, name in parts)] for one in standings]
     return Sheet(("who", *(f"{part}_{name}" for part, name in parts)), rows)
 
 
 @reported
+@options.somewhere
 def history(
     entry: Annotated[
         int | None, typer.Argument(metavar="ENTRY", min=1, help="Only the entry of this number, as it was asked.")
@@ -93,15 +62,16 @@ def history(
     full: Annotated[bool, typer.Option("--full", help="Show each question as it was asked, all of it.")] = False,
     last: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Only the last so many.")] = None,
     format_: options.Formatted = options.Format.TABLE,
-    config: options.Config = options.CONFIG,
+    where: options.Where,
 ) -> None:
     """Show what was asked, when, by whom, what it cost, and what became of it.
 
-    For the custodian: a question without an answer (`reserved` or `failed`) stays paid. A table cuts long questions.
+    A question without an answer (`reserved` or `failed`) stays paid. A table cuts long questions. A server shows
+    analysts their own ones.
     """
     refuse_binary_to_screen(format_)
-    with options.opened(config) as tables:
-        entries = tables.history()
+    with where.opened() as tables:
+        entries: Sequence[Line] = tables.history()
     shown = _numbered(entries, entry) if entry is not None else entries[-last:] if last else entries
     if format_ is not options.Format.TABLE:
         _whole(shown).show(format_)
@@ -111,7 +81,7 @@ def history(
         _brief(shown).show(format_)
 
 
-def _numbered(entries: Sequence[Entry], number: int) -> Sequence[Entry]:
+def _numbered(entries: Sequence[Line], number: int) -> Sequence[Line]:
     """The entry of a number.
 
     Raises:
@@ -125,7 +95,7 @@ def _numbered(entries: Sequence[Entry], number: int) -> Sequence[Entry]:
     return found
 
 
-def _as_asked(entry: Entry) -> str:
+def _as_asked(entry: Line) -> str:
     """An entry in words, with its question as it was typed."""
     said = [
         "" if entry.number is None else f"entry {entry.number}",
@@ -138,7 +108,7 @@ def _as_asked(entry: Entry) -> str:
     return "\n".join([printable(", ".join(filter(None, said))), *lines])
 
 
-def _brief(entries: Sequence[Entry]) -> Sheet:
+def _brief(entries: Sequence[Line]) -> Sheet:
     """What fits a screen: questions on one line, cut; who asked only where somebody said so."""
     rows = [
         {
@@ -160,13 +130,13 @@ def _brief(entries: Sequence[Entry]) -> Sheet:
     return Sheet(tuple(names), [[row[name] for name in names] for row in rows])
 
 
-def _whole(entries: Sequence[Entry]) -> Sheet:
+def _whole(entries: Sequence[Line]) -> Sheet:
     """All of it, with exact amounts."""
     names = ("entry", "at", "kind", "analyst", "text", "epsilon", "rho", "delta", "state")
     rows = []
     for entry in entries:
-        cost = {} if entry.cost is None else entry.cost.to_dict()
-        exact = [cost.get(name) for name in ("epsilon", "rho", "delta")]
+        amount = [None if entry.cost is None else getattr(entry.cost, name) for name in ("epsilon", "rho", "delta")]
+        exact = [None if one is None else str(one) for one in amount]
         state = None if entry.state is None else str(entry.state)
         rows.append([entry.number, entry.at.isoformat(), entry.kind, entry.analyst, entry.text, *exact, state])
     return Sheet(names, rows)

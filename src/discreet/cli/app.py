@@ -18,6 +18,7 @@ _HOMES = {
     "demo": "demo",
     "init": "init",
     "admit": "admit",
+    "tables": "connecting",
     "explain": "questions",
     "ask": "questions",
     "budget": "account",
@@ -34,6 +35,7 @@ _HOMES = {
     "serve": "serving",
     "token": "serving",
     "request": "request",
+    "connect": "connecting",
     "conform": "conform",
 }
 """Where each command is, in the order in which somebody meets them."""
@@ -75,6 +77,7 @@ app = typer.Typer(
         "Exit codes: 0 done · 1 refused, nothing charged · 2 wrong usage · 3 the budget doesn't allow it · "
         "4 the ledger can't be used, or something doesn't verify · 5 failed after it was paid for · "
         "6 an audit rejects · 7 a scheduled admission could read nothing new · "
+        "8 a server can't be used · "
         "70 a defect · 130 Ctrl-C"
     ),
     rich_markup_mode="markdown",

@@ -17,22 +17,33 @@ def demo(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE.csv", help="Write the synthetic census to a file instead.")
     ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Then serve it on a port of this machine, and attack it as strangers would.")
+    ] = False,
 ) -> None:
     """Tell the whole story on a synthetic census: private answers, three attacks, a budget, a ledger.
 
     Runs for real, in a few seconds, without network; the people don't exist, and no file is left behind. `--save`
-    writes the census as CSV, for trials of `discreet init` and `discreet ask`.
+    writes the census as CSV, for trials of `discreet init` and `discreet ask`. `--serve` takes half a minute more, and
+    needs `discreet[server,client]`.
     """
     from discreet.census import synthetic
 
     if save is not None:
         _save(save)
         return
-    from discreet.cli.story import tell
+    from discreet.cli.story import tell, your_turn
 
+    if serve:
+        from discreet.cli.served_story import check_installed, tell_served
+
+        check_installed()
     with working("making people"):
         people = synthetic()
     tell(people)
+    if serve:
+        tell_served(people)
+    your_turn()
 
 
 def _save(path: Path) -> None:

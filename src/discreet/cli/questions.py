@@ -14,6 +14,8 @@ from discreet.cli.common.sheets import refuse_binary_to_screen
 from discreet.cli.common.waiting import patiently
 
 if TYPE_CHECKING:
+    from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote, RemotePlan
     from discreet.query.planner import Plan
 
 Yes: TypeAlias = Annotated[
@@ -23,11 +25,12 @@ Yes: TypeAlias = Annotated[
 
 @reported
 @options.offering
+@options.somewhere
 def ask(
     question: options.Question,
     *,
     format_: options.Formatted = options.Format.TABLE,
-    config: options.Config = options.CONFIG,
+    where: options.Where,
     yes: Yes = False,
     terms: dict[str, Any],
 ) -> None:
@@ -41,6 +44,7 @@ def ask(
     elsewhere it pays with --yes only.
     """
     from discreet.cli.common.answers import show_answer, show_plan
+    from discreet.cli.common.standing import of_everyone
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
 
@@ -48,22 +52,30 @@ def ask(
     refuse_binary_to_screen(format_)
     inner = explained(question)
     with working("planning"):
-        tables = options.opened(config)
+        tables = where.opened()
         plan = tables.plan(question if inner is None else inner, **terms)
     if inner is not None:
         show_plan(plan, format_)
     else:
         if not yes:
             _confirm(plan)
-        with counting("reading") as progress:
-            patiently(lambda: tables.admissions.first(progress=progress))
+        _read_first(tables)
         with working("asking"):
             answer = patiently(lambda: tables.ask(plan))
-        show_answer(answer, tables, format_, terms["confidence"])
+        show_answer(answer, of_everyone(tables), format_, terms["confidence"])
     tables.close()
 
 
-def _confirm(plan: Plan) -> None:
+def _read_first(tables: Protected | Remote) -> None:
+    """Admit tables that are here, where they weren't yet; a server has done so."""
+    from discreet.interfaces.client import Remote
+
+    if not isinstance(tables, Remote):
+        with counting("reading") as progress:
+            patiently(lambda: tables.admissions.first(progress=progress))
+
+
+def _confirm(plan: Plan | RemotePlan) -> None:
     """Let nobody pay by mistake for a question that warns.
 
     Raises:
@@ -91,11 +103,12 @@ def _may_ask() -> bool:
 
 @reported
 @options.offering
+@options.somewhere
 def explain(
     question: options.Question,
     *,
     format_: options.Formatted = options.Format.TABLE,
-    config: options.Config = options.CONFIG,
+    where: options.Where,
     terms: dict[str, Any],
 ) -> None:
     """Show what a question would cost and the ± to expect; spends nothing, and touches no private data.
@@ -106,5 +119,5 @@ def explain(
     from discreet.query.sql import explained
 
     refuse_binary_to_screen(format_)
-    plan = options.opened(config).plan(explained(question) or question, **terms)
-    show_plan(plan, format_)
+    with where.opened() as tables:
+        show_plan(tables.plan(explained(question) or question, **terms), format_)

@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from textwrap import dedent, fill
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.common.answers import in_words, with_errors
+from discreet.cli.common.answers import with_errors
 from discreet.cli.common.failures import excerpt
 from discreet.cli.common.screen import printable, say, show, width
 from discreet.cli.common.sheets import cut, show_table
+from discreet.cli.common.standing import in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,24 +76,8 @@ def protect_census(people: pa.Table, ledger: str) -> Protected:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """What the story is told with.
-
-    Args:
-        people: the census.
-        tables: the same, protected.
-        plain: a DuckDB connection that sees the census as it is: what the custodian sees, and nobody else.
-    """
-
-    people: pa.Table
-    tables: Protected
-    plain: Any
-
-    def truth(self, sql: str) -> list[dict[str, Any]]:
-        """The plain SQL's answer, row by row."""
-        rows: list[dict[str, Any]] = self.plain.sql(sql).to_arrow_table().to_pylist()
-        return rows
+class Page:
+    """What a story is told on: the screen, folded as it is wide."""
 
     def title(self, text: str) -> None:
         """A section begins."""
@@ -118,6 +103,26 @@ class Stage:
         """A table."""
         show_table(names, rows, right=right)
         say()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Page):
+    """What the story is told with.
+
+    Args:
+        people: the census.
+        tables: the same, protected.
+        plain: a DuckDB connection that sees the census as it is: what the custodian sees, and nobody else.
+    """
+
+    people: pa.Table
+    tables: Protected
+    plain: Any
+
+    def truth(self, sql: str) -> list[dict[str, Any]]:
+        """The plain SQL's answer, row by row."""
+        rows: list[dict[str, Any]] = self.plain.sql(sql).to_arrow_table().to_pylist()
+        return rows
 
 
 def private(answer: Answer, name: str) -> list[str]:
@@ -328,9 +333,14 @@ def the_account(stage: Stage) -> None:
         Recomputed just now, chain and losses, with declarations and outcomes: {found}. Head:
         {found.head[:16]}…"""
     )
-    stage.title("Your turn")
-    stage.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
-    stage.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
+
+
+def your_turn() -> None:
+    """How to go on."""
+    page = Page()
+    page.title("Your turn")
+    page.say("That was all real, and all of it is gone now. With a table of yours, or with these people:")
+    page.show(f'discreet demo --save census.csv\ndiscreet init census.csv\ndiscreet ask "{COUNT}" --epsilon 0.1')
 
 
 def as_on_screen(error: DiscreetError, question: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from discreet.errors import Hint, InvalidArgument, LedgerMissing
+from discreet.errors import InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
     BudgetLike,
@@ -20,6 +20,7 @@ from discreet.gateway.declaring import (
     text_of,
 )
 from discreet.gateway.protected import Protected
+from discreet.hints import Hint
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
 from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
-from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from discreet.errors import BudgetError, InvalidArgument, LedgerCorrupt, LedgerUnavailable
+from discreet.hints import Hint
 from discreet.ledger.account import debit_body
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.location import File, locate

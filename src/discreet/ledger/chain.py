@@ -13,7 +13,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
-from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
+from discreet.errors import LedgerCorrupt, LedgerVersion
+from discreet.hints import Hint
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
 from discreet.ledger.schema import ENTRY, LEDGER, Topic, note, places
 

@@ -10,7 +10,8 @@ from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge
-from discreet.errors import Hint, LedgerCorrupt
+from discreet.errors import LedgerCorrupt
+from discreet.hints import Hint
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
 from discreet.ledger.transaction import group_of

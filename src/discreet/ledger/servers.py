@@ -193,6 +193,17 @@ _PLANNED = """
 """Until when what was planned is worked off, by the database's clock; one that was set back blocks nobody for long."""
 
 
+_SETTLED = """
+    SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
+        ('statement_timeout', '0'), ('lock_timeout', '0'), ('idle_session_timeout', '0'),
+        ('tcp_keepalives_idle', '30'), ('tcp_keepalives_interval', '10'), ('tcp_keepalives_count', '3'),
+        ('synchronous_commit', 'off')
+    ) AS wanted (named, value) ON name = named
+"""
+"""Settings of a connection: it waits for its turn, however long; whether the other end is still there is asked every
+half minute, for locks are held until then; and nothing of this is worth a wait for the disk."""
+
+
 class SeveralServers:
     """The servers of a ledger on PostgreSQL.
 
@@ -322,7 +333,7 @@ class _Line:
         try:
             if self._connection is None:
                 self._connection = self._engine.connect()
-                self._connection.exec_driver_sql("SET synchronous_commit = off")  # nothing here is worth a wait
+                self._connection.exec_driver_sql(_SETTLED)
                 self.session += 1
             return work(self._connection)
         except DBAPIError as error:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import Hint, InvalidArgument, LedgerCorrupt
+from discreet.errors import InvalidArgument, LedgerCorrupt
+from discreet.hints import Hint
 from discreet.ledger.declaration import budget_of, checked_name
 from discreet.ledger.row import Kind, Row, to_body
 

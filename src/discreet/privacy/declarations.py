@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TypeAlias
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
+from discreet.hints import Hint
 
 BoundValue: TypeAlias = Rationalizable | date
 """A bound: a number, or a date or timestamp (without a time zone)."""

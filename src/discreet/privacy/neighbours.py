@@ -7,7 +7,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, Self, get_args
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year"]
 

@@ -10,9 +10,10 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
+from discreet.hints import Hint
 from discreet.results.answer_column import (
     AnswerColumn,
     End,
@@ -225,6 +226,8 @@ class Answer:
             name: tuple(None if each is None else _ends_from_json(each, kinds[name]) for each in found)
             for name, found in data["intervals"].items()
         }
+        if not columns or any(len(found) != len(rows) for found in ends.values()):
+            raise ValueError("no columns, or not an interval for each row")
         cut_off, signature = data.get("cut_off"), data.get("signature")
         return cls(
             columns=columns,
@@ -345,4 +348,6 @@ def _from_json(value: Any, kind: str) -> Any:  # noqa: ANN401 — JSON, and what
 def _ends_from_json(ends: Sequence[Any], kind: str) -> tuple[End, End]:
     """The ends of an interval; one that is null lies nowhere."""
     low, high = (each if places_of(kind) else _from_json(each, kind) for each in ends)
+    if any(each is not None and not isinstance(each, int | float | date) for each in (low, high)):
+        raise TypeError("an end is a number or a date")
     return -inf if low is None else low, inf if high is None else high

@@ -66,8 +66,12 @@ class Approvals:
         check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
         return [_to_json(each) for each in self._requests.all(None if whole else caller.subject)]
 
-    def approve(self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False) -> Mapping[str, Any]:
+    def approve(
+        self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False
+    ) -> Mapping[str, Any] | None:
         """Let the question of a request be asked: by who made it, once, at this plan, under these declarations.
+
+        None if there is no such request.
 
         Args:
             caller: a custodian, and not who made it.
@@ -77,12 +81,13 @@ class Approvals:
 
         Raises:
             Forbidden: the caller may not approve it.
-            InvalidArgument: there is no such request, it was decided, or its plan would be another now.
+            InvalidArgument: it was decided, or its plan would be another now.
         """
         check_allowed(caller.role, Action.APPROVE)
-        found, plan = self._requests.find(name), ""
-        if found is not None:
-            plan = self._plan_of(caller, found.subject, found.question, found.terms)["digest"]
+        found = self._requests.find(name)
+        if found is None:
+            return None
+        plan = self._plan_of(caller, found.subject, found.question, found.terms)["digest"]
         approved = self._requests.approve(
             name,
             Approver(subject=caller.subject, token=caller.digest),
@@ -93,14 +98,16 @@ class Approvals:
         )
         return _to_json(approved)
 
-    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any]:
-        """Deny a request, or take back an approval that wasn't used.
+    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any] | None:
+        """Deny a request, or take back an approval that wasn't used; None if there is no such request.
 
         Raises:
             Forbidden: the caller may not decide about it.
-            InvalidArgument: there is no such request, or nothing is left to be denied.
+            InvalidArgument: nothing is left to be denied.
         """
         check_allowed(caller.role, Action.APPROVE)
+        if self._requests.find(name) is None:
+            return None
         return _to_json(self._requests.deny(name, Approver(subject=caller.subject, token=caller.digest), reason))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -96,11 +96,10 @@ class Service:
         self._keys = Keys()
         self._approvals = Approvals(self._tables, self._plan_of)
         self._lock = Lock()
-        times, slots, limits = self.settings.times, self.settings.slots, self.settings.planning
-        asking, planning = shares(slots, limits.seconds)
-        self._slots = [Worker(config, times, share) for share in asking]
-        workers = [Worker(config, times, planning) for _ in range(self.settings.planners)]
-        self._planners = Planners(workers, limits, self._servers)
+        asking, planning = shares(settings.slots, settings.planning.seconds)
+        self._slots = [Worker(config, settings.times, share) for share in asking]
+        workers = [Worker(config, settings.times, planning) for _ in range(settings.planners)]
+        self._planners = Planners(workers, settings.planning, self._servers)
         self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
         for slot in self._slots:
             slot.wait_until_ready()
@@ -245,6 +244,7 @@ class Service:
         tables, declared = self._tables, self._tables.dataset
         found: dict[str, Any] = {
             "budget": str(declared.budget),
+            "allowed": {name: one if one is None else str(one) for name, one in asdict(declared.budget).items()},
             "spent": tables.spent.to_dict(),
             "remaining": tables.remaining.to_dict(),
         }
@@ -391,11 +391,13 @@ class Service:
         """What was requested: an analyst's own requests, or all of them; oldest first."""
         return self._approvals.requests(caller)
 
-    def approve(self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False) -> Mapping[str, Any]:
+    def approve(
+        self, caller: Caller, name: str, *, days: int = 7, any_version: bool = False
+    ) -> Mapping[str, Any] | None:
         """Let the question of a request be asked; see `Approvals.approve`."""
         return self._approvals.approve(caller, name, days=days, any_version=any_version)
 
-    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any]:
+    def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any] | None:
         """Deny a request, or take an approval back; see `Approvals.deny`."""
         return self._approvals.deny(caller, name, reason)
 
@@ -458,21 +460,19 @@ class Service:
                 with self._servers.slot(number):
                     self._carry_out_next(slot)
             except LedgerError as error:  # nothing is known of the slot, so nothing is asked
-                ticket = self._waiting.take()
-                if ticket is not None:
+                if (ticket := self._waiting.take()) is not None:
                     self._finish(ticket, {"error": error.to_dict()})
 
     def _carry_out_next(self, slot: Worker) -> None:
         """Carry out the next question, if there is still one."""
-        ticket = self._waiting.take()
-        if ticket is None:
+        if (ticket := self._waiting.take()) is None:
             return
         with self._lock:
             self._busy += 1
         try:
             outcome = carried_out(slot, ticket, self.settings.times.storing)
-        except QuestionFailed as error:
-            outcome = {"error": error.to_dict()}
+        except Exception:  # noqa: BLE001 — whatever it is, it may depend on a person, and the slot must go on
+            outcome = {"error": QuestionFailed().to_dict()}
         with self._lock:
             self._busy -= 1
         self._finish(ticket, outcome)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event, Lock
@@ -78,7 +79,8 @@ class Ticket:
         with self._lock:
             self._done.set()
         for call in self._told:
-            call()
+            with suppress(Exception):  # the slot goes on, and the others are told
+                call()
 
     def when_done(self, call: Callable[[], object]) -> None:
         """Have something called once it is done, in the thread that finishes it; at once, if it is.

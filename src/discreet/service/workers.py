@@ -248,7 +248,8 @@ def _settle(share: Share) -> None:
     """Take its share of the machine, and no more; and leave it to the service when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, share.cores)
+        with suppress(OSError):  # a container may forbid it
+            os.sched_setaffinity(0, share.cores)
     take_share(len(share.cores) if share.planning is None else 1, share.memory)
 
 
@@ -344,7 +345,8 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     from discreet.gateway import cost_of
     from discreet.query.planner import Plan
 
-    shared = {"digest": plan.digest, "step": times.step(plan)}
+    noise = None if plan.choice is None else str(plan.choice)
+    shared = {"digest": plan.digest, "step": times.step(plan), "noise": noise, "warnings": list(plan.warnings)}
     if isinstance(plan, Plan):
         cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
         return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
@@ -354,4 +356,5 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
 
 def _expected(plan: Plan) -> list[dict[str, Any]]:
     """How accurate each column of an answer would be."""
-    return [{"column": each.column, "error": each.error, "words": str(each)} for each in plan.expected]
+    names = ("column", "error", "rows", "ranks", "share")
+    return [{**{name: getattr(each, name) for name in names}, "words": str(each)} for each in plan.expected]

@@ -371,7 +371,7 @@ TWINS: list[tuple[str, Callable[[Any], App], str]] = [
 def test_a_broken_twin_is_caught(real: Any, family: str, twin: Callable[[Any], App], words: str) -> None:
     """By its family, for what is wrong with it."""
     families = ["API replies", "canaries"] if family == "canaries" else [family]
-    patience = 5.0 if twin is endless else 1.0 if family == "slow requests" else 60.0
+    patience = 5.0 if twin is endless else 1.0 if family == "slow requests" else 30.0
     found = tried(real, twin(real), families, canaries=[CANARY], patience=patience)[family]
     assert found.verdict is Verdict.BROKEN
     assert any(words in each for each in found.evidence), found.evidence

@@ -9,8 +9,9 @@ from typing import Protocol
 
 from discreet.anonymity.classes.frequency_table import Frequencies
 from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
+from discreet.hints import Hint
 
 
 class Model(Protocol):

@@ -15,7 +15,8 @@ from discreet.anonymity.records.arrow import Unread, columns_of
 from discreet.anonymity.records.column import Coded, Codes, Whole
 from discreet.anonymity.records.encode import encode
 from discreet.anonymity.records.grouping import grouped
-from discreet.errors import Hint, InvalidArgument, SchemaMismatch
+from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.hints import Hint
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -23,8 +23,9 @@ from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
 from discreet.anonymity.reduce.local_recoding import recode_locally
 from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
+from discreet.hints import Hint
 
 Algorithm = Literal["auto", "optimal", "mondrian", "relaxed mondrian", "microaggregation"]
 """How quasi-identifiers are recoded."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
 from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,10 +14,10 @@ from discreet.results import with_ends
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge
-    from discreet.gateway import Protected
-    from discreet.privacy import Budget
+    from discreet.cli.common.standing import Standing
+    from discreet.interfaces.client import RemotePlan
     from discreet.query.planner import Plan
-    from discreet.results import Answer
+    from discreet.results import Answer, Cost
 
 Interval: TypeAlias = tuple[float, float] | None
 
@@ -26,7 +25,7 @@ _HANG = 10
 """Where the text of a plan begins, behind its titles."""
 
 
-def show_plan(plan: Plan, as_format: Format) -> None:
+def show_plan(plan: Plan | RemotePlan, as_format: Format) -> None:
     """Write what a question would cost, and the ± to expect, to standard output.
 
     As CSV or Arrow: the error to expect of each column.
@@ -46,7 +45,7 @@ def show_plan(plan: Plan, as_format: Format) -> None:
             expected.show(as_format)
 
 
-def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence: float) -> None:
+def show_answer(answer: Answer, standing: Standing, as_format: Format, confidence: float) -> None:
     """Write an answer to standard output.
 
     A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
@@ -56,7 +55,7 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
 
     Args:
         answer: what was released.
-        tables: where it came from, for what is spent and left.
+        standing: of the account, for what is spent and left.
         as_format: how to write it.
         confidence: of the intervals, in (0, 1).
     """
@@ -64,11 +63,11 @@ def show_answer(answer: Answer, tables: Protected, as_format: Format, confidence
     match as_format:
         case Format.TABLE:
             _show_table(answer, intervals, confidence)
-            _show_account(answer, tables)
+            _show_account(answer, standing)
         case Format.JSON:
             data = answer.to_json(confidence)
             found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
-            show_json({**found, "spent": amounts(tables.spent), **data})
+            show_json({**found, "spent": standing.data["spent"], **data})
         case Format.CSV | Format.ARROW:
             names, rows = with_ends(answer, confidence)
             Sheet(tuple(names), rows).show(as_format)
@@ -80,13 +79,13 @@ def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence
     right = [any(intervals[name]) or _is_numeric(answer[name]) for name in answer.names]
     show_table(answer.names, list(zip(*columns, strict=True)), right=right)
     if any(any(ends) for ends in intervals.values()):
-        say(f"±          at {confidence * 100:.6g} %, {answer.coverage}")
+        say(printable(f"±          at {confidence * 100:.6g} %, {answer.coverage}"))
     if answer.cut_off is not None:
-        say(f"limits     {answer.cut_off}")
+        say(printable(f"limits     {answer.cut_off}"))
     for moved in answer.moved:
-        say(f"bounds     {moved}")
+        say(printable(f"bounds     {moved}"))
     for name, ends in answer.bounds.items():
-        say(f"bounds     values of {name} were moved into {ends}")
+        say(printable(f"bounds     values of {name} were moved into {ends}"))
     for warning in answer.warnings:
         say(printable(f"warning    {warning}"))
 
@@ -98,9 +97,8 @@ def _is_numeric(values: Sequence[object]) -> bool:
     )
 
 
-def _show_account(answer: Answer, tables: Protected) -> None:
+def _show_account(answer: Answer, standing: Standing) -> None:
     """Print what the answer cost and what is left."""
-    budget = tables.dataset.budget
     cost = f"{answer.cost}, entry {answer.entry}"
     if answer.origin:
         cost = f"free: follows from {_entries(answer.origin)}"
@@ -109,8 +107,8 @@ def _show_account(answer: Answer, tables: Protected) -> None:
     elif answer.reused:
         cost = f"none: the same answer again, paid for in entry {answer.entry}"
     say(f"cost       {cost}")
-    say(f"spent      {in_words(tables.spent, budget)}, of {budget}")
-    say(f"remaining  {tables.remaining}")
+    say(f"spent      {standing.spent}, of {standing.budget}")
+    say(f"remaining  {standing.remaining}")
 
 
 def _entries(numbers: Sequence[int]) -> str:
@@ -150,48 +148,11 @@ def _measured(value: object, ends: tuple[float, float]) -> str:
     return f"{shown} ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"
 
 
-def amounts(charge: Charge) -> dict[str, object]:
-    """A charge as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite.
-
-    Examples:
-        >>> from discreet.accounting import Charge
-        >>> amounts(Charge(epsilon=Fraction(1, 3), rho=None, delta=Fraction(0)))["exact"]
-        {'epsilon': '1/3', 'rho': None, 'delta': '0'}
-    """
-    exact = charge.to_dict()
-    return {**{name: None if one is None else float(Fraction(one)) for name, one in exact.items()}, "exact": exact}
-
-
-def allowance(budget: Budget) -> dict[str, object]:
-    """A budget as JSON-ready data: what it doesn't count is null.
-
-    Examples:
-        >>> from discreet.privacy import Budget
-        >>> allowance(Budget(epsilon=3, delta="1e-6"))
-        {'epsilon': 3.0, 'rho': None, 'delta': 1e-06}
-    """
-    given = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta}
-    return {name: None if amount is None else float(amount) for name, amount in given.items()}
-
-
-def in_words(charge: Charge, budget: Budget) -> str:
-    """A charge in those amounts that the budget counts.
-
-    Examples:
-        >>> from discreet.accounting import Charge
-        >>> from discreet.privacy import Budget
-        >>> in_words(Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0)), Budget(epsilon=3))
-        'ε = 0.5'
-    """
-    from discreet.ledger.row import in_words as words
-
-    return words(charge, budget)
-
-
-def price(charge: Charge) -> str:
+def price(charge: Charge | Cost) -> str:
     """What one question cost, in the amount it was asked at: ε, or ρ where it has no finite ε; and δ if any.
 
     Examples:
+        >>> from fractions import Fraction
         >>> from discreet.accounting import Charge
         >>> price(Charge(epsilon=None, rho=Fraction(1, 200), delta=Fraction(1, 10**9)))
         'ρ = 0.005, δ = 1e-09'

@@ -28,12 +28,13 @@ from discreet.errors import (
     BudgetError,
     ConfigError,
     DiscreetError,
-    Door,
     LedgerError,
     QueryError,
     QuestionFailed,
+    ServerError,
     SourceError,
 )
+from discreet.hints import Door
 
 P = ParamSpec("P")
 
@@ -57,6 +58,8 @@ class ExitCode(IntEnum):
     """An audit refuted what is claimed."""
     SERVED_AGAIN = 7
     """A scheduled admission couldn't read the sources, and put the earlier snapshot in force again."""
+    SERVER = 8
+    """A server can't be used, or can't be believed. Whether a question was paid for, its history shows."""
     DEFECT = 70
     """An error of discreet's own."""
     INTERRUPTED = 130
@@ -72,6 +75,8 @@ def exit_code(error: DiscreetError) -> ExitCode:
             return ExitCode.BUDGET
         case LedgerError():
             return ExitCode.LEDGER
+        case ServerError():
+            return ExitCode.SERVER
         case _:
             return ExitCode.REFUSED
 

@@ -6,6 +6,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote
     from discreet.privacy import Bounds, Limits
 
 
@@ -42,8 +44,32 @@ class TextFormat(StrEnum):
     """One JSON object."""
 
 
+CONFIG = Path("discreet.toml")
+"""Where commands look for the configuration unless told otherwise."""
+
 Config: TypeAlias = Annotated[
     Path, typer.Option("--config", "-c", help="The configuration that says what is protected, and how.")
+]
+Server: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        envvar="DISCREET_SERVER",
+        help="Ask a server instead, as whoever holds the token in --token-file or the variable DISCREET_TOKEN.",
+    ),
+]
+TokenFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help="A file with the token, which nobody else can read.")
+]
+PublicKeyOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="KEY",
+        envvar="DISCREET_KEY",
+        help="The public key that the server's answers must be signed by, as the custodian told it.",
+    ),
 ]
 Formatted: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 
@@ -270,8 +296,85 @@ def offering(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-CONFIG = Path("discreet.toml")
-"""Where commands look for the configuration unless told otherwise."""
+def unfolded(place: str, kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give commands an option for each field of a dataclass, in the place of one parameter.
+
+    Args:
+        place: the parameter.
+        kind: the dataclass; each field is annotated as Typer takes it, and has a default.
+    """
+    options = get_type_hints(kind, include_extras=True)
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*args: object, **kwargs: Any) -> None:  # noqa: ANN401 — what Typer read of options
+            made = kind(**{name: kwargs.pop(name) for name in options})
+            command(*args, **{place: made}, **kwargs)
+
+        own, taken = signature(command, eval_str=True), list[Parameter]()
+        for each in own.parameters.values():
+            if each.name != place:
+                taken.append(each)
+                continue
+            taken += [
+                Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(kind(), name), annotation=option)
+                for name, option in options.items()
+            ]
+        vars(run)["__signature__"] = own.replace(parameters=taken)
+        run.__annotations__ = {each.name: each.annotation for each in taken}
+        return run
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where questions go: to the tables of a configuration, or to a server.
+
+    Args:
+        config: path of the configuration.
+        server: address of the server, if there is one.
+        token_file: that holds the token for it.
+        key: that its answers must be signed by; None to take its word for it.
+    """
+
+    config: Config = CONFIG
+    server: Server = None
+    token_file: TokenFile = None
+    key: PublicKeyOption = None
+
+    def opened(self) -> Protected | Remote:
+        """The tables behind their account, here or behind the server.
+
+        Raises:
+            ConfigError, LedgerError: as for `opened`.
+            InvalidArgument: the address or the token is of no use, or both places are named.
+        """
+        from discreet.errors import InvalidArgument
+
+        if self.server is None:
+            return opened(self.config)
+        if self.config != CONFIG:
+            raise InvalidArgument(
+                "a question goes to a server or to a configuration, not to both",
+                hint="leave out --config, or --server and the variable DISCREET_SERVER",
+            )
+        return reached(self.server, self.token_file, self.key)
+
+
+def reached(server: str, token_file: Path | None, key: str | None) -> Remote:
+    """The tables behind a server; who waits is shown so by the command.
+
+    Raises:
+        InvalidArgument: the address, the token or the key is of no use.
+    """
+    from discreet.interfaces.client import connect
+
+    return connect(server, token_file, key=key, progress=lambda _: None)
+
+
+somewhere = unfolded("where", Where)
+"""Gives a command the options that say where questions go, in the place of its parameter `where`."""
 
 
 def opened(config: Path) -> Protected:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from inspect import Parameter, signature
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from discreet.cli.common.options import unfolded
 from discreet.cli.common.screen import error_console, printable
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -237,27 +236,8 @@ class Written:
         return "".join(words)
 
 
-def with_written(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say how its file is written, in the place of its parameter `how`."""
-    options = get_type_hints(Written, include_extras=True)
-
-    @functools.wraps(command)
-    def run(*args: object, **kwargs: object) -> None:
-        how = Written(**{name: kwargs.pop(name) for name in options})  # type: ignore[arg-type]  # Typer has checked them
-        command(*args, how=how, **kwargs)
-
-    own, taken = signature(command, eval_str=True), list[Parameter]()
-    for each in own.parameters.values():
-        if each.name != "how":
-            taken.append(each)
-            continue
-        taken += [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(Written(), name), annotation=kind)
-            for name, kind in options.items()
-        ]
-    vars(run)["__signature__"] = own.replace(parameters=taken)
-    run.__annotations__ = {each.name: each.annotation for each in taken}
-    return run
+with_written = unfolded("how", Written)
+"""Gives a command the options that say how its file is written, in the place of its parameter `how`."""
 
 
 def say_unread(words: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from discreet.interfaces.conformance.wire import Headers, Reply, Stream, Wire
 T = TypeVar("T")
 
 _AGAIN = 0.1
+_MOST_WAIT = 2.0
 _BUSY = {429}
 _PENDING = 202
 _TIMES = 3
@@ -240,9 +241,10 @@ class Target:
 
     def _patiently(self, call: Callable[[], Reply]) -> Reply:
         """Call until the server isn't too busy."""
-        end = monotonic() + self.patience
+        end, wait = monotonic() + self.patience, _AGAIN
         while (reply := call()).status in _BUSY and monotonic() < end:
-            sleep(_AGAIN)
+            sleep(wait)
+            wait = min(2 * wait, _MOST_WAIT)  # many at once would otherwise keep it busy
         return reply
 
     # ── The account ──────────────────────────────────────────────────────────────────────────────────────────────────

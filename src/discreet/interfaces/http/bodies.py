@@ -41,6 +41,8 @@ class Offered(BaseModel):
     confidence: Number | None = Field(None, description="Of the intervals; 0.95 if left out.")
     limits: dict[str, int] | str | None = Field(None, description="Of a unit's rows; or 'auto'.")
     bounds: dict[str, list[Number] | str] | None = Field(None, description="Of columns; or 'auto'.")
+    consistent: bool | None = Field(None, description="Whether the groups of ROLLUP are to add up to their totals.")
+    cut_off: bool | None = Field(None, description="Whether to measure what limits cut off, for a tenth of the offer.")
     dialect: str | None = Field(None, description="Of the SQL; 'duckdb' if left out.")
 
     def terms(self) -> dict[str, Any]:

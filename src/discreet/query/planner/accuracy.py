@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting import charge_of
-from discreet.errors import Hint, Unsupported
+from discreet.errors import Unsupported
+from discreet.hints import Hint
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
 from discreet.query.estimates import (

@@ -33,7 +33,8 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
+from discreet.errors import DeltaRequired, TooManyGroups, Unsupported
+from discreet.hints import Hint
 from discreet.mechanisms import Threshold
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir

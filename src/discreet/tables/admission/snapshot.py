@@ -22,7 +22,8 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from discreet.errors import Hint, SnapshotError, SnapshotMissing
+from discreet.errors import SnapshotError, SnapshotMissing
+from discreet.hints import Hint
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Column, Kind, Table
 from discreet.tables.sources.parquet_files import Place, check_places, held_open

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from discreet.errors import Hint, SchemaMismatch
+from discreet.errors import SchemaMismatch
+from discreet.hints import Hint
 from discreet.tables.kinds import called, is_text, kind_of, places_of, readable_as
 from discreet.tables.schema.source import Source
 from discreet.tables.schema.table import Column, Kind, Table

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 from discreet.privacy import Budget
 from discreet.tables.proposals.data_profile import DataProfile
 from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal, propose_table

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Period, Unit
 from discreet.tables.schema.table import Kind, Link, Table
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from discreet.errors import Hint, InvalidArgument, SourceUnsupported
+from discreet.errors import InvalidArgument, SourceUnsupported
+from discreet.hints import Hint
 
 SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
 DateOrder = Literal["ymd", "dmy", "mdy"]

@@ -9,7 +9,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 from discreet.privacy import Bounds, Keys, KeyValue, Limits, Unit
 from discreet.tables.schema.node import suggestion
 from discreet.tables.schema.source import Source

@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.records.column import Mask, Reals
 from discreet.anonymity.reduce.lattice.problem import Finding
-from discreet.errors import Hint, InvalidArgument
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
 
 MOST_NODES = 1 << 23
 """Of a lattice: its bounds are kept in memory, 21 bytes a node."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -22,28 +23,30 @@ def request(asked: Requested, service: Serving, who: Who) -> Any:  # noqa: ANN40
     return service.request(who, asked.question, asked.terms(), asked.purpose)
 
 
-@ROUTES.get("/v1/requests")
+@ROUTES.get("/v1/requests", responses=problems(), response_description="A list of requests, oldest first.")
 def requests(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What was requested: an analyst's own requests; for custodians and auditors, all of them."""
     return service.requests(who)
 
 
-@ROUTES.get("/v1/requests/{name}", responses=problems(404), response_description=_WHAT)
+@ROUTES.get("/v1/requests/{name}", responses=problems(404, 422), response_description=_WHAT)
 def requested(name: str, service: Serving, who: Who) -> Response:
     """One request, and what became of it."""
-    found = next((each for each in service.requests(who) if each["id"] == name), None)
-    if found is None:
-        return described(404, "not_found", "there is no such request of yours")
-    return JSONResponse(dict(found))
+    return _shown(next((each for each in service.requests(who) if each["id"] == name), None))
 
 
-@ROUTES.post("/v1/requests/{name}/approval", responses=problems(413, 422), response_description=_WHAT)
-def approve(name: str, asked: Approving, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+@ROUTES.post("/v1/requests/{name}/approval", responses=problems(404, 413, 422), response_description=_WHAT)
+def approve(name: str, asked: Approving, service: Serving, who: Who) -> Response:
     """Let it be asked: by who requested it, once, at this plan, under these declarations."""
-    return service.approve(who, name, days=asked.days, any_version=asked.any_version)
+    return _shown(service.approve(who, name, days=asked.days, any_version=asked.any_version))
 
 
-@ROUTES.post("/v1/requests/{name}/denial", responses=problems(413, 422), response_description=_WHAT)
-def deny(name: str, asked: Denying, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+@ROUTES.post("/v1/requests/{name}/denial", responses=problems(404, 413, 422), response_description=_WHAT)
+def deny(name: str, asked: Denying, service: Serving, who: Who) -> Response:
     """Deny it, or take back an approval that wasn't used."""
-    return service.deny(who, name, asked.reason)
+    return _shown(service.deny(who, name, asked.reason))
+
+
+def _shown(found: Mapping[str, Any] | None) -> Response:
+    """A request, or that there is none; for an analyst, none of theirs."""
+    return described(404, "not_found", "there is no such request") if found is None else JSONResponse(dict(found))

@@ -1,0 +1,119 @@
+"""What somebody holds who asks a server: its address and a token, as they are given."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from discreet.errors import InvalidArgument
+from discreet.hints import Hint
+
+_TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is.
+
+    Args:
+        scheme: https, or http.
+        host: its name or number.
+        port: None for the scheme's own.
+        prefix: what stands before `/v1` in its paths, where it shares the host with others.
+    """
+
+    scheme: str
+    host: str
+    port: int | None
+    prefix: str
+
+    @classmethod
+    def read(cls, text: str, *, in_the_clear: bool = False) -> Self:
+        """An address as somebody wrote it; with `/v1` at its end or without.
+
+        Raises:
+            InvalidArgument: it isn't one, or a token would travel to another machine in the clear.
+
+        Examples:
+            >>> str(Address.read("https://gate.example.org/v1"))
+            'https://gate.example.org'
+        """
+        example = "https://gate.example.org"
+        try:
+            parts = urlsplit(text.strip())
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise InvalidArgument("this isn't the address of a server", hint=example) from None
+        if parts.scheme not in {"http", "https"} or not host or not text.isprintable() or " " in text.strip():
+            raise InvalidArgument("this isn't the address of a server", hint=example)
+        if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+            raise InvalidArgument(
+                "an address is a host and a path: names, tokens and questions don't belong into it", hint=example
+            )
+        if parts.scheme == "http" and not in_the_clear and not _is_here(host):
+            raise InvalidArgument(
+                f"the token would travel to {host[:100]} in the clear",
+                hint=Hint("https://…; or in_the_clear=True, where the way there is safe", cli="https://…"),
+            )
+        return cls(parts.scheme, host, port, parts.path.rstrip("/").removesuffix("/v1"))
+
+    def __str__(self) -> str:
+        """As it is shown."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if self.port is None else f":{self.port}") + self.prefix
+
+
+def _is_here(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def token_of(given: str | Path | None) -> str:
+    """The token; no error says anything of it.
+
+    Raises:
+        InvalidArgument: there is none, it is of no form that tokens have, or others can read its file.
+    """
+    if given is None:
+        given = os.environ.get("DISCREET_TOKEN", "")
+    text = (_kept(given) if isinstance(given, Path) else given).strip()
+    if not text:
+        raise InvalidArgument(
+            "there is no token",
+            hint=Hint(
+                "connect(url, Path('~/discreet.token')), or the variable DISCREET_TOKEN",
+                cli="--token-file FILE, or the variable DISCREET_TOKEN",
+            ),
+        )
+    if not _TOKEN.fullmatch(text):
+        raise InvalidArgument("this isn't a token: it is one word, as the custodian was shown it")
+    return text
+
+
+def _kept(path: Path) -> str:
+    """What a file holds that nobody else can read.
+
+    Raises:
+        InvalidArgument: it can't be read; or others can read it.
+    """
+    try:
+        with path.expanduser().open(encoding="ascii", errors="replace") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise InvalidArgument(f"{str(path)!r} is no file")
+            if os.name == "posix" and (found.st_mode & 0o077 or found.st_uid not in {os.geteuid(), 0}):
+                raise InvalidArgument(f"others can read the token in {str(path)!r}", hint=f"chmod 600 {path}")
+            return file.read(16_384)
+    except OSError as error:
+        raise InvalidArgument(f"the token's file {str(path)!r} can't be read: {error.strerror}") from None

@@ -1,0 +1,433 @@
+"""Tables behind a server: what an analyst has who holds an address and a token, with the face of protected tables."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from time import monotonic, sleep
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias, overload
+from urllib.parse import urlsplit
+
+from discreet.entropy import fresh_bytes
+from discreet.errors import (
+    AnswerContradicted,
+    InvalidArgument,
+    ServerUnreachable,
+)
+from discreet.interfaces.client.connection import Connection, Reply, malformed
+from discreet.interfaces.client.credentials import Address, token_of
+from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of
+from discreet.interfaces.client.replies import (
+    Left,
+    RemoteAccount,
+    RemoteEntry,
+    RemotePlan,
+    RemoteRequest,
+    terms_in_json,
+)
+from discreet.results import Answer, Cost, Explanation, PublicKey, verify_certificate
+
+Frame: TypeAlias = Any
+"""An Ibis expression; Ibis hands out no types of its own."""
+
+TERMS = (
+    "epsilon",
+    "rho",
+    "delta",
+    "within",
+    "weights",
+    "confidence",
+    "limits",
+    "bounds",
+    "consistent",
+    "cut_off",
+    "dialect",
+)
+"""What may be said beside a question; who asks is said by the token."""
+
+_NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
+_EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
+_PENDING = 202
+_FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
+"""After how many seconds a server is asked first whether an answer is there, and after how many again at the most."""
+
+_FIRST_AGAIN, _LONGEST_AGAIN = 5.0, 60.0
+"""After how many seconds a question that still waits is sent again under its key, and how rarely at the most."""
+
+_LONGEST = 3600.0
+"""For how many seconds an answer is waited for."""
+
+_SILENT = 1.0
+"""After how many seconds somebody who waits is told so."""
+
+
+def connect(  # noqa: PLR0913 — what a caller may say, each by name
+    url: str,
+    token: str | Path | None = None,
+    *,
+    key: str | None = None,
+    patience: float = 30.0,
+    in_the_clear: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Remote:
+    """Tables behind a server, for whoever holds its address and a token. Needs `discreet[client]`.
+
+    Guarantee: the token is sent to that server alone, never in the clear to another machine, and is in no text. What
+    a server says is checked before it is believed. A question whose reply was lost is sent again under its own key, by
+    which it is paid for once.
+
+    Args:
+        url: of the server: `https://gate.example.org`. A proxy that `HTTPS_PROXY` names is used; an authority of your
+            own is trusted where `SSL_CERT_FILE` names its certificate.
+        token: its text, or the path of a file that nobody else can read; None takes it from `DISCREET_TOKEN`.
+        key: the public key by which answers must be signed, as it was learnt from the custodian: base64, or what
+            `/v1/key` replies. None takes the server's word for it, and holds the server to it as long as this lasts.
+        patience: for how many seconds a server is tried again that can't be reached, or can't answer now.
+        in_the_clear: whether `http://` may be spoken with another machine than this, because the way there is safe.
+        progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
+
+    Raises:
+        InvalidArgument: this is no address, or no key; or there is no token, or others can read its file.
+        ExtraMissing: urllib3 isn't installed.
+
+    Examples:
+        >>> connect("http://gate.example.org", "dsc_0000")
+        Traceback (most recent call last):
+        ...
+        discreet.errors.InvalidArgument: the token would travel to gate.example.org in the clear (https://…; ...)
+        >>> connect("https://gate.example.org", "dsc_0000")
+        Remote('https://gate.example.org')
+    """
+    address = Address.read(url, in_the_clear=in_the_clear)
+    pinned = None if key is None else PublicKey.read(key)
+    return Remote(Connection(address, token_of(token), patience=patience), pinned, progress)
+
+
+class Remote:
+    """Tables behind a server, with the face of `Protected`: made by `connect`. Use it in a `with` statement.
+
+    Args:
+        connection: with the server.
+        key: by which answers must be signed; None to take the server's word for it.
+        progress: called now and then with the seconds that an answer was waited for; None: a line on a terminal.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        key: PublicKey | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Ask nothing yet."""
+        self._connection, self._key, self._progress = connection, key, progress
+
+    def __repr__(self) -> str:
+        """Where it is; the token isn't in it."""
+        return f"Remote({str(self._connection.address)!r})"
+
+    def __enter__(self) -> Self:
+        """Use it in a `with` statement, to close it at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection's sockets."""
+        self._connection.close()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What may be asked about, as it is declared: tables, columns, units, bounds and keys."""
+        return read_schema(self._connection.get("dataset").fields())
+
+    @property
+    def tables(self) -> Mapping[str, Frame]:
+        """The tables as Ibis expressions, by name: names and kinds of columns, without data.
+
+        Raises:
+            ExtraMissing: Ibis isn't installed; questions in SQL don't need it.
+        """
+        return MappingProxyType({table["name"]: frame_of(table) for table in self.schema["tables"]})
+
+    @property
+    def table(self) -> Frame:
+        """The only table, as an Ibis expression.
+
+        Raises:
+            InvalidArgument: there are several.
+            ExtraMissing: Ibis isn't installed.
+        """
+        names = [table["name"] for table in self.schema["tables"]]
+        if len(names) > 1:
+            raise InvalidArgument("there are several tables here", hint=f"tables[{names[0]!r}], for example")
+        return self.tables[names[0]]
+
+    def dummy(self, rows: int = 100) -> Mapping[str, Any]:
+        """Rows that are made up from the declarations alone, by table, to write code against.
+
+        They have the columns, the kinds, the keys and the bounds of the real tables, and ids that fit each other. They
+        have nothing else of them: what is computed from them says nothing about anybody. The same rows each time.
+
+        Args:
+            rows: of each table; 1 to a million.
+
+        Returns:
+            An Arrow table each; where PyArrow isn't installed, a dict of lists.
+        """
+        return MappingProxyType(made_up(self.schema, rows))
+
+    @property
+    def key(self) -> PublicKey:
+        """The public key of the account, by which its answers are signed: that which was named, or the server's word.
+
+        Its `text` is what `connect(…, key=…)` takes. Whoever has it from the custodian needn't believe the server.
+        """
+        if self._key is None:
+            said = self._connection.get("key").fields()
+            try:
+                self._key = PublicKey.read(json.dumps(said))
+            except InvalidArgument:
+                malformed("a public key was expected")
+        return self._key
+
+    def me(self) -> Mapping[str, Any]:
+        """Whose token this is, and what it allows: `subject`, `role`, `most_epsilon`, `expires`."""
+        return self._connection.get("me").fields()
+
+    def plan(self, question: str | Frame | list[str | Frame], **terms: Any) -> RemotePlan:  # noqa: ANN401 — as `Terms` says
+        """Plan a question: what it would cost, and how accurate the answer would be. Spends nothing.
+
+        A list of questions is planned together: what they share is measured once, and what is offered is for all.
+
+        Args:
+            question: one SELECT, or an Ibis expression made of `tables`; or a list of them.
+            terms: what is offered for it, as for `Protected.plan`, but for `analyst`: that is the token's holder.
+
+        Raises:
+            QueryError: the question is refused; the message says why, where, and what would do.
+            InvalidArgument: a number out of range, or an unknown term.
+            AccessError: the token may not plan, or not now.
+            ServerError: the server can't be used.
+        """
+        asked, said = _written(question, terms)
+        path = "plans" if isinstance(asked, str) else "workloads/plans"
+        return RemotePlan.read(self._connection.post(path, _body(asked, said), key=_fresh_key()).fields(), asked, said)
+
+    @overload
+    def ask(
+        self,
+        question: list[str | Frame],
+        *,
+        approval: str | None = None,
+        **terms: Any,  # noqa: ANN401 — as `Terms` says
+    ) -> list[Answer]: ...
+
+    @overload
+    def ask(
+        self,
+        question: str | Frame | RemotePlan,
+        *,
+        approval: str | None = None,
+        **terms: Any,  # noqa: ANN401 — as `Terms` says
+    ) -> Answer: ...
+
+    def ask(
+        self,
+        question: str | Frame | RemotePlan | list[str | Frame],
+        *,
+        approval: str | None = None,
+        **terms: Any,
+    ) -> Answer | list[Answer]:
+        """Ask a question, or carry out a plan; it returns when the answer leaves.
+
+        The same question, at the same cost, of the same data gives the same answer and costs nothing again. A question
+        that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
+
+        Args:
+            question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them. A
+                plan is carried out as it is, or not at all. Of a list, and of its plan, all are answered, or none; one
+                debit pays for them.
+            approval: the `id` of a request that was approved for this question.
+            terms: what is offered for it, as for `plan`. A plan has its own.
+
+        Raises:
+            QueryError, BudgetError, AccessError, InvalidArgument: it is refused; nothing is charged.
+            QuestionFailed: something went wrong after it was paid for; the cost stays spent.
+            ServerUnreachable: the server is gone; whether it was paid for shows `history`, and again it is free.
+            ReplyMalformed, AnswerContradicted: what came isn't to be believed.
+        """
+        if isinstance(question, RemotePlan):
+            if terms:
+                raise InvalidArgument("a plan has its own terms, so others would change nothing", hint="plan again")
+            asked, said = question.question, {**question.terms, "digest": question.digest}
+        else:
+            if isinstance(question, str) and (found := _EXPLAIN.match(question)):
+                plan = self.plan(re.sub(r"\S", " ", found[0]) + question[found.end() :], **terms)
+                return Explanation.of(plan.explain(), plan.cost)
+            asked, said = _written(question, terms)
+        body = _body(asked, said | ({} if approval is None else {"approval": approval}))
+        key = self.key  # before anything is paid
+        if isinstance(asked, str):
+            return _believed(self._answered("answers", body, _fresh_key()).fields(), key)
+        answers = self._answered("workloads", body, _fresh_key()).among("answers")
+        if len(answers) != len(asked):
+            malformed(f"{len(asked)} answers were expected")
+        return [_believed(each, key) for each in answers]
+
+    def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
+        """Ask the custodian to approve a question that costs more than one of yours may.
+
+        Args:
+            question: as for `plan`.
+            purpose: what it is for, in words that the custodian reads.
+            terms: as for `plan`.
+
+        Raises:
+            QueryError, AccessError, InvalidArgument, ServerError: as for `plan`.
+        """
+        asked, said = _written(question, terms)
+        reply = self._connection.post("requests", {**_body(asked, said), "purpose": purpose})
+        return RemoteRequest.read(reply.fields())
+
+    def requests(self) -> Sequence[RemoteRequest]:
+        """The requests that one has made, and what became of them."""
+        return [RemoteRequest.read(each) for each in self._connection.get("requests").objects()]
+
+    @property
+    def budget(self) -> RemoteAccount:
+        """Where the account stands: what may be spent, was spent, and is left, of all together and of one's own."""
+        return RemoteAccount.read(self._connection.get("budget").fields())
+
+    @property
+    def spent(self) -> Cost:
+        """What all questions together have cost."""
+        return self.budget.spent
+
+    @property
+    def remaining(self) -> Left:
+        """What the next question may cost: the lesser of what one's own share and the budget have left."""
+        account = self.budget
+        return account.own_remaining or account.remaining
+
+    def history(self) -> Sequence[RemoteEntry]:
+        """What one has asked oneself, oldest first; for a custodian or an auditor, all entries of the account."""
+        return [RemoteEntry.read(each) for each in self._connection.get("history").objects()]
+
+    def _answered(self, path: str, body: Mapping[str, Any], key: str) -> Reply:
+        """What became of a question, once it is there: looked for at its address, and asked for again by its key.
+
+        Where several servers share a ledger, the one that is asked may not be the one that knows it. Under the same key
+        it isn't asked twice, whoever is asked.
+
+        Raises:
+            ServerUnreachable: it isn't there after as long as anybody waits.
+        """
+        begun = monotonic()
+        look, again, asked = _FIRST_LOOK, _FIRST_AGAIN, begun
+        with _Waiting(self._progress) as waiting:
+            reply: Reply | None = self._connection.post(path, body, key=key, prefer="respond-async")
+            while reply is None or reply.status == _PENDING:
+                name = "" if reply is None else _name_of(reply)
+                waiting.tell(monotonic() - begun)
+                if monotonic() > begun + _LONGEST:
+                    raise ServerUnreachable(f"there is no answer after {_LONGEST:.0f} seconds", hint="ask again")
+                sleep(max(look, (reply and reply.pause) or 0.0))
+                look = min(_LONGEST_LOOK, 2 * look)
+                if name and monotonic() < asked + again:
+                    reply = self._connection.find(f"answers/{name}")
+                    if reply is not None and reply.fields().get("id") != name:
+                        malformed("it is about another question")
+                else:
+                    reply = self._connection.post(path, body, key=key, prefer="respond-async")
+                    asked, again = monotonic(), min(_LONGEST_AGAIN, 2 * again)
+        return reply
+
+
+class _Waiting:
+    """Tells somebody who waits for an answer that it is waited for."""
+
+    def __init__(self, progress: Callable[[float], None] | None) -> None:
+        """Tell nothing yet."""
+        self._progress, self._is_shown = progress, False
+
+    def __enter__(self) -> Self:
+        """Nothing to prepare."""
+        return self
+
+    def tell(self, seconds: float) -> None:
+        """Say for how long it was waited."""
+        if self._progress is not None:
+            self._progress(seconds)
+        elif seconds >= _SILENT and sys.stderr.isatty():
+            sys.stderr.write(f"\rwaiting for the answer: {seconds:.0f} s ")
+            sys.stderr.flush()
+            self._is_shown = True
+
+    def __exit__(self, *_: object) -> None:
+        """Clear the line."""
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _written(
+    question: str | Frame | list[str | Frame], terms: Mapping[str, Any]
+) -> tuple[str | list[str], dict[str, Any]]:
+    """A question and its terms, as they are sent; what Ibis writes is DuckDB's SQL."""
+    said = terms_in_json(terms, TERMS)
+    if isinstance(question, list):
+        return [sql_of(each) for each in question], said
+    return sql_of(question), said if isinstance(question, str) else {**said, "dialect": "duckdb"}
+
+
+def _body(asked: str | list[str], said: Mapping[str, Any]) -> dict[str, Any]:
+    """A question, or several, with what is said beside."""
+    return {"question" if isinstance(asked, str) else "questions": asked, **said}
+
+
+def _fresh_key() -> str:
+    """A key by which a server knows a question again: 128 random bits."""
+    return fresh_bytes(16).hex()
+
+
+def _name_of(reply: Reply) -> str:
+    """Where a question is found that waits or runs: by its own name, on the server that was named.
+
+    Raises:
+        ReplyMalformed: the place lies elsewhere, or belongs to another question.
+    """
+    name = reply.fields().get("id")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        malformed("it doesn't say where the answer will be")
+    if reply.place is not None:
+        parts = urlsplit(reply.place)
+        if parts.scheme or parts.netloc or not parts.path.endswith(f"/v1/answers/{name}"):
+            malformed("the answer would be somewhere else")
+    return name
+
+
+def _believed(data: Mapping[str, Any], key: PublicKey) -> Answer:
+    """An answer, if it has the form of one, its certificate is its own, and the account has signed all of it.
+
+    Raises:
+        ReplyMalformed: it has another form.
+        AnswerContradicted: it isn't what its certificate and its signature vouch for.
+    """
+    try:
+        answer = Answer.from_json(data)
+    except (InvalidArgument, RecursionError):
+        malformed("an answer was expected")
+    found = verify_certificate(data, key)
+    if not found.holds:
+        raise AnswerContradicted(
+            f"the answer can't be believed: {'; '.join(found.problems)[:500]}",
+            hint="tell the custodian, and don't use it",
+        )
+    return answer

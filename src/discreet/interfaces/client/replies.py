@@ -1,0 +1,380 @@
+"""What a server says besides answers: plans, the account, its entries and requests; each checked as it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from typing import Any, NoReturn, Self
+
+from discreet.errors import InvalidArgument
+from discreet.exact import rational
+from discreet.exact.rounding import shown
+from discreet.interfaces.client.connection import malformed
+from discreet.results import Cost
+
+_FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What goes wrong where something isn't of the form that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedError:
+    """The error to expect of one column of an answer.
+
+    Args:
+        column: of the answer.
+        error: half width of the interval; None where it depends on the noisy answer itself.
+        words: the same in words.
+        rows: in a group of how many rows that is; None if it doesn't depend on the group.
+        ranks: of a quantile, by how many rows its rank may be off.
+        share: which part of the cost is for it.
+    """
+
+    column: str
+    error: float | None
+    words: str
+    rows: int | None = None
+    ranks: float | None = None
+    share: float = 1.0
+
+    def __str__(self) -> str:
+        """The error in words."""
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlan:
+    """What a server would do with a question: what it would cost, and how accurate the answer would be.
+
+    `ask` carries it out as it is, or not at all: where the declarations have changed meanwhile, it is refused.
+
+    Args:
+        question: that it is of, in SQL; or a list of them, which are answered together.
+        terms: what is offered, as it is sent.
+        digest: of everything that shapes the answer.
+        cost: what the answer is proved to give away about one unit at the most.
+        expected: the error to expect of each column; of several questions, of all their columns in order.
+        words: all of it, in words.
+        seconds: after how many seconds an answer leaves, if nobody waits before it.
+        warnings: what in the question may not mean what it was meant to.
+        said: all that the server said.
+    """
+
+    question: str | list[str]
+    terms: Mapping[str, Any]
+    digest: str
+    cost: Cost
+    expected: tuple[ExpectedError, ...]
+    words: str
+    seconds: float
+    warnings: tuple[str, ...]
+    said: Mapping[str, Any] = field(repr=False, compare=False)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], question: str | list[str], terms: Mapping[str, Any]) -> Self:
+        """A plan that a server made.
+
+        Raises:
+            ReplyMalformed: it isn't one.
+        """
+        try:
+            expected = (
+                data["expected"] if isinstance(question, str) else [one for each in data["expected"] for one in each]
+            )
+            return cls(
+                question=question,
+                terms=terms,
+                digest=_text(data["digest"]),
+                cost=Cost.from_json(data["cost"]),
+                expected=tuple(_expected(each) for each in expected),
+                words=_text(data["words"]),
+                seconds=_number(data["step"]) * int(data["steps"]),
+                warnings=tuple(_text(each) for each in data.get("warnings", ())),
+                said=dict(data),
+            )
+        except _FAULTS:
+            malformed("a plan was expected")
+
+    @property
+    def choice(self) -> str | None:
+        """Which noise was taken, and why, where the offer left it open."""
+        noise = self.said.get("noise")
+        return noise if isinstance(noise, str) else None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether public facts alone answer it."""
+        return self.cost.epsilon == self.cost.rho == self.cost.delta == 0
+
+    def explain(self) -> str:
+        """The plan in words."""
+        return self.words
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON-ready data: what the server said of it."""
+        return dict(self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a next question may cost: each amount is the greatest on its own, if the question costs nothing else.
+
+    Args:
+        epsilon: of a question with Laplace noise on one number.
+        rho: of a question with Gaussian noise.
+        delta: of a selection of groups.
+    """
+
+    epsilon: float
+    rho: float
+    delta: float
+
+    def to_dict(self) -> dict[str, float]:
+        """The amounts, by their names."""
+        return {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
+
+    def __str__(self) -> str:
+        """The amounts in symbols.
+
+        Examples:
+            >>> str(Left(epsilon=0.5, rho=0.125, delta=0.0))
+            'ε = 0.5 or ρ = 0.125'
+        """
+        amounts = [f"ε = {self.epsilon:.4g}"] + ([f"ρ = {self.rho:.4g}"] if self.rho else [])
+        return " or ".join(amounts) + (f", with δ = {self.delta:.3g} for groups" if self.delta else "")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAccount:
+    """Where an account stands.
+
+    Args:
+        budget: what all may spend together.
+        words: the same in words.
+        spent: what all have spent together.
+        remaining: what a next question may cost.
+        own_spent: what the token's holder has spent; None for who doesn't ask.
+        own_remaining: what their next question may cost; None for who has no share.
+    """
+
+    budget: Cost
+    words: str
+    spent: Cost
+    remaining: Left
+    own_spent: Cost | None
+    own_remaining: Left | None
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """An account as a server writes it.
+
+        Raises:
+            ReplyMalformed: it isn't one.
+        """
+        try:
+            own = data.get("own") or {}
+            return cls(
+                budget=_cost(data["allowed"]),
+                words=_text(data["budget"]),
+                spent=_cost(data["spent"]),
+                remaining=_left(data["remaining"]),
+                own_spent=_cost(own["spent"]) if "spent" in own else None,
+                own_remaining=_left(own["remaining"]) if "remaining" in own else None,
+            )
+        except _FAULTS:
+            malformed("an account was expected")
+
+    def in_words(self, spent: Cost) -> str:
+        """What was spent, in those amounts that the budget counts."""
+        budget = self.budget
+        found = [f"ε = {shown(spent.epsilon)}"] if budget.epsilon is not None and spent.epsilon is not None else []
+        found += [f"ρ = {shown(spent.rho)}"] if budget.delta and spent.rho is not None else []
+        found += [f"δ = {shown(spent.delta)}"] if spent.delta else []
+        return ", ".join(found) or "no finite ε"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteEntry:
+    """One line of an account's history.
+
+    Args:
+        number: of the question; None for what isn't one.
+        at: when it was paid for or declared.
+        kind: "question", or what else it is.
+        analyst: who asked.
+        text: the question as it was asked, or what was declared, in words.
+        cost: what was charged; None where nothing was.
+        state: what became of the question; None of what isn't one.
+    """
+
+    number: int | None
+    at: datetime
+    kind: str
+    analyst: str | None
+    text: str
+    cost: Cost | None
+    state: str | None
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """An entry as a server writes it.
+
+        Raises:
+            ReplyMalformed: it isn't one.
+        """
+        try:
+            return cls(
+                number=None if data["number"] is None else int(data["number"]),
+                at=datetime.fromisoformat(data["at"]),
+                kind=_text(data["kind"]),
+                analyst=None if data["analyst"] is None else _text(data["analyst"]),
+                text=_text(data["text"]),
+                cost=None if data["cost"] is None else _cost(data["cost"]),
+                state=None if data["state"] is None else _text(data["state"]),
+            )
+        except _FAULTS:
+            malformed("an entry of an account was expected")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRequest:
+    """A question that the custodian is asked to approve.
+
+    Args:
+        id: what `ask(…, approval=…)` names it by.
+        question: that may be asked then.
+        purpose: what it is for.
+        digest: of its plan: what is approved is that plan, and nothing else.
+        cost: that it has.
+        state: open, approved, denied, used or expired.
+        until: when it expires; None as long as nobody has decided.
+        reason: why it was denied; may be empty.
+    """
+
+    id: str
+    question: str
+    purpose: str
+    digest: str
+    cost: Cost
+    state: str
+    until: datetime | None
+    reason: str
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """A request as a server writes it.
+
+        Raises:
+            ReplyMalformed: it isn't one.
+        """
+        try:
+            return cls(
+                id=_text(data["id"]),
+                question=_text(data["question"]),
+                purpose=_text(data["purpose"]),
+                digest=_text(data["digest"]),
+                cost=Cost.from_json(data["cost"]),
+                state=_text(data["state"]),
+                until=None if data.get("until") is None else datetime.fromisoformat(data["until"]),
+                reason=str(data.get("reason") or ""),
+            )
+        except _FAULTS:
+            malformed("a request was expected")
+
+
+def _expected(data: Mapping[str, Any]) -> ExpectedError:
+    """The error to expect of a column."""
+    error, rows, ranks = data["error"], data.get("rows"), data.get("ranks")
+    return ExpectedError(
+        column=_text(data["column"]),
+        error=None if error is None else _number(error),
+        words=_text(data["words"]),
+        rows=None if rows is None else int(rows),
+        ranks=None if ranks is None else _number(ranks),
+        share=_number(data.get("share", 1.0)),
+    )
+
+
+def _cost(data: Mapping[str, Any]) -> Cost:
+    """Amounts, exact, as texts; null is infinite."""
+    found: dict[str, Fraction | None] = {
+        name: None if data[name] is None else rational(data[name], name) for name in ("epsilon", "rho")
+    }
+    return Cost(epsilon=found["epsilon"], rho=found["rho"], delta=rational(data["delta"], "delta"))
+
+
+def _left(data: Mapping[str, Any]) -> Left:
+    """Amounts that are left."""
+    return Left(*(_number(data[name]) for name in ("epsilon", "rho", "delta")))
+
+
+def _text(value: object) -> str:
+    """A text."""
+    return value if isinstance(value, str) else _refuse()
+
+
+def _number(value: object) -> float:
+    """A number."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _refuse()
+
+
+def _refuse() -> NoReturn:
+    """Say that it is of another form; whoever reads it says of what."""
+    raise TypeError("of another form")
+
+
+def terms_in_json(terms: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """What is offered for a question, as it is sent.
+
+    Args:
+        terms: as they are said in Python: numbers of any kind, `Limits`, `Bounds`, or what these are in JSON.
+        known: the names that there are.
+
+    Raises:
+        InvalidArgument: there is no such term, or the server decides it.
+
+    Examples:
+        >>> terms_in_json({"epsilon": Fraction(1, 3), "bounds": {"age": (0, 110)}}, ["epsilon", "bounds"])
+        {'epsilon': '1/3', 'bounds': {'age': ['0', '110']}}
+    """
+    if terms.get("analyst") is not None:
+        raise InvalidArgument("a server asks in the name of the token's holder", hint="leave the analyst out")
+    unknown = [name for name in terms if name not in {*known, "analyst"}]
+    if unknown:
+        raise InvalidArgument(f"there is no term {unknown[0][:70]!r} here", hint=f"there are {', '.join(known)}")
+    return {name: _term(name, value) for name, value in terms.items() if value is not None}
+
+
+def _term(name: str, value: Any) -> Any:  # noqa: ANN401 — whatever a term may be, and what it is in JSON
+    """One term, as it is sent."""
+    if isinstance(value, str | bool):
+        return value
+    match name, value:
+        case "limits", _:
+            parts = {part: getattr(value, part, None) for part in ("groups", "rows_per_group", "rows")}
+            return value if isinstance(value, Mapping) else {part: n for part, n in parts.items() if n is not None}
+        case "bounds", Mapping():
+            return {column: _bounds(ends) for column, ends in value.items()}
+        case _, Mapping():
+            return {column: _amount(each) for column, each in value.items()}
+        case _:
+            return _amount(value)
+
+
+def _bounds(ends: Any) -> list[str] | str:  # noqa: ANN401 — Bounds, or a pair, or a text
+    """Both ends of a column's bounds; or "auto"."""
+    if isinstance(ends, str):
+        return ends
+    low, high = (ends.lo, ends.hi) if hasattr(ends, "lo") else ends
+    return [_end(low), _end(high)]
+
+
+def _end(value: Any) -> str:  # noqa: ANN401 — a number, a date or a time
+    """An end of bounds."""
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def _amount(value: Any) -> str:  # noqa: ANN401 — a number, or a share with a size
+    """A number, as a text, which is read exactly; of ("5%", 1000) the text that says so."""
+    return "@".join(map(str, value)) if isinstance(value, tuple) else str(value)

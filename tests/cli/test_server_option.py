@@ -1,0 +1,131 @@
+"""`--server`: the same commands, with nothing but an address and a token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.cli.common.failures import ExitCode
+from discreet.interfaces.http import make_app
+from discreet.results import PublicKey
+from support.served import COUNT, Served, served
+from support.uvicorn_server import listening
+
+
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+    """One service for all tests, and its address."""
+    with served(tmp_path_factory.mktemp("cli")) as running, listening(make_app(running.service)) as address:
+        yield running, address
+
+
+@pytest.fixture
+def ann(gate: tuple[Served, str], here: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The options of an analyst in an empty folder: a server, and a token in a file of their own."""
+    running, address = gate
+    monkeypatch.delenv("DISCREET_SERVER", raising=False)
+    monkeypatch.delenv("DISCREET_TOKEN", raising=False)
+    kept = here / "ann.token"
+    kept.write_text(running.tokens["analyst"])
+    kept.chmod(0o600)
+    return ["--server", address, "--token-file", str(kept)]
+
+
+def test_a_question_is_explained_asked_and_in_the_history(ann: list[str], run: Any) -> None:
+    """In the forms in which they come from a configuration."""
+    plan = json.loads(run("explain", COUNT, "--epsilon", "1/2", "--format", "json", *ann).stdout)
+    assert plan["cost"]["exact"]["epsilon"] == "1/2"
+    assert run("explain", COUNT, "--epsilon", "1", "--format", "csv", *ann).stdout.startswith("column,error,rows,ranks")
+    for epsilon in ("1/2", "1/3", "1/4", "1/5"):  # a busy machine may take longer than a question has time for
+        asked = run("ask", COUNT, "--epsilon", epsilon, "--format", "json", *ann)
+        if asked.exit_code == ExitCode.OK:
+            break
+        assert asked.exit_code == ExitCode.FAILED, asked.output
+    answer = json.loads(asked.stdout)
+    again = run("ask", COUNT, "--epsilon", epsilon, *ann)
+    assert again.exit_code == ExitCode.OK, again.output
+    assert str(answer["rows"][0]["n"]) in again.stdout
+    assert "the same answer again" in again.stdout
+    assert "of ε = 10" in again.stdout
+    history = json.loads(run("history", "--format", "json", *ann).stdout)
+    assert (history[-1]["text"], history[-1]["epsilon"]) == (COUNT, epsilon)
+    assert COUNT in run("history", "--full", *ann).stdout
+    assert "EXPLAIN" not in run("ask", f"EXPLAIN {COUNT}", "--epsilon", "1", *ann).stdout
+
+
+def test_the_budget_is_everyones_and_ones_own(ann: list[str], run: Any) -> None:
+    """As a server tells it."""
+    found = json.loads(run("budget", "--format", "json", *ann).stdout)
+    assert found["budget"] == {"epsilon": 10.0, "rho": None, "delta": 0.0}
+    assert found["analysts"]["you"]["spent"] == found["spent"]
+    shown = run("budget", *ann).stdout
+    assert "everyone" in shown
+    assert "you" in shown
+
+
+def test_what_may_be_asked_about_is_the_same_here_and_there(gate: tuple[Served, str], ann: list[str], run: Any) -> None:
+    """`tables`, from a server and from its configuration; and `connect`, with who one is."""
+    config = str(gate[0].folder / "discreet.toml")
+    for form in ("table", "json", "csv"):
+        there = run("tables", "--format", form, *ann)
+        assert there.exit_code == ExitCode.OK, there.output
+        assert there.stdout == run("tables", "--format", form, "--config", config).stdout
+    assert 'people,k,text,True,,"a, b"' in there.stdout
+    connected = run("connect", *ann[1:])
+    assert "analyst" in connected.stdout
+    assert "people" in connected.stdout
+    data = json.loads(run("connect", *ann[1:], "--format", "json").stdout)
+    assert data["key"] in connected.stdout
+    assert "ask the custodian" in connected.stdout
+    assert "ask the custodian" not in run("connect", *ann[1:], "--key", data["key"]).stdout
+    other = PublicKey(bytes(32)).text
+    assert run("ask", COUNT, "--epsilon", "1", *ann, "--key", "AAAA").exit_code == ExitCode.REFUSED
+    refused = run("ask", COUNT, "--epsilon", "1/7", "--format", "json", *ann, "--key", other)
+    assert json.loads(refused.stderr)["code"] in {"answer_contradicted", "question_failed"}
+    assert data["caller"]["role"] == "analyst"
+    assert data["dataset"]["name"] == "people"
+
+
+def test_the_variables_say_it_too(
+    gate: tuple[Served, str], here: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`DISCREET_SERVER` and `DISCREET_TOKEN`; an operator connects, and sees no tables."""
+    running, address = gate
+    assert list(here.iterdir()) == []
+    monkeypatch.setenv("DISCREET_SERVER", address)
+    monkeypatch.setenv("DISCREET_TOKEN", running.tokens["analyst"])
+    assert "everyone" in run("budget").stdout
+    monkeypatch.setenv("DISCREET_TOKEN", running.tokens["operator"])
+    assert "operator" in run("connect").stdout
+    refused = run("budget", "--config", "other.toml")
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "not to both" in refused.output
+
+
+def test_a_token_is_never_said_on_the_command_line_or_read_by_others(ann: list[str], run: Any) -> None:
+    """There is no option for it; a file that others can read is refused; no output holds it."""
+    token = Path(ann[3]).read_text()
+    assert run("budget", "--server", ann[1], "--token", token).exit_code == ExitCode.USAGE
+    nothing = run("budget", "--server", ann[1])
+    assert nothing.exit_code == ExitCode.REFUSED
+    assert "--token-file" in nothing.output
+    Path(ann[3]).chmod(0o644)
+    refused = run("budget", *ann)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "others can read" in " ".join(refused.output.split())
+    assert token not in refused.output
+
+
+def test_errors_of_a_server_end_as_those_of_a_configuration(ann: list[str], run: Any) -> None:
+    """With their exit code, and a caret under their place."""
+    wrong = run("ask", "SELECT nope FROM people", "--epsilon", "1", *ann)
+    assert wrong.exit_code == ExitCode.REFUSED
+    assert "^" in wrong.output
+    assert run("ask", COUNT, "--epsilon", "100", *ann).exit_code == ExitCode.BUDGET
+    assert run("ask", COUNT, "--epsilon", "1", "--analyst", "bob", *ann).exit_code == ExitCode.REFUSED
+    clear = run("budget", "--server", "http://gate.example.org", *ann[2:])
+    assert "in the clear" in " ".join(clear.output.split())

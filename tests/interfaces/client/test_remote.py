@@ -1,0 +1,232 @@
+"""The client against a real server: plans, answers, the account, Ibis, made-up rows; and what it leaves alone."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.errors import AboveCeiling, BudgetExhausted, Forbidden, InvalidArgument, Unauthenticated, UnknownColumn
+from discreet.gateway import Protected
+from discreet.interfaces.client import Remote
+from discreet.interfaces.client.remote import TERMS
+from discreet.interfaces.http import make_app
+from discreet.interfaces.http.bodies import Asked
+from discreet.query.planner import Terms
+from discreet.results import Explanation
+from support.served import COUNT, STEP, Served, served
+from support.uvicorn_server import listening
+
+
+@pytest.fixture(scope="module")
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+    """One service for all tests, and its address: its processes take seconds to start."""
+    with served(tmp_path_factory.mktemp("client")) as running, listening(make_app(running.service)) as address:
+        yield running, address
+
+
+@pytest.fixture
+def ann(gate: tuple[Served, str]) -> Iterator[Remote]:
+    """The tables, as the analyst has them."""
+    running, address = gate
+    with dp.connect(f"{address}/v1/", running.tokens["analyst"]) as remote:
+        yield remote
+
+
+def answered(remote: Remote, question: object) -> dp.Answer:
+    """An answer at some ε that wasn't asked before; a busy machine may take longer than a question has time for."""
+    for epsilon in ("1/10", "1/9", "1/8", "1/7", "1/6"):
+        try:
+            return remote.ask(question, epsilon=epsilon)
+        except dp.errors.QuestionFailed:
+            continue
+    pytest.fail("five questions in a row weren't measured in time")
+
+
+def test_a_question_is_planned_and_asked_and_again_it_is_free(ann: Remote) -> None:
+    """The plan says what it costs, the answer costs that once, and the history has it."""
+    plan = ann.plan(COUNT, epsilon="1/10")
+    assert (plan.cost.epsilon, plan.seconds, plan.is_free, plan.warnings) == (Fraction(1, 10), STEP, False, ())
+    assert "Laplace" in plan.explain()
+    assert plan.expected[0].column == "n"
+    answer = answered(ann, COUNT)
+    spent = ann.spent
+    again = ann.ask(COUNT, epsilon=answer.cost.epsilon)
+    assert (again["n"], again.interval("n"), again.certificate) == (
+        answer["n"],
+        answer.interval("n"),
+        answer.certificate,
+    )
+    assert again.reused
+    assert ann.spent == spent
+    account = ann.budget
+    assert account.own_spent == spent
+    assert account.budget.epsilon == 10
+    assert ann.remaining.epsilon == pytest.approx(10 - float(spent.epsilon or 0))
+    line = ann.history()[-1]
+    assert (line.text, line.analyst, line.state, line.cost.epsilon) == (COUNT, "analyst", "committed", spent.epsilon)
+
+
+def test_expressions_mean_what_their_sql_means(ann: Remote) -> None:
+    """Ibis on the client; what it can't write is said there."""
+    answer = answered(ann, ann.table.group_by("k").agg(n=ann.table.count()))
+    assert answer["k"] == ["a", "b"]
+    assert list(ann.tables) == ["people"]
+    with pytest.raises(dp.errors.Unsupported, match="can't write"):
+        ann.plan(ann.table.id.corr(ann.table.id), epsilon=1)
+    with pytest.raises(InvalidArgument, match="not int"):
+        ann.plan(7, epsilon=1)
+
+
+def test_questions_are_asked_together(ann: Remote) -> None:
+    """One debit for all; planned, and asked by their plan; and again for nothing."""
+    questions = [COUNT, "SELECT k, COUNT(*) AS m FROM people GROUP BY k"]
+    for epsilon in ("1/10", "1/9", "1/8", "1/7"):
+        plan = ann.plan(questions, epsilon=epsilon)
+        assert [each.column for each in plan.expected] == ["n", "m"]
+        try:
+            first, second = ann.ask(plan)
+            break
+        except dp.errors.QuestionFailed:
+            continue
+    else:
+        pytest.fail("four workloads in a row weren't measured in time")
+    assert (first.names, second.names, first.entry) == (("n",), ("k", "m"), second.entry)
+    spent = ann.spent
+    assert [answer["n"] for answer in ann.ask(questions[:1] + questions[1:], epsilon=epsilon)[:1]] == [first["n"]]
+    assert ann.spent == spent
+
+
+def test_explain_is_the_plan_in_words(ann: Remote) -> None:
+    """As at the gateway; it costs nothing."""
+    spent = ann.spent
+    found = ann.ask(f"explain (dp) {COUNT}", epsilon=1)
+    assert isinstance(found, Explanation)
+    assert "Laplace" in str(found)
+    assert ann.spent == spent
+
+
+def test_errors_are_those_of_the_gateway(gate: tuple[Served, str], ann: Remote) -> None:
+    """Typed, with their place."""
+    with pytest.raises(UnknownColumn) as refused:
+        ann.ask("SELECT nope FROM people", epsilon=1)
+    assert refused.value.place == (1, 8)
+    with pytest.raises(BudgetExhausted):
+        ann.ask(COUNT, epsilon=100)
+    with pytest.raises(InvalidArgument, match="epsilon, rho"):
+        ann.plan(COUNT)
+    with pytest.raises(InvalidArgument, match="no term 'epsilom'"):
+        ann.plan(COUNT, epsilom=1)
+    with pytest.raises(InvalidArgument, match="token's holder"):
+        ann.plan(COUNT, epsilon=1, analyst="bob")
+    running, address = gate
+    with pytest.raises(AboveCeiling):
+        dp.connect(address, running.tokens["bob"]).ask(COUNT, epsilon=2)
+    with pytest.raises(Forbidden):
+        dp.connect(address, running.tokens["auditor"]).ask(COUNT, epsilon=1)
+    with pytest.raises(Unauthenticated):
+        dp.connect(address, "dsc_" + "A" * 43).budget  # noqa: B018 — a property that asks
+
+
+def test_a_question_above_the_ceiling_is_requested_approved_and_asked_once(gate: tuple[Served, str]) -> None:
+    """By its request's id; for another question it is good for nothing."""
+    running, address = gate
+    with dp.connect(address, running.tokens["bob"]) as bob:
+        request = bob.request("SELECT COUNT(*) AS n FROM people WHERE id < 7", purpose="to know", epsilon=2)
+        assert (request.state, request.cost.epsilon, request.purpose) == ("open", 2, "to know")
+        running.service.approve(running.callers["custodian"], request.id)
+        with pytest.raises(dp.errors.NotApproved):
+            bob.ask(COUNT, epsilon=2, approval=request.id)
+        with suppress(dp.errors.QuestionFailed):  # on a busy machine; paid for all the same
+            assert bob.ask(request.question, epsilon=2, approval=request.id).cost.epsilon == 2
+        assert [each.state for each in bob.requests()] == ["used"]
+
+
+def test_what_is_sent_again_under_its_key_is_paid_for_once(ann: Remote) -> None:
+    """As after a reply that was lost; what became of it then becomes of it now."""
+    body = {"question": "SELECT COUNT(*) AS n FROM people WHERE id < 9", "epsilon": "1/11"}
+
+    def outcome() -> object:
+        try:
+            return ann._answered("answers", body, "a key of its own").fields()["entry"]
+        except dp.errors.QuestionFailed as error:
+            return error.code
+
+    first, spent = outcome(), ann.spent
+    assert outcome() == first
+    assert ann.spent == spent
+    with pytest.raises(dp.errors.KeyReused):
+        ann._answered("answers", {**body, "epsilon": "1/12"}, "a key of its own")
+
+
+def test_terms_are_said_as_at_the_gateway(ann: Remote) -> None:
+    """Objects, pairs and texts: all terms but `analyst`, which is the token's holder; the server takes the same."""
+    assert set(TERMS) == set(Terms.__annotations__) - {"analyst"}
+    assert set(TERMS) <= set(Asked.model_fields)
+    plan = ann.plan(
+        "SELECT SUM(id) AS s FROM people",
+        epsilon=Fraction(1, 3),
+        bounds={"id": dp.Bounds(0, 1000)},
+        limits=dp.Limits(rows=1),
+        weights={"s": 1},
+        confidence=0.9,
+    )
+    assert plan.cost.epsilon == Fraction(1, 3)
+    assert ann.plan("SELECT SUM(id) AS s FROM people", epsilon="1/3", bounds={"id": (0, 1000)}).cost == plan.cost
+    assert ann.plan(COUNT, within={"n": ("5%", 1000)}).expected[0].error <= 50
+
+
+def test_it_has_the_face_of_protected_tables() -> None:
+    """What an analyst does with protected tables, they do with remote ones, by the same names."""
+    for name in ("tables", "table", "plan", "ask", "spent", "remaining", "history", "close", "__enter__", "__exit__"):
+        assert hasattr(Protected, name)
+        assert hasattr(Remote, name)
+        assert isinstance(inspect.getattr_static(Protected, name), property) == isinstance(
+            inspect.getattr_static(Remote, name), property
+        )
+
+
+def test_rows_are_made_up_from_declarations(ann: Remote) -> None:
+    """Columns, kinds, keys and ids; the same each time."""
+    people = ann.dummy(50)["people"]
+    assert people.schema == pa.schema({"id": pa.int64(), "k": pa.string()})
+    assert people["id"].to_pylist() == list(range(1, 51))
+    assert set(people["k"].to_pylist()) == {"a", "b", None}
+    assert ann.dummy(50)["people"].equals(people)
+    with pytest.raises(InvalidArgument):
+        ann.dummy(0)
+
+
+def test_a_whole_conversation_needs_none_of_what_makes_answers(gate: tuple[Served, str]) -> None:
+    """Neither DuckDB nor Ibis, NumPy, SQLAlchemy or sqlglot, nor a room that isn't the client's."""
+    running, address = gate
+    program = (
+        "import sys, discreet as dp\n"
+        "remote = dp.connect(sys.argv[1], sys.stdin.read())\n"
+        "remote.plan('SELECT COUNT(*) AS n FROM people', epsilon=1)\n"
+        "try: answer = remote.ask('SELECT COUNT(*) AS n FROM people', epsilon=1); print(answer)\n"
+        "except dp.errors.QuestionFailed: pass\n"
+        "remote.budget, remote.history()\n"
+        "heavy = ('duckdb', 'ibis', 'numpy', 'sqlalchemy', 'sqlglot', 'pyarrow', 'pandas', 'flint')\n"
+        "heavy += ('rich', 'typer', 'stdnum')\n"
+        "rooms = ('interfaces', 'results', 'errors', 'hints', 'exact', 'entropy', 'version')\n"
+        "print('loaded', [name for name in heavy if name in sys.modules],"
+        " [name for name in sys.modules if name.startswith('discreet.') and name.split('.')[1] not in rooms])\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, address],
+        input=running.tokens["analyst"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path.cwd(),
+    )
+    assert run.stdout.splitlines()[-1] == "loaded [] []"

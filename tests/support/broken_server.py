@@ -1,0 +1,141 @@
+"""A server that misbehaves as it is told: what it says to each request is written down before."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Said:
+    """A reply.
+
+    Args:
+        status: of HTTP.
+        body: bytes as they are, or data that is written as JSON.
+        headers: beside those that it has anyway; None leaves one out.
+        cut: after how many bytes of the body the connection is cut; None to send all of it.
+    """
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    cut: int | None = None
+
+
+class Hangup(Exception):
+    """Cut the connection without a word."""
+
+
+@dataclass
+class Heard:
+    """A request."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+Behaviour: TypeAlias = Callable[[Heard], Said]
+
+
+@dataclass
+class Broken:
+    """A server that misbehaves.
+
+    Args:
+        address: of it.
+        behave: what it says to a request; to be set by a test.
+        key: what it says its public key is, whatever else it says; not written down.
+        heard: what was sent to it.
+    """
+
+    address: str = ""
+    key: Any = None
+    behave: Behaviour = field(default=lambda _: Said(500))
+    heard: list[Heard] = field(default_factory=list)
+
+    def says(self, *replies: Said | type[Hangup]) -> None:
+        """Reply with these, one after the other; the last of them for ever."""
+        left = list(replies)
+
+        def next_of(_: Heard) -> Said:
+            one = left.pop(0) if len(left) > 1 else left[0]
+            if isinstance(one, Said):
+                return one
+            raise one
+
+        self.behave, self.heard = next_of, []
+
+
+def _heard_by(broken: Broken) -> type[BaseHTTPRequestHandler]:
+    """What hands requests on to it, and writes what it says."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            heard = Heard(self.command, self.path, dict(self.headers), json.loads(content) if content else None)
+            if heard.path == "/v1/key":
+                self.say(Said(200, broken.key))
+                return
+            broken.heard.append(heard)
+            try:
+                self.say(broken.behave(heard))
+            except Hangup:
+                self.close_connection = True
+
+        do_POST = do_CONNECT = do_GET  # noqa: N815 — the standard library's names
+
+        def say(self, said: Said) -> None:
+            body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+            self.send_response(said.status)
+            headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **said.headers}
+            for name, value in headers.items():
+                if value is not None:
+                    self.send_header(name, value)
+            self.end_headers()
+            with suppress(OSError):  # a client that has had enough
+                self.wfile.write(body[: said.cut])
+            self.close_connection = self.close_connection or said.cut is not None
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    return Handler
+
+
+@contextmanager
+def broken_server(certificate: Path | None = None) -> Iterator[Broken]:
+    """It listens on a free port of this machine; with TLS, if there is a file with a certificate and its key."""
+    broken = Broken()
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: object) -> None:
+            """Say nothing of clients that have had enough."""
+
+    server = Server(("127.0.0.1", 0), _heard_by(broken))
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    broken.address = f"{'http' if certificate is None else 'https'}://127.0.0.1:{server.server_address[1]}"
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield broken
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
