@@ -185,10 +185,7 @@ class SnapshotChanged(SnapshotError):
         """Take nothing, so that nothing can be said."""
         super().__init__(
             "a file that was admitted in place isn't what it was, so no question can be answered",
-            hint=Hint(
-                "the custodian admits the tables again: refresh()",
-                cli="the custodian admits the tables again: `discreet admit`",
-            ),
+            hint=Hint("the custodian admits them again: refresh()", cli="the custodian admits them: `discreet admit`"),
         )
 
 
@@ -398,12 +395,6 @@ class PlanChanged(AccessError):
 
     code = "plan_changed"
 
-    def __init__(self) -> None:
-        """Say so."""
-        super().__init__(
-            "the plan of this question isn't the one that was named", hint="plan it again: the declarations may differ"
-        )
-
 
 class KeyReused(AccessError):
     """The idempotency key was used for another question, or for another plan of this one."""
@@ -412,10 +403,7 @@ class KeyReused(AccessError):
 
     def __init__(self) -> None:
         """Say so."""
-        super().__init__(
-            "this Idempotency-Key was used for another question, or its plan was another then",
-            hint="take a new key for each question",
-        )
+        super().__init__("this Idempotency-Key was used for another plan", hint="take a new key for each question")
 
 
 class AskedAlready(AccessError):
@@ -429,11 +417,7 @@ class AskedAlready(AccessError):
 
 
 class TooManyWaiting(AccessError):
-    """The queue of questions is full, for this caller or for all.
-
-    Attributes:
-        retry_after: in how many seconds it makes sense to try again.
-    """
+    """The queue of questions is full, for this caller or for all; `retry_after` says for how many seconds at least."""
 
     code = "too_many_waiting"
     retry_after: int = 1
@@ -509,11 +493,6 @@ def from_dict(data: Mapping[str, Any]) -> DiscreetError:
         kinds += kind.__subclasses__()
     found = next((kind for kind in kinds if kind.code == data.get("code")), DiscreetError)
     error = found.__new__(found)
-    place = data.get("place")
-    DiscreetError.__init__(
-        error,
-        str(data.get("message", "")),
-        hint=str(data.get("hint", "")),
-        place=None if place is None else (int(place[0]), int(place[1])),
-    )
+    place = None if data.get("place") is None else (int(data["place"][0]), int(data["place"][1]))
+    DiscreetError.__init__(error, str(data.get("message", "")), hint=str(data.get("hint", "")), place=place)
     return error

@@ -44,6 +44,8 @@ def test_numbers_are_read_as_they_are_written(value: Rationalizable, meant: Frac
         pytest.param(10**5_000, id="a long integer"),
         "1/0",
         "one",
+        "١",
+        "１",
         "",
         True,
         None,

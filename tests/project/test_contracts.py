@@ -42,6 +42,7 @@ VIOLATIONS = [
     ("client", "interfaces/client/twin.py", "discreet.query.sql"),
     ("client", "interfaces/client/remote.py", "discreet.privacy"),
     ("client", "interfaces/client/declared.py", "duckdb"),
+    ("conformance", "interfaces/conformance/twin.py", "discreet.service"),
     ("floors", "results/answer.py", "discreet.query.ir"),
     ("floors", "results/cost.py", "discreet.gateway"),
     ("circles", "query/planner/draft.py", "discreet.query.planner.plan"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -81,7 +81,12 @@ class ThreadWorker:
         """Keep what is to be done; the end of the pipe that it is given is closed by who made it, as after a fork."""
         theirs, *others = args
         self._kept = Connection(os.dup(theirs.fileno()))
-        self._thread = Thread(target=target, args=(self._kept, *others), daemon=daemon)
+
+        def work() -> None:
+            with suppress(OSError):  # it was killed, and told so by the pipe
+                target(self._kept, *others)
+
+        self._thread = Thread(target=work, daemon=daemon)
         self.start, self.is_alive, self.join = self._thread.start, self._thread.is_alive, self._thread.join
 
     def kill(self) -> None:
@@ -91,16 +96,22 @@ class ThreadWorker:
 
 
 @contextmanager
-def served_in_threads(folder: Path, *, rows: int = 1000, rare: str = "a") -> Iterator[Served]:
-    """The same with threads for processes, and a second for each question."""
+def in_threads() -> Iterator[None]:
+    """Services that are made meanwhile have threads for processes."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_detach", "_limit_memory", "_settle"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
         patch.setattr(os, "nice", lambda _: 0)
         patch.setattr(workers, "CONTEXT", SimpleNamespace(Pipe=Pipe, Process=ThreadWorker))
-        with served(folder, rows=rows, step=1.0, rare=rare) as found:
-            yield found
+        yield
+
+
+@contextmanager
+def served_in_threads(folder: Path, *, rows: int = 1000, rare: str = "a") -> Iterator[Served]:
+    """The same with threads for processes, and a second for each question."""
+    with in_threads(), served(folder, rows=rows, step=1.0, rare=rare) as found:
+        yield found
 
 
 @contextmanager

@@ -36,6 +36,7 @@ _HOMES = {
     "token": "serving",
     "request": "request",
     "connect": "connecting",
+    "conform": "conform",
 }
 """Where each command is, in the order in which somebody meets them."""
 

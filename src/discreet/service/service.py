@@ -326,7 +326,7 @@ class Service:
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, question, offered)
             if digest not in {None, plan["digest"]}:
-                raise PlanChanged
+                raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
             declarations = declarations_digest(self._tables.dataset)
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),

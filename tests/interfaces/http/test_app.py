@@ -222,3 +222,54 @@ def test_who_sends_too_much_is_told_when_to_come_again() -> None:
         response = problem(error)
         assert (response.status_code, response.headers["retry-after"]) == (429, "7")
         assert problem(from_dict(error.to_dict())).headers["retry-after"] == "1"
+
+
+def test_a_request_that_can_be_read_in_two_ways_is_refused(running: Served, client: TestClient) -> None:
+    """Whoever checks it in front may have read it in the other one."""
+    ann = bearer(running, "analyst")
+    for headers in (
+        [*ann.items(), *bearer(running, "custodian").items()],
+        [*ann.items(), ("Content-Length", "0"), ("Transfer-Encoding", "chunked")],
+        [*ann.items(), ("Host", "evil.example"), ("Host", "here.example")],
+    ):
+        reply = client.get("/v1/me", headers=headers)
+        assert (reply.status_code, reply.json()["code"]) == (400, "ambiguous"), headers
+        assert reply.headers["connection"] == "close"
+    for path in ("/v1%2Fme", "/v1/me%00", "/v1/%2e%2e/v1/me", "/v1/me;x", "/v1//me"):
+        assert client.get(path, headers=ann).status_code == 400, path
+    assert client.get("/v1/me?x=%2F..//;", headers=ann).status_code == 200
+    body = b'{"question": "SELECT 1", "epsilon": 1, "limits": {"rows": 1, "rows": 2}}'
+    reply = client.post("/v1/plans", content=body, headers={**ann, "Content-Type": "application/json"})
+    assert (reply.status_code, reply.json()["code"]) == (400, "ambiguous")
+
+
+def test_no_reply_leads_elsewhere_or_may_be_guessed_at(running: Served, client: TestClient) -> None:
+    """A redirect would name the host that the request names; browsers keep nothing and guess nothing."""
+    assert client.get("/v1/me/", headers={"Host": "evil.example"}, follow_redirects=False).status_code == 404
+    for path in ("/healthz", "/v1/me", "/v1/nothing", "/v1%2Fme"):
+        headers = client.get(path, headers=bearer(running, "analyst")).headers
+        assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+def test_a_body_that_never_ends_is_ended(running: Served, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the server, in words."""
+    import asyncio
+
+    from discreet.interfaces.http import bodies
+
+    monkeypatch.setattr(bodies, "_MOST_SECONDS", 0.05)
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"authorization", f"Bearer {running.tokens['analyst']}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/v1/plans", "raw_path": b"/v1/plans", "headers": headers}
+    asyncio.run(client.app({**scope, "query_string": b"", "http_version": "1.1", "scheme": "http"}, receive, send))  # type: ignore[arg-type]  # as a server calls it
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]

@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet request approve": "discreet request approve 0a1b2c3d4e5f0a1b2c3d4e5f0a1b2c3d --days 7",
     "discreet request deny": "discreet request deny 0a1b2c3d4e5f0a1b2c3d4e5f0a1b2c3d --reason 'ask by region'",
     "discreet connect": "discreet connect https://gate.example.org --token-file ~/discreet.token",
+    "discreet conform": "discreet conform https://localhost:8443 --token accounts.token --spend 0.5",
     "discreet budget": "discreet budget --format json",
     "discreet history": "discreet history --last 5",
     "discreet verify": "discreet verify --format json",

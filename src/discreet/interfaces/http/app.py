@@ -16,6 +16,7 @@ from discreet.interfaces.http.bodies import ASGIApp, LimitedBodies, Message, Rec
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
 from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
+from discreet.interfaces.http.strictness import Strict
 from discreet.service import Event, Service
 from discreet.version import __version__
 
@@ -46,10 +47,12 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
         openapi_url="/v1/openapi.json",
         lifespan=_with_threads,
         description="Every path but `/healthz`, `/readyz`, `/v1/key` and this description needs a token.",
+        redirect_slashes=False,  # a redirect would name the host that the request names
     )
     _describe(app)
     app.state.service = service
     app.add_middleware(LimitedBodies)
+    app.add_middleware(Strict)
     app.add_middleware(_Observed, service=service)
     app.add_middleware(SafeHeaders)
     for routes in ROUTERS:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.interfaces.http.problems import described
+from discreet.interfaces.http.strictness import says_twice
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -17,6 +19,9 @@ ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 256 * 1024
 """How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
+
+_MOST_SECONDS = 30
+"""How long a body may take: whoever sends one byte a second holds a connection no longer."""
 
 Number = str | int | float
 
@@ -128,7 +133,7 @@ class Admitting(BaseModel):
 
 
 class LimitedBodies:
-    """Middleware: refuses larger bodies, also those that don't say how large they are.
+    """Middleware: refuses larger bodies, also those that don't say how large they are, slow ones and ambiguous ones.
 
     Args:
         app: what is protected.
@@ -143,18 +148,22 @@ class LimitedBodies:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = b""
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return  # the client is gone
-            body += message.get("body", b"")
-            if len(body) > MOST_BYTES:
-                refusal = described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
-                await refusal(scope, receive, send)
-                return
-            if not message.get("more_body", False):
-                break
+        try:
+            async with asyncio.timeout(_MOST_SECONDS):
+                body = await _read(receive)
+        except TimeoutError:
+            refusal = described(408, "too_slow", f"a body may take {_MOST_SECONDS} seconds")
+            refusal.headers["Connection"] = "close"
+            await refusal(scope, receive, send)
+            return
+        if body is None:
+            return  # the client is gone
+        if len(body) > MOST_BYTES:
+            await described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")(scope, receive, send)
+            return
+        if says_twice(body):
+            await described(400, "ambiguous", "the body says something twice")(scope, receive, send)
+            return
         handed = False
 
         async def whole() -> Message:
@@ -165,3 +174,16 @@ class LimitedBodies:
             return {"type": "http.request", "body": body, "more_body": False}
 
         await self._app(scope, whole, send)
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """A body, or the beginning of one that is too large; None if the client is gone."""
+    body = b""
+    while len(body) <= MOST_BYTES:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return body

@@ -1,0 +1,158 @@
+"""Running: all families, one after the other, against one server; and the table of what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import InvalidArgument, NotTried
+from discreet.exact import Rationalizable
+from discreet.interfaces.conformance import answers, browser, identity, protocol, timing
+from discreet.interfaces.conformance.target import Target
+from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Attacks of one kind.
+
+    Args:
+        tried: what is tried, in words.
+        run: tries it.
+    """
+
+    tried: str
+    run: Callable[[Target, Target | None, Trial], None]
+
+
+def _alone(tried: str, run: Callable[[Target, Trial], None]) -> Family:
+    """A family that takes one server."""
+    return Family(tried, lambda target, _, trial: run(target, trial))
+
+
+def _pair(tried: str, run: Callable[[Target, Target, Trial], None]) -> Family:
+    """A family that takes two."""
+
+    def both(target: Target, twin: Target | None, trial: Trial) -> None:
+        if twin is None:
+            raise NotTried("it takes a second server, whose table differs by one person")
+        run(target, twin, trial)
+
+    return Family(tried, both)
+
+
+def _canaries(target: Target, twin: Target | None, trial: Trial) -> None:
+    """What must occur in no reply: tokens, and the marked values that were given."""
+    for each in (target, *(() if twin is None else (twin,))):
+        trial.tries += each.seen
+        for place in each.leaks:
+            trial.check(holds=False, otherwise=f"a token or a marked value stands in the reply to {place[:60]}")
+
+
+FAMILIES: Mapping[str, Family] = {
+    "tokens": _alone("forged, cut, changed, expired and revoked tokens", identity.tokens),
+    "roles": _alone("every path with every role, and others' answers", identity.roles),
+    "assumed names": _alone("names, roles and methods in headers, addresses and bodies", identity.assumed),
+    "averaging": _alone("one question many times, in many spellings, by all analysts", answers.averaging),
+    "differencing": _alone("questions that overlap", answers.differencing),
+    "tracker": _alone("questions about nobody and about everybody", answers.tracker),
+    "idempotency keys": _alone("keys that are replayed, reused and stolen", answers.idempotency),
+    "plan swaps": _alone("questions under the digests of other plans", answers.swaps),
+    "smuggling": _alone("requests that two readers understand in two ways", protocol.smuggling),
+    "paths": _alone("paths written in other ways", protocol.paths),
+    "bodies": _alone("bodies too large, malformed, nested, packed, and hostile SQL", protocol.bodies),
+    "slow requests": _alone("many requests that never end", protocol.slow),
+    "cut connections": _alone("connections cut at each step", protocol.cuts),
+    "API replies": _alone("types, caching and other sites' scripts", browser.replies),
+    "forged forms": _alone("the console's forms, sent by another site (CSRF)", browser.forms),
+    "scripts": _alone("scripts in questions, addresses and names (XSS)", browser.scripts),
+    "frames": _alone("pages within other sites' pages (clickjacking)", browser.frames),
+    "redirects": _alone("addresses that lead to other sites", browser.redirects),
+    "bytes of twins": _pair("the same requests to servers that differ by one person", timing.said),
+    "times of twins": _pair("times of replies of servers that differ by one person", timing.times),
+    "races": _alone("many connections at once, on one question and on the last of a share", answers.races),
+    "canaries": Family("tokens and marked values, in every reply", _canaries),
+}
+"""All families by name, in the order in which they are tried: races take what is left, canaries look back."""
+
+
+def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may cost
+    url: str,
+    tokens: Sequence[str],
+    *,
+    spend: Rationalizable = "0.5",
+    twin: str | None = None,
+    canaries: Sequence[str] = (),
+    families: Sequence[str] | None = None,
+    patience: float = 60.0,
+) -> Report:
+    """Try on a server what has been done to servers of its kind, over the protocol that strangers use.
+
+    Guarantee: no more than `spend` is ever offered, whatever the server charges. What couldn't be tried is said, and
+    never counted as held. That nothing broke proves nothing: these are the attacks that somebody thought of.
+
+    Args:
+        url: of the server, like `https://host:8443`.
+        tokens: of test accounts: an analyst's at least. With those of a second analyst, a custodian, an auditor and an
+            operator more is tried; those that neither server takes are tried as tokens that hold no more.
+        spend: the most that may be offered, in ε, by all analysts and on both servers together.
+        twin: a second server, whose tables differ from the first's by one person.
+        canaries: marked values of the tables, which no reply may have.
+        families: which to try; all if left out.
+        patience: how many seconds to wait for a reply.
+
+    Raises:
+        InvalidArgument: no server answers, no token is an analyst's, or there is no such family.
+    """
+    wanted = list(FAMILIES) if families is None else list(families)
+    for name in wanted:
+        if name not in FAMILIES:
+            raise InvalidArgument(f"there is no family {name[:30]!r}", hint=f"there are {', '.join(FAMILIES)}")
+    purse = Purse(spend)
+    target = Target(url, tokens, purse, canaries=canaries, patience=patience)
+    other = None if twin is None else Target(twin, tokens, purse, canaries=canaries, patience=patience)
+    if other is not None:
+        taken = {each.token for each in other.holders}
+        target.dead = [each for each in target.dead if each not in taken]
+    before = _spent(target)
+    findings = [_found(name, target, other) for name in FAMILIES if name in wanted]
+    after = _spent(target)
+    spent = "; ".join(f"{name}: {amount}" for name, amount in after.items() if amount != before.get(name))
+    return Report(url=target.wire.url, findings=findings, spent=spent or "nothing")
+
+
+def _found(name: str, target: Target, twin: Target | None) -> Finding:
+    """What one family finds. A reply that isn't of the documented form is a defect of the server's, not an error."""
+    family, trial, left = FAMILIES[name], Trial(), target.purse.left
+    reason = ""
+    try:
+        family.run(target, twin, trial)
+    except NotTried as error:
+        reason = error.message
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        trial.check(holds=False, otherwise="a reply isn't of the form that is documented, or none came")
+    verdict = Verdict.NOT_TRIED if reason and not trial.evidence else trial.verdict()
+    return Finding(
+        family=name,
+        tried=family.tried,
+        tries=trial.tries,
+        verdict=verdict,
+        evidence=tuple(trial.evidence) or ((reason,) if reason else ()),
+        offered=left - target.purse.left,
+    )
+
+
+def _spent(target: Target) -> dict[str, str]:
+    """What each analyst has spent, as the server says."""
+    found = {}
+    for holder in target.holders:
+        if holder.role == "analyst":
+            spent = target.spent(holder)["spent"]
+            found[holder.subject] = ", ".join(f"{name} {_short(value)}" for name, value in spent.items())
+    return found
+
+
+def _short(value: object) -> str:
+    """An exact number for reading."""
+    return "none" if value is None else f"{float(Fraction(str(value))):.6g}"

@@ -1,0 +1,398 @@
+"""The conformance suite: the real server holds, and each family catches a server that is broken in its way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from io import StringIO
+from itertools import count
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from prometheus_client import generate_latest
+
+from discreet.errors import InvalidArgument
+from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, conform
+from discreet.interfaces.http import bodies, make_app
+from discreet.interfaces.http.strictness import Strict
+from support.attacked import CANARY, App, Edited, Exchange, Keyed, Receive, Scope, Send, attacked, listening, with_rows
+from support.small_console import with_console
+
+OF_CONSOLE = ["forged forms", "scripts", "frames"]
+OF_KEYS = ["idempotency keys", "plan swaps"]
+OF_TWINS = ["bytes of twins", "times of twins"]
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The real server, its address, and everybody's tokens."""
+    log = StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        attacked(tmp_path_factory.mktemp("real"), log=log) as (service, tokens),
+        listening(make_app(service)) as url,
+    ):
+        patch.setattr(bodies, "_MOST_SECONDS", 2)
+        yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log)
+
+
+def tried(real: Any, app: App | None, families: Sequence[str], **said: Any) -> dict[str, Finding]:
+    """What families find, of an app or of the real server."""
+    with listening(real_app(real) if app is None else app) as url:
+        report = conform(url, list(real.tokens.values()), families=families, **said)
+    return {each.family: each for each in report.findings}
+
+
+def real_app(real: Any) -> Any:
+    """The real app, anew."""
+    return make_app(real.service)
+
+
+def test_the_real_server_holds(real: Any) -> None:
+    """Every family that it has what it takes for; what it hasn't is said; no more is spent than was allowed."""
+    families = [name for name in FAMILIES if name not in OF_TWINS]
+    report = conform(real.url, list(real.tokens.values()), spend="0.5", canaries=[CANARY], families=families)
+    found = {each.family: each for each in report.findings}
+    assert [(each.family, each.evidence) for each in report.findings if each.verdict is Verdict.BROKEN] == []
+    left_out = {name: each.evidence for name, each in found.items() if each.verdict is Verdict.NOT_TRIED}
+    assert all(left_out.values())
+    late = {name for name, reasons in left_out.items() if "question_failed" in reasons[0]}  # the machine is too busy
+    assert set(left_out) - late <= {*OF_CONSOLE}
+    assert sum(each.offered for each in report.findings) <= Fraction(1, 2)
+    assert real.service.verify(real.service.caller(real.tokens["auditor"])).problems == ()
+    assert "second" in report.spent
+    assert not report.is_broken
+    metrics = generate_latest(real.service.metrics.registry()).decode()
+    for text in (CANARY, *real.tokens.values(), "SELECT", "conform-", "evil.example", "<script>"):
+        assert text not in real.log.getvalue()
+        assert text not in metrics
+    assert len(real.log.getvalue().splitlines()) > 100
+    assert "discreet_" in metrics
+
+
+def test_what_takes_a_console_or_keys_holds_where_they_are_sound(real: Any) -> None:
+    """The servers that the twins of these families are made of: sound, and found so."""
+    found = {
+        **tried(real, with_console(real_app(real)), OF_CONSOLE),
+        **tried(real, Keyed(real_app(real)).app, OF_KEYS),
+    }
+    assert [(each.family, each.verdict, each.evidence) for each in found.values()] == [
+        (name, Verdict.HELD, ()) for name in (*OF_CONSOLE, *OF_KEYS)
+    ]
+
+
+# ── Broken twins: each is the real server, with one thing wrong ──────────────────────────────────────────────────────
+
+
+def let_in_again(real: Any) -> App:
+    """Whoever came in once comes in for ever: revoking does nothing."""
+    known, own = set[str](), set(real.tokens.values())
+
+    def before(exchange: Exchange) -> None:
+        if exchange.header("authorization") in known:
+            exchange.become(real.tokens["analyst"])
+
+    def after(exchange: Exchange) -> None:
+        if exchange.status == 200 and exchange.header("authorization").removeprefix("Bearer ") not in own:
+            known.add(exchange.header("authorization"))
+
+    return Edited(real_app(real), before, after)
+
+
+def expired_is_said(real: Any) -> App:
+    """A token that has expired is told so: who finds one knows that it was one."""
+
+    def after(exchange: Exchange) -> None:
+        if exchange.header("authorization").endswith(real.tokens["late"]):
+            exchange.answer(401, {"code": "expired"})
+
+    return Edited(real_app(real), after=after)
+
+
+def begins_alike(real: Any) -> App:
+    """Only the beginning of a token is compared."""
+
+    def before(exchange: Exchange) -> None:
+        if exchange.header("authorization").startswith(f"Bearer {real.tokens['analyst'][:40]}"):
+            exchange.become(real.tokens["analyst"])
+
+    return Edited(real_app(real), before)
+
+
+def no_role_on_one_path(real: Any) -> App:
+    """On one path nobody's role is looked at."""
+
+    def before(exchange: Exchange) -> None:
+        if exchange.call == "GET /v1/verification" and exchange.header("authorization"):
+            exchange.become(real.tokens["auditor"])
+
+    return Edited(real_app(real), before)
+
+
+def everybodys_answers(real: Any) -> App:
+    """An answer is told of by its address, whoever asks."""
+
+    def after(exchange: Exchange) -> None:
+        if exchange.call.startswith("GET /v1/answers/") and exchange.status == 404:
+            place = exchange.call.rpartition("/")[2]
+            if place.strip("0"):
+                exchange.answer(403, {"code": "forbidden"})
+
+    return Edited(real_app(real), after=after)
+
+
+def named_by_a_header(real: Any) -> App:
+    """A proxy's header says who somebody is, whoever sent it."""
+
+    def before(exchange: Exchange) -> None:
+        if exchange.header("x-forwarded-user"):
+            exchange.become(real.tokens["custodian"])
+
+    return Edited(real_app(real), before)
+
+
+def unknown_fields(real: Any) -> App:
+    """What stands beside a question, and isn't known, is passed over."""
+
+    def before(exchange: Exchange) -> None:
+        if exchange.call.startswith("POST") and isinstance(exchange.asked, dict):
+            exchange.body = json.dumps(
+                {k: v for k, v in exchange.asked.items() if k in {"question", "epsilon"}}
+            ).encode()
+
+    return Edited(real_app(real), before)
+
+
+def drawn_anew(real: Any) -> App:
+    """Noise is drawn anew each time, and paid for once."""
+    numbers = count()
+    return Edited(real_app(real), after=lambda exchange: with_rows(exchange, next(numbers)))
+
+
+def drawn_once(real: Any) -> App:
+    """All questions have the same noise."""
+    return Edited(real_app(real), after=lambda exchange: with_rows(exchange, 1017))
+
+
+def few_are_refused(real: Any) -> App:
+    """Questions about few people are refused, as others do who don't add noise."""
+
+    def before(exchange: Exchange) -> None:
+        if exchange.call == "POST /v1/answers" and b" = " in exchange.body:
+            exchange.answer(403, {"code": "too_few"})
+
+    return Edited(real_app(real), before)
+
+
+def unlocked(real: Any) -> App:
+    """What is left of a share is looked at by all at once, before anybody has paid."""
+    paid: list[Any] = []
+
+    def before(exchange: Exchange) -> None:
+        if exchange.header("authorization").endswith(real.tokens["second"]):
+            if exchange.call == "POST /v1/answers":
+                paid.append(exchange.asked)
+                exchange.answer(200, {"id": "x", "rows": [{"n": 1}]})
+            elif exchange.call == "GET /v1/history":
+                cost = [{"epsilon": each["epsilon"], "rho": "0", "delta": "0"} for each in paid]
+                exchange.answer(200, [{"kind": "question", "analyst": "second", "cost": each} for each in cost])
+
+    return Edited(real_app(real), before)
+
+
+def key_alone(real: Any) -> App:
+    """Whose idempotency key it is isn't looked at."""
+    return Keyed(real_app(real), by_key_alone=True).app
+
+
+def any_plan(real: Any) -> App:
+    """Neither a key's question nor the digest that was named is compared."""
+    return Keyed(real_app(real), any_plan=True).app
+
+
+def lenient(real: Any) -> Any:
+    """The real app without what makes it strict, as it was before the suite was tried on it."""
+    app = real_app(real)
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not Strict]
+    return app
+
+
+def led_elsewhere(real: Any) -> App:
+    """The same, with redirects to where the request says that it is."""
+    app = lenient(real)
+    app.router.redirect_slashes = True
+    return app
+
+
+def simplified(real: Any) -> App:
+    """Paths are simplified before they are looked up."""
+
+    def before(exchange: Exchange) -> None:
+        path = posixpath.normpath(unquote(exchange.scope["raw_path"].decode()).partition("?")[0]).replace("//", "/")
+        exchange.scope |= {"path": path, "raw_path": path.encode()}
+
+    return Edited(real_app(real), before)
+
+
+def last_of_a_name(real: Any) -> App:
+    """Of a name that is said twice, the last is taken."""
+
+    def before(exchange: Exchange) -> None:
+        if isinstance(exchange.asked, dict) and exchange.asked:
+            exchange.body = json.dumps(exchange.asked).encode()
+
+    return Edited(real_app(real), before)
+
+
+def defects(real: Any) -> App:
+    """What can't be read is a defect, with the library's own words."""
+
+    def after(exchange: Exchange) -> None:
+        if exchange.status == 422 and b"\\ud800" in exchange.body:
+            exchange.answer(500, {"detail": "UnicodeEncodeError: surrogates not allowed"})
+
+    return Edited(real_app(real), after=after)
+
+
+def one_at_a_time(real: Any) -> App:
+    """One body is read after the other."""
+    app, lock = Edited(real_app(real)), asyncio.Lock()
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        read: list[Any] = []
+        async with lock:
+            while not read or read[-1].get("more_body"):
+                read.append(await receive())
+
+        async def again() -> Any:
+            return read.pop(0) if read else await receive()
+
+        await app(scope, again, send)
+
+    return served
+
+
+def endless(real: Any) -> App:
+    """A body may take as long as it takes."""
+    app = make_app(real.service)
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not bodies.LimitedBodies]
+    return app
+
+
+def charged_again(real: Any) -> App:
+    """A retry after a connection was cut is charged again."""
+    asked: Counter[str] = Counter()
+
+    def after(exchange: Exchange) -> None:
+        if exchange.call == "POST /v1/answers" and isinstance(exchange.asked, dict):
+            asked[exchange.asked.get("question", "")] += 1
+        elif exchange.call == "GET /v1/history" and exchange.status == 200:
+            entries = [each for each in exchange.said for _ in range(max(1, asked[each["text"]]))]
+            exchange.reply = json.dumps(entries).encode()
+
+    return Edited(real_app(real), after=after)
+
+
+def read_by_other_sites(real: Any) -> App:
+    """Every site's pages may read every reply."""
+
+    def after(exchange: Exchange) -> None:
+        exchange.headers.append((b"access-control-allow-origin", b"*"))
+
+    return Edited(real_app(real), after=after)
+
+
+def quotes_a_row(real: Any) -> App:
+    """An error quotes a row."""
+
+    def after(exchange: Exchange) -> None:
+        if exchange.status == 422:
+            exchange.answer(422, {"title": f"could not convert {CANARY}-7"})
+
+    return Edited(real_app(real), after=after)
+
+
+def forms_unchecked(real: Any) -> App:
+    """A form may come from anywhere."""
+    return with_console(real_app(real), checks_forms=False)
+
+
+def unescaped(real: Any) -> App:
+    """A question stands in its page as it was typed."""
+    return with_console(real_app(real), escapes=False)
+
+
+def framed(real: Any) -> App:
+    """Other sites may show its pages."""
+    return with_console(real_app(real), framed=True)
+
+
+TWINS: list[tuple[str, Callable[[Any], App], str]] = [
+    ("tokens", let_in_again, "revoked"),
+    ("tokens", expired_is_said, "another reply than an unknown one"),
+    ("tokens", begins_alike, "another reply than an unknown one"),
+    ("roles", no_role_on_one_path, "/v1/verification with a token of role"),
+    ("roles", everybodys_answers, "another's answer"),
+    ("assumed names", named_by_a_header, "X-Forwarded-User"),
+    ("assumed names", unknown_fields, "taken beside a question"),
+    ("averaging", drawn_anew, "another answer"),
+    ("differencing", drawn_once, "the same noise"),
+    ("tracker", few_are_refused, "about few"),
+    ("idempotency keys", key_alone, "another's answer"),
+    ("idempotency keys", any_plan, "another plan"),
+    ("plan swaps", any_plan, "another plan's digest"),
+    ("smuggling", lenient, "one request got 2 replies"),
+    ("paths", lenient, "is taken for another path"),
+    ("paths", simplified, "is taken for another path"),
+    ("bodies", last_of_a_name, "a name twice"),
+    ("bodies", defects, "got 500"),
+    ("slow requests", one_at_a_time, "keep others from being answered"),
+    ("slow requests", endless, "held open"),
+    ("cut connections", charged_again, "was charged"),
+    ("API replies", lenient, "may guess"),
+    ("API replies", read_by_other_sites, "another site"),
+    ("redirects", led_elsewhere, "leads to another site"),
+    ("forged forms", forms_unchecked, "from another site"),
+    ("scripts", unescaped, "stranger's script"),
+    ("frames", framed, "within another site's"),
+    ("races", drawn_anew, "answers to one question"),
+    ("races", unlocked, "was spent"),
+    ("canaries", quotes_a_row, "a marked value"),
+]
+
+
+@pytest.mark.parametrize(("family", "twin", "words"), TWINS, ids=[f"{each[0]}: {each[1].__name__}" for each in TWINS])
+def test_a_broken_twin_is_caught(real: Any, family: str, twin: Callable[[Any], App], words: str) -> None:
+    """By its family, for what is wrong with it."""
+    families = ["API replies", "canaries"] if family == "canaries" else [family]
+    patience = 5.0 if twin is endless else 1.0 if family == "slow requests" else 30.0
+    found = tried(real, twin(real), families, canaries=[CANARY], patience=patience)[family]
+    assert found.verdict is Verdict.BROKEN
+    assert any(words in each for each in found.evidence), found.evidence
+
+
+def test_every_family_has_a_twin() -> None:
+    """None is there that nothing ever failed."""
+    assert {family for family, _, _ in TWINS} | set(OF_TWINS) == set(FAMILIES)
+
+
+def test_what_is_not_given_is_not_tried(real: Any) -> None:
+    """With one analyst's token alone, what takes others is said, and isn't held."""
+    with pytest.raises(InvalidArgument, match="analyst"):
+        conform(real.url, [real.tokens["auditor"]])
+    with pytest.raises(InvalidArgument, match="no family"):
+        conform(real.url, [real.tokens["analyst"]], families=["nope"])
+    with pytest.raises(InvalidArgument, match="no server answers"):
+        conform("http://127.0.0.1:9", [real.tokens["analyst"]], patience=1)
+    with pytest.raises(InvalidArgument, match="address"):
+        conform("ftp://127.0.0.1", [real.tokens["analyst"]])
+    report = conform(real.url, [real.tokens["analyst"]], spend="1/100000", families=["bytes of twins", "races"])
+    assert [each.verdict for each in report.findings] == [Verdict.NOT_TRIED] * 2 or report.findings[1].tries
+    assert report.to_dict()["broken"] is False
+    assert isinstance(report, Report)

@@ -1,0 +1,275 @@
+"""Servers to be attacked: a real one on a socket, and broken twins of it, each with one thing wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any, TextIO
+
+import pyarrow as pa
+import uvicorn
+from pyarrow import csv
+
+import discreet as dp
+from discreet.interfaces.http.serving import PromptHeads
+from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Role, Service, Settings
+from discreet.service.tokens import digest_of, issue
+from support.served import in_threads
+
+STEP = 0.5
+"""How many seconds a question has."""
+
+LATE = "dsc_" + "L" * 43
+"""A token that has expired."""
+
+CANARY = "Zebediah-0f3a"
+"""A value of the table that no reply may have."""
+
+SHARE = "1/50"
+"""The share of the analyst second."""
+
+CONFIG = f"""
+name = "people"
+ledger = "people.ledger"
+adjacency = "add_remove"
+budget = {{ epsilon = 10 }}
+
+[analysts.analyst]
+epsilon = 8
+
+[analysts.second]
+epsilon = "{SHARE}"
+
+[tables.people]
+source = "people.csv"
+unit = "id"
+limits = {{ rows = 1 }}
+
+[tables.people.columns]
+id = {{ kind = "integer" }}
+k = {{ kind = "text", keys = ["a", "b"] }}
+name = {{ kind = "text" }}
+"""
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+@contextmanager
+def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Iterator[tuple[Service, dict[str, str]]]:
+    """A service, and the tokens of one of each role, of the analyst second, and of one that has expired."""
+    names = [f"{CANARY}-{n}" for n in range(people)]
+    table = {"id": range(people), "k": ["a", "b"] * (people // 2) + ["a"] * (people % 2), "name": names}
+    csv.write_csv(pa.table(table), folder / "people.csv")
+    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
+    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
+        tables.refresh()
+        texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
+        texts["second"] = issue(tables.tokens, "second", Role.ANALYST, days=1).text
+        tables.tokens.grant(digest_of(LATE), "late", {"role": "analyst", "expires": "2020-01-01T00:00:00+00:00"})
+        texts["late"] = LATE
+    planning = PlanningLimits(per_minute=3600)
+    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), planning=planning)
+    with in_threads(), closing(Service(folder / "discreet.toml", settings, EventLog(log))) as service:
+        yield service, texts
+
+
+class Hasty(PromptHeads):
+    """As the real server reads requests, with little patience."""
+
+    most_seconds = 2.0
+
+
+@contextmanager
+def listening(app: App) -> Iterator[str]:
+    """The address at which an app listens, on a port of its own."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", http=Hasty))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+        assert thread.is_alive()
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        server.force_exit = True
+        thread.join()
+
+
+@dataclass
+class Exchange:
+    """A request, which may be changed before it is answered; and its reply, which may be changed before it leaves.
+
+    Args:
+        scope: of the request.
+        body: of it.
+        status: of the reply; if it is set before, the server isn't asked.
+        headers: of the reply.
+        reply: its body.
+    """
+
+    scope: Scope
+    body: bytes
+    status: int = 0
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    reply: bytes = b""
+
+    @property
+    def call(self) -> str:
+        """Method and path."""
+        return f"{self.scope['method']} {self.scope['path']}"
+
+    @property
+    def asked(self) -> Any:
+        """What the request says in JSON."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return {}
+
+    @property
+    def said(self) -> Any:
+        """What the reply says in JSON."""
+        try:
+            return json.loads(self.reply)
+        except (ValueError, RecursionError):
+            return {}
+
+    def header(self, name: str) -> str:
+        """A header of the request."""
+        found = {key.decode().lower(): value.decode("latin-1") for key, value in self.scope["headers"]}
+        return found.get(name.lower(), "")
+
+    def become(self, token: str) -> None:
+        """Come in with another token."""
+        kept = [(name, value) for name, value in self.scope["headers"] if name.lower() != b"authorization"]
+        self.scope["headers"] = [*kept, (b"authorization", f"Bearer {token}".encode())]
+
+    def answer(self, status: int, data: object, **headers: str) -> None:
+        """Say something else."""
+        kind = "application/problem+json" if status >= 400 else "application/json"
+        told = {"Content-Type": kind, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **headers}
+        self.status, self.reply = status, json.dumps(data).encode()
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+
+
+Change = Callable[[Exchange], None]
+
+
+@dataclass
+class Edited:
+    """A server whose requests and replies are changed on their way: what a defect would look like from outside.
+
+    Args:
+        app: the sound one.
+        before: changes a request, or answers it.
+        after: changes a reply.
+    """
+
+    app: App
+    before: Change = lambda _: None
+    after: Change = lambda _: None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read, change, hand on, change, send."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        body, more = b"", True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        exchange = Exchange(scope, body)
+        self.before(exchange)
+        if not exchange.status:
+            await self._ask(exchange, receive)
+        self.after(exchange)
+        kept = [(name, value) for name, value in exchange.headers if name.lower() != b"content-length"]
+        size = [] if exchange.status == 204 else [(b"content-length", str(len(exchange.reply)).encode())]
+        await send({"type": "http.response.start", "status": exchange.status, "headers": [*kept, *size]})
+        await send({"type": "http.response.body", "body": exchange.reply})
+
+    async def _ask(self, exchange: Exchange, receive: Receive) -> None:
+        """Hand the request on, and keep the reply."""
+        handed = False
+
+        async def whole() -> MutableMapping[str, Any]:
+            nonlocal handed
+            if handed:
+                return await receive()
+            handed = True
+            return {"type": "http.request", "body": exchange.body, "more_body": False}
+
+        async def kept(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                exchange.status, exchange.headers = message["status"], list(message.get("headers", []))
+            else:
+                exchange.reply += message.get("body", b"")
+
+        await self.app(exchange.scope, whole, kept)
+
+
+def with_rows(exchange: Exchange, value: int) -> None:
+    """Give another number, where one is given."""
+    if exchange.call == "POST /v1/answers" and exchange.status == 200:
+        said = exchange.said
+        exchange.reply = json.dumps({**said, "rows": [dict.fromkeys(row, value) for row in said["rows"]]}).encode()
+
+
+class Keyed:
+    """Idempotency keys and digests kept in memory in front of a server; sound unless told otherwise.
+
+    Args:
+        by_key_alone: whose key it is isn't looked at.
+        any_plan: neither the question nor the digest is compared.
+    """
+
+    def __init__(self, app: App, *, by_key_alone: bool = False, any_plan: bool = False) -> None:
+        """Nothing was asked yet."""
+        self._by_key_alone, self._any_plan = by_key_alone, any_plan
+        self._digests: dict[str, str] = {}
+        self._kept: dict[tuple[str, str], tuple[Mapping[str, Any], Any]] = {}
+        self.app = Edited(app, self._before, self._after)
+
+    def _name(self, exchange: Exchange) -> tuple[str, str]:
+        """What a key is kept under."""
+        return "" if self._by_key_alone else exchange.header("authorization"), exchange.header("idempotency-key")
+
+    def _before(self, exchange: Exchange) -> None:
+        """Answer what was asked under a key, refuse what isn't the plan that was named."""
+        if exchange.call != "POST /v1/answers" or not isinstance(exchange.asked, dict):
+            return
+        asked = exchange.asked
+        digest = asked.pop("digest", None)
+        if digest is not None and digest != self._digests.get(json.dumps(asked)) and not self._any_plan:
+            exchange.answer(409, {"code": "plan_changed"})
+            return
+        exchange.body = json.dumps(asked).encode()
+        before = self._kept.get(self._name(exchange)) if exchange.header("idempotency-key") else None
+        if before is not None and before[0] != asked and not self._any_plan:
+            exchange.answer(409, {"code": "key_reused"})
+        elif before is not None:
+            exchange.answer(200, before[1])
+
+    def _after(self, exchange: Exchange) -> None:
+        """Keep what was planned and answered, and describe what is taken."""
+        if exchange.call == "POST /v1/plans" and exchange.status == 200:
+            self._digests[json.dumps(exchange.asked)] = exchange.said["digest"]
+        elif exchange.call == "POST /v1/answers" and exchange.status == 200 and exchange.header("idempotency-key"):
+            self._kept.setdefault(self._name(exchange), (exchange.asked, exchange.said))
+        elif exchange.call == "GET /v1/openapi.json":
+            said = exchange.said
+            parameters = said["paths"]["/v1/answers"]["post"].setdefault("parameters", [])
+            parameters.append({"name": "Idempotency-Key", "in": "header"})
+            said["components"]["schemas"]["Asked"]["properties"]["digest"] = {"type": "string"}
+            exchange.reply = json.dumps(said).encode()
