@@ -7,10 +7,22 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeAlias
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from discreet.results import Answer, AnswerColumn, Cost, PublicKey, certificate, signature_of
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+TOKEN = "dsc_" + "S" * 43
+
+PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(32))
+KEY = PublicKey(PRIVATE.public_key().public_bytes_raw())
+"""By which the account signs."""
 
 
 @dataclass(frozen=True)
@@ -139,3 +151,31 @@ def broken_server(certificate: Path | None = None) -> Iterator[Broken]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def signed(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with the account's signature."""
+    said = {"ledger": "l", "account": "people", "question": COUNT, "at": "2026-01-01T00:00:00"}
+    return {**content, "signature": signature_of("answer", content, said, key=KEY, sign=PRIVATE.sign)}
+
+
+def answer(**change: Any) -> dict[str, Any]:
+    """An answer as a server writes it, signed as it was made, and changed afterwards."""
+    cost = Cost(epsilon=Fraction(1))
+    made = Answer(
+        columns=(AnswerColumn("n", "integer", (1000,)),),
+        intervals=lambda _name, _confidence: [(997, 1003)],
+        confidence=Fraction(19, 20),
+        cost=cost,
+        certificate=certificate(
+            text=COUNT, analyst="ann", version=1, entry=1, questions=[COUNT], plans=[], cost=cost.to_json()
+        ),
+        entry=1,
+        reused=False,
+    )
+    return {"id": "a1", "state": "done", **signed(made.to_json()), **change}
+
+
+def problem(code: str, status: int, title: str = "no", **more: Any) -> Said:
+    """An error as a server writes it."""
+    return Said(status, {"code": code, "title": title, "hint": "", "place": None, **more})

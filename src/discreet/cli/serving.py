@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 _FIRST_DAYS = 90
 """For how many days the custodian's first token holds."""
 
+Planning: TypeAlias = Annotated[
+    float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
+]
+WitnessPlace: TypeAlias = Annotated[
+    str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
+]
+OpenIDFile: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
+]
+MetricsPort: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
+]
+MetricsHost: TypeAlias = Annotated[str, typer.Option(help="The address of that port; who reaches it reads them.")]
 Days: TypeAlias = Annotated[int, typer.Option("--days", min=1, help="For how many days it holds.")]
 
 token = group("token", "Who may come in through `discreet serve`.")
@@ -132,24 +145,14 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front does the TLS.")] = False,
     slots: Annotated[int, typer.Option(min=1, help="How many questions run at a time, each in its own process.")] = 1,
     planners: Annotated[int, typer.Option(min=1, help="How many processes plan questions.")] = 1,
-    planning: Annotated[
-        float, typer.Option(help="Seconds of processor time a minute for planning one analyst's questions.")
-    ] = 20.0,
+    planning: Planning = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
-    witness: Annotated[
-        str, typer.Option("--witness", metavar="PLACE", help="Send signed heads of the ledger to this file or address.")
-    ] = "",
+    witness: WitnessPlace = "",
     witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
-    openid: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Let people sign in by OpenID Connect, as this file says.")
-    ] = None,
-    metrics_port: Annotated[
-        int | None, typer.Option(min=1, max=65_535, help="Show metrics at this port, in Prometheus's format.")
-    ] = None,
-    metrics_host: Annotated[
-        str, typer.Option(help="The address of that port; who reaches it reads them.")
-    ] = "127.0.0.1",
+    openid: OpenIDFile = None,
+    metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = "127.0.0.1",
     config: options.Config = options.CONFIG,
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.

@@ -63,7 +63,7 @@ def test_the_real_server_holds(real: Any) -> None:
     left_out = {name: each.evidence for name, each in found.items() if each.verdict is Verdict.NOT_TRIED}
     assert all(left_out.values())
     late = {name for name, reasons in left_out.items() if "question_failed" in reasons[0]}  # the machine is too busy
-    assert set(left_out) - late <= {*OF_CONSOLE}
+    assert set(left_out) <= late
     assert sum(each.offered for each in report.findings) <= Fraction(1, 2)
     assert real.service.verify(real.service.caller(real.tokens["auditor"])).problems == ()
     assert "second" in report.spent
