@@ -68,7 +68,12 @@ def test_a_question_is_audited_against_the_configuration(run: Any, town: Path) -
     assert result.exit_code == ExitCode.OK, result.output
     assert json.loads(result.stdout)["subject"] == question
     assert run("budget", "--format", "json").stdout == before
-    assert sorted(path.name for path in town.iterdir()) == ["census.csv", "census.ledger", "discreet.toml"]
+    assert sorted(path.name for path in town.iterdir()) == [
+        "census.csv",
+        "census.ledger",
+        "census.ledger.key",
+        "discreet.toml",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ NOT_HERE = {
     "discreet serve": "it serves until it is stopped, see test_serving",
     "discreet connect": "there is no such server, see test_server_option",
     "discreet token revoke": "its token is somebody's own, see test_serving",
+    "discreet request approve": "its request is somebody's own, see test_request",
+    "discreet request deny": "the same",
+    "discreet conform": "there is no such server, see test_conform",
 }
 """Examples that can't be run as they stand, and why."""
 
@@ -171,7 +174,7 @@ def test_long_lists_are_cut_with_a_count(here: Path, run: Any) -> None:
         assert all(name in whole for name in names)
 
 
-HELPED = ["", "plot", "ledger", "token", *commandline.commands()]
+HELPED = ["", "plot", "ledger", "token", "request", *commandline.commands()]
 
 
 @pytest.mark.parametrize("name", HELPED)
@@ -196,10 +199,17 @@ def test_every_command_has_an_example_that_exists() -> None:
 
 @pytest.mark.parametrize("path", [path for path in EXAMPLES if path not in NOT_HERE], ids=str)
 def test_examples_work(town: Path, run: Any, path: str) -> None:
-    """Each as it stands, beside the census; what a ledger or a configuration would be made over is taken away first."""
-    for made in {"discreet init": ["discreet.toml", "census.ledger"], "discreet demo": ["census.csv"]}.get(
-        path, ["census.ledger"] if path.startswith("discreet ledger") else []
-    ):
+    """Each as it stands, beside the census; what something would be made over is taken away first."""
+    if path == "discreet ledger restore":
+        for line in (EXAMPLES["discreet ledger backup"], EXAMPLES["discreet witness"]):
+            assert run(*shlex.split(line)[1:]).exit_code == 0
+    for made in {
+        "discreet init": ["discreet.toml", "census.ledger"],
+        "discreet demo": ["census.csv"],
+        "discreet ledger": ["census.ledger"],
+        "discreet ledger create": ["census.ledger"],
+        "discreet ledger restore": ["census.ledger"],
+    }.get(path, []):
         (town / made).unlink()
     result = run(*shlex.split(EXAMPLES[path])[1:])
     assert result.exit_code == 0, result.output

@@ -23,10 +23,16 @@ TERMS = {"epsilon": "2"}
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all."""
     with served_in_threads(tmp_path_factory.mktemp("service")) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 def requested(running: Served) -> Any:

@@ -25,10 +25,16 @@ TENTH = Fraction(1, 10)
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests: its processes take seconds to start."""
     with served(tmp_path_factory.mktemp("faults"), step=STEP) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 def pid(running: Served) -> int:

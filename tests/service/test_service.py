@@ -31,10 +31,16 @@ from support.served import COUNT, STEP, Served, served, ticket_of
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests: its processes take seconds to start."""
     with served(tmp_path_factory.mktemp("service")) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served) -> None:
@@ -122,6 +128,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "kill",
         "key",
         "sender",
+        "sessions",
     }
     public = {name for name in dir(service) if not name.startswith("_")} - run
     assert calls.keys() == public

@@ -25,10 +25,16 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory, postgres: Postgres) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory, postgres: Postgres) -> Iterator[Served]:
     """One service for all tests: its processes take seconds to start."""
     with served(tmp_path_factory.mktemp("several"), step=STEP, ledger=postgres.url) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 def test_two_servers_are_one(running: Served) -> None:

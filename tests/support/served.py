@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pytest
@@ -67,6 +67,12 @@ class Served:
     def callers(self) -> dict[str, Caller]:
         """Who they are."""
         return {name: self.service.caller(text) for name, text in self.tokens.items()}
+
+    def settled(self) -> Self:
+        """The same, once no question is waiting or running."""
+        for ticket in list(self.service._tickets.values()):
+            assert ticket.wait(120)
+        return self
 
     def states(self) -> list[State | None]:
         """What became of all questions, as the ledger has it."""

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -54,14 +55,18 @@ _PRELOADED = (
 def _context() -> ForkServerContext | SpawnContext:
     """How processes are started: forked from one that has loaded what they need, and nothing else, so that it's quick.
 
-    A fork of the service itself would inherit its threads and sockets. Where there is no fork, they start from nothing.
+    A fork of the service itself would inherit its threads and sockets. Where there is no fork, they start from nothing;
+    so where the folder of temporary files is so deep that the process couldn't be reached by a socket in it.
     """
-    if "forkserver" not in multiprocessing.get_all_start_methods():
+    if "forkserver" not in multiprocessing.get_all_start_methods() or len(gettempdir()) > _DEEPEST:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_PRELOADED))
     return context
 
+
+_DEEPEST = 60
+"""Of the 104 bytes that a socket's path may have on some systems, `multiprocessing` adds some 35."""
 
 CONTEXT = _context()
 

@@ -20,6 +20,7 @@ from prometheus_client import generate_latest
 from discreet.errors import InvalidArgument
 from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, conform
 from discreet.interfaces.http import bodies, make_app
+from discreet.interfaces.http.console import SafeHeaders
 from discreet.interfaces.http.strictness import Strict
 from support.attacked import CANARY, App, Edited, Exchange, Keyed, Receive, Scope, Send, attacked, listening, with_rows
 from support.small_console import with_console
@@ -223,6 +224,13 @@ def lenient(real: Any) -> Any:
     return app
 
 
+def without_headers(real: Any) -> Any:
+    """The real app without the headers that tell browsers what not to do."""
+    app = real_app(real)
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not SafeHeaders]
+    return app
+
+
 def led_elsewhere(real: Any) -> App:
     """The same, with redirects to where the request says that it is."""
     app = lenient(real)
@@ -355,7 +363,7 @@ TWINS: list[tuple[str, Callable[[Any], App], str]] = [
     ("slow requests", one_at_a_time, "keep others from being answered"),
     ("slow requests", endless, "held open"),
     ("cut connections", charged_again, "was charged"),
-    ("API replies", lenient, "may guess"),
+    ("API replies", without_headers, "may guess"),
     ("API replies", read_by_other_sites, "another site"),
     ("redirects", led_elsewhere, "leads to another site"),
     ("forged forms", forms_unchecked, "from another site"),

@@ -18,10 +18,16 @@ CANARY = "canary-9301"
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests."""
     with served_in_threads(tmp_path_factory.mktemp("admissions")) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 def client_of(running: Served, name: str) -> TestClient:

@@ -23,10 +23,16 @@ MALFORMED = {400, 422}
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests: its processes take seconds to start."""
     with served(tmp_path_factory.mktemp("http")) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 @pytest.fixture

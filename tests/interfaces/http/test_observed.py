@@ -25,10 +25,16 @@ CANARY = "canary_7041"
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests, with a log."""
     with served_in_threads(tmp_path_factory.mktemp("observed"), rare=CANARY) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 @pytest.fixture

@@ -26,10 +26,16 @@ OFFER = {"epsilon": "1/10", "bounds": {"id": [0, 1000]}}
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests."""
     with served_in_threads(tmp_path_factory.mktemp("formats")) as found:
         yield found
+
+
+@pytest.fixture
+def running(serving: Served) -> Served:
+    """The same, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 @pytest.fixture
