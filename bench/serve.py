@@ -96,7 +96,7 @@ class Client:
 
     async def send(self, method: str, path: str, body: object = None) -> Reply:
         """Send a request and wait for its reply."""
-        begun = perf_counter()
+        begun, is_kept = perf_counter(), self._lines is not None
         try:
             if self._lines is None:
                 self._lines = await asyncio.open_connection("127.0.0.1", self.port)
@@ -109,8 +109,10 @@ class Client:
             headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:] if line)}
             data = await reader.readexactly(int(headers.get("content-length", "0")))
             at = datetime.now(UTC)
-        except (OSError, asyncio.IncompleteReadError):
+        except (OSError, asyncio.IncompleteReadError) as error:
             self._lines = None
+            if is_kept and not getattr(error, "partial", b""):  # it was idle for so long that the server had closed it
+                return await self.send(method, path, body)
             return Reply(0, {}, None, datetime.now(UTC), perf_counter() - begun)
         return Reply(int(lines[0].split()[1]), headers, json.loads(data), at, perf_counter() - begun)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -168,6 +169,15 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     assert tickets[1].wait(120)
     assert slot._process.is_alive()
     service.ask(bob, questions[2], {"epsilon": "1/9"}).wait(120)
+
+
+def test_the_oldest_questions_are_forgotten(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many are remembered as was said, whatever anybody asks; free ones too."""
+    service, bob = running.service, running.callers["bob"]
+    monkeypatch.setattr(service, "settings", replace(service.settings, kept=2))
+    asked = [service.ask(bob, "SELECT k FROM people GROUP BY k", {"epsilon": 1}) for _ in range(4)]
+    assert all(ticket.is_done for ticket in asked)
+    assert [service.ticket(bob, ticket.id) for ticket in asked] == [None, None, *asked[2:]]
 
 
 def test_another_plan_is_not_carried_out(running: Served) -> None:

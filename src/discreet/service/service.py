@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -440,8 +441,8 @@ class Service:
                     )
                 self._waiting.put(ticket.subject, ticket)
             self._tickets[ticket.id] = ticket
-            done = [name for name, each in self._tickets.items() if each.is_done]
-            for name in done[: max(0, len(self._tickets) - self.settings.kept)]:
+            done = (name for name, each in self._tickets.items() if each.is_done)  # the oldest first, and only those
+            for name in list(islice(done, max(0, len(self._tickets) - self.settings.kept))):
                 self._keys.release(self._tickets.pop(name))
 
     def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
