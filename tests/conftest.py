@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -70,6 +71,12 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish() -> None:
     """At the end it does, for DuckDB complains of what is left."""
     gc.unfreeze()
+
+
+@pytest.fixture
+def running(serving: Any) -> Any:
+    """The service of a file's tests, which it has as `serving`, once nothing of earlier tests is pending."""
+    return serving.settled()
 
 
 @pytest.fixture(scope="session")

@@ -29,12 +29,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
 def requested(running: Served) -> Any:
     """A request of bob's."""
     return running.service.request(running.callers["bob"], COUNT, TERMS, "the yearly report")

@@ -31,12 +31,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
 def pid(running: Served) -> int:
     """The process that carries questions out."""
     slot = running.service._slots[0]

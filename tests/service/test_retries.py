@@ -33,12 +33,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
 def restart(service: Service) -> None:
     """Forget all that a server forgets when it ends: then its ledger alone knows of keys, like another server's."""
     service._keys = Keys()

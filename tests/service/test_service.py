@@ -38,12 +38,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
 def test_an_answer_leaves_at_its_time_and_is_pending_until_then(running: Served) -> None:
     """Not before: the ledger has no outcome, so nobody has it for nothing either; afterwards it is free, at once.
 

@@ -31,12 +31,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory, postgres: Postgres) -> Ite
         yield found
 
 
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
 def test_two_servers_are_one(running: Served) -> None:
     """Of one slot and two places, whichever server is asked; what one has answered is free at the other."""
     second = Service(running.folder / "discreet.toml", running.service.settings)

@@ -101,6 +101,11 @@ class ThreadWorker:
             pipe.shutdown(socket.SHUT_RDWR)
 
 
+def bearer(running: Served, name: str, **more: str) -> dict[str, str]:
+    """The headers by which somebody comes in."""
+    return {"Authorization": f"Bearer {running.tokens[name]}", **more}
+
+
 @contextmanager
 def in_threads() -> Iterator[None]:
     """Services that are made meanwhile have threads for processes."""

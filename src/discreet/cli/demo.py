@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from socket import socket
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from discreet.cli.common.failures import reported
 from discreet.cli.common.screen import say, working
-
-_CONFIG = """\
-name = "census"
-ledger = "census.ledger"
-adjacency = "add_remove"
-budget = { epsilon = 3 }
-
-[tables.census]
-source = "census.csv"
-unit = "row"
-
-[tables.census.columns]
-sex = { kind = "text", keys = ["Female", "Male"] }
-education = { kind = "text", keys = [%s] }
-age = { kind = "integer", bounds = [0, 125] }
-income = { kind = "integer", bounds = [0, 500000] }
-hours = { kind = "integer", bounds = [0, 168] }
-dob = { kind = "date" }
-zip = { kind = "text" }
-"""
 
 
 @reported
@@ -103,33 +81,19 @@ def _open_console() -> None:
     Raises:
         ExtraMissing: there is no server here.
     """
-    from discreet.errors import ExtraMissing
+    from discreet.cli.served_story import check_installed, free_port, prepared
 
-    try:
-        from discreet.interfaces.http.serving import serve
-    except ImportError as error:
-        raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'") from error
-    import pyarrow.csv
-
-    import discreet as dp
-    from discreet.census import EDUCATION, synthetic
+    check_installed()
+    from discreet.census import synthetic
+    from discreet.interfaces.http.serving import serve
     from discreet.service import ReleaseTimes, Role, Service, Settings
-    from discreet.service.tokens import issue
 
-    with TemporaryDirectory(prefix="discreet-demo-") as folder, socket() as free:
-        config = Path(folder) / "discreet.toml"
-        with working("making and admitting people"):
-            pyarrow.csv.write_csv(synthetic(), Path(folder) / "census.csv")
-            config.write_text(_CONFIG % ", ".join(f'"{level}"' for level in EDUCATION), encoding="utf-8")
-            with dp.load(config, create_ledger=True) as tables:
-                tables.refresh()
-                tokens = {role: issue(tables.tokens, f"demo {role}", role, days=1).text for role in Role}
+    with prepared(synthetic(), 3, {f"demo {role}": role for role in Role}) as (config, tokens):
+        with working("opening"):
             service = Service(config, Settings(times=ReleaseTimes(base=1, scan=1)))
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+        port = free_port()
         say(f"the console is open at http://127.0.0.1:{port}; sign in with one of these tokens:")
-        for role, token in tokens.items():
+        for role, token in zip(Role, tokens, strict=True):
             say(f"  {role:10} {token}")
         say("Ctrl-C ends it, and its files go")
         try:

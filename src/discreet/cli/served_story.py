@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from discreet.cli.common.screen import working
+from discreet.cli.serving import NEEDED
 from discreet.cli.story import COUNT, OVER_FORTY, Page, as_on_screen, private
 from discreet.errors import BudgetExhausted, EngineUnavailable, ExtraMissing, QuestionFailed, ServerUnreachable
 
@@ -25,18 +26,21 @@ if TYPE_CHECKING:
 
     from discreet.interfaces.client import Remote
     from discreet.results import Answer
+    from discreet.service import Role
 
 _CONFIG = """\
 name = "census"
 ledger = "census.ledger"
 adjacency = "add_remove"
-budget = { epsilon = 2 }
+budget = { epsilon = %s }
 
 [tables.census]
 source = "census.csv"
 unit = "row"
 
 [tables.census.columns]
+sex = { kind = "text", keys = ["Female", "Male"] }
+education = { kind = "text", keys = [%s] }
 age = { kind = "integer", bounds = [0, 125] }
 income = { kind = "integer", bounds = [0, 500000] }
 hours = { kind = "integer", bounds = [0, 168] }
@@ -59,7 +63,7 @@ def check_installed() -> None:
     Raises:
         ExtraMissing: there is no server here, or no client.
     """
-    if not all(find_spec(name) for name in ("fastapi", "pydantic", "uvicorn", "urllib3")):
+    if not all(find_spec(name) for name in (*NEEDED, "urllib3")):
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server,client]'")
 
 
@@ -106,31 +110,58 @@ def tell_served(people: pa.Table) -> None:
 
 @contextmanager
 def _served(people: pa.Table) -> Iterator[Gate]:
-    """A server on a free port, its files in a folder that goes with it; two analysts."""
+    """A server on a free port; two analysts."""
+    from discreet.interfaces.client import connect
+    from discreet.service import Role
+
+    with (
+        prepared(people, 2, {"ann": Role.ANALYST, "bob": Role.ANALYST}) as (config, (ann, bob)),
+        _started(config) as address,
+        connect(address, ann) as first,
+        connect(address, bob) as second,
+    ):
+        yield Gate(people, address, first, second)
+
+
+@contextmanager
+def prepared(people: pa.Table, epsilon: int, holders: Mapping[str, Role]) -> Iterator[tuple[Path, list[str]]]:
+    """What a server takes: the people, admitted, in a folder that goes with it, and a token for each holder.
+
+    Args:
+        people: the census.
+        epsilon: the budget.
+        holders: their roles, by name.
+    """
     import pyarrow.csv
 
-    import discreet as dp
-    from discreet.service import Role
+    from discreet.census import EDUCATION
+    from discreet.gateway import load
     from discreet.service.tokens import issue
 
     with TemporaryDirectory(prefix="discreet-demo-") as folder:
         config = Path(folder) / "discreet.toml"
         pyarrow.csv.write_csv(people, Path(folder) / "census.csv")
-        config.write_text(_CONFIG, encoding="utf-8")
-        with working("admitting"), dp.load(config, create_ledger=True) as tables:
+        levels = ", ".join(f'"{level}"' for level in EDUCATION)
+        config.write_text(_CONFIG % (epsilon, levels), encoding="utf-8")
+        with working("admitting"), load(config, create_ledger=True) as tables:
             tables.refresh()
-            ann, bob = (issue(tables.tokens, name, Role.ANALYST, days=1).text for name in ("ann", "bob"))
-        with _started(config) as address, dp.connect(address, ann) as first, dp.connect(address, bob) as second:
-            yield Gate(people, address, first, second)
+            tokens = [issue(tables.tokens, name, role, days=1).text for name, role in holders.items()]
+        yield config, tokens
+
+
+def free_port() -> int:
+    """A port of this machine at which nobody listens."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
 
 
 @contextmanager
 def _started(config: Path) -> Iterator[str]:
     """`discreet serve` in a process of its own, which Ctrl-C doesn't reach: it is stopped here, whatever happens."""
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    port, seconds = address.rpartition(":")[2], str(_STEP / 2)
+    port, seconds = str(free_port()), str(_STEP / 2)
+    address = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(  # noqa: S603 — our own command, with our own words
         [sys.executable, "-m", "discreet", "serve", "--port", port, "--base", seconds, "--scan", seconds],
         cwd=config.parent,

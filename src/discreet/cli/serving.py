@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from discreet.ledger import Tokens
     from discreet.service import Issued, Service, Settings
 
+NEEDED = ("fastapi", "jinja2", "joserfc", "prometheus_client", "uvicorn")
+"""What `discreet[server]` installs, and a server can't do without."""
+
 _FIRST_DAYS = 90
 """For how many days the custodian's first token holds."""
 
@@ -211,7 +214,7 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
             f"{slots} questions at a time would share {cores} cores, and each slow the others down",
             hint=f"--slots {cores}, or fewer",
         )
-    if any(find_spec(name) is None for name in ("fastapi", "joserfc", "prometheus_client", "uvicorn")):
+    if any(find_spec(name) is None for name in NEEDED):
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'")
 
 

@@ -27,12 +27,15 @@ class Approvals:
     Args:
         tables: that are asked about.
         plan_of: plans somebody's question for a caller.
+
+    Attributes:
+        declarations: the digest of what is declared of the tables, which stays while a service runs.
     """
 
     def __init__(self, tables: Protected, plan_of: Callable[..., Mapping[str, Any]]) -> None:
         """Keep the parts."""
+        self.declarations = declarations_digest(tables.dataset)
         self._requests = tables.requests
-        self._dataset = tables.dataset
         self._plan_of = plan_of
 
     def request(self, caller: Caller, question: str, terms: Mapping[str, Any], purpose: str) -> Mapping[str, Any]:
@@ -92,7 +95,7 @@ class Approvals:
             name,
             Approver(subject=caller.subject, token=caller.digest),
             plan=plan,
-            declarations=declarations_digest(self._dataset),
+            declarations=self.declarations,
             days=days,
             any_version=any_version,
         )

@@ -23,7 +23,7 @@ from discreet.errors import (
 )
 from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
-from discreet.gateway import declarations_digest, load
+from discreet.gateway import load
 from discreet.ledger import Attempt, servers_of
 from discreet.results import Cost
 from discreet.service.admission_runs import AdmissionRuns
@@ -328,14 +328,13 @@ class Service:
             plan = self._planned(planner, question, offered)
             if digest not in {None, plan["digest"]}:
                 raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
-            declarations = declarations_digest(self._tables.dataset)
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
                 plan=plan["digest"],
                 seconds=plan["step"] * plan["steps"],
                 key=known,
                 approval=approval or "",
-                declarations=declarations,
+                declarations=self._approvals.declarations,
                 token=caller.digest,
             )
             ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from discreet.interfaces.http import make_app
 from discreet.service import admission_runs
-from support.served import COUNT, Served, served_in_threads
+from support.served import COUNT, Served, bearer, served_in_threads
 
 CANARY = "canary-9301"
 
@@ -24,15 +24,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
 def client_of(running: Served, name: str) -> TestClient:
     """A client of the API, for somebody."""
-    return TestClient(make_app(running.service), headers={"Authorization": f"Bearer {running.tokens[name]}"})
+    return TestClient(make_app(running.service), headers=bearer(running, name))
 
 
 def admitted(client: TestClient, **asked: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from discreet.interfaces.http.bodies import MOST_BYTES
 from discreet.interfaces.http.problems import problem
 from discreet.ledger import State
 from discreet.results import Answer, PublicKey, verify_certificate, verify_head
-from support.served import COUNT, STEP, Served, served
+from support.served import COUNT, STEP, Served, bearer, served
 
 OPEN = {"/healthz", "/readyz", "/v1/key", "/v1/openapi.json"}
 MALFORMED = {400, 422}
@@ -30,20 +30,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
-@pytest.fixture
 def client(running: Served) -> TestClient:
     """A client of its API."""
     return TestClient(make_app(running.service), raise_server_exceptions=False)
-
-
-def bearer(running: Served, name: str) -> dict[str, str]:
-    """The header by which somebody comes in."""
-    return {"Authorization": f"Bearer {running.tokens[name]}"}
 
 
 def test_a_question_is_planned_asked_and_asked_again(running: Served, client: TestClient) -> None:

@@ -18,7 +18,7 @@ from discreet.errors import InvalidArgument, LedgerUnavailable
 from discreet.interfaces.http import make_app
 from discreet.service import METRICS, Event, EventLog, Metrics, Service
 from discreet.service.event_log import FIELDS
-from support.served import COUNT, Served, served_in_threads
+from support.served import COUNT, Served, bearer, served_in_threads
 
 CANARY = "canary_7041"
 """In a row, in questions, in addresses, in headers, in bodies and in tokens that are none."""
@@ -29,12 +29,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One service for all tests, with a log."""
     with served_in_threads(tmp_path_factory.mktemp("observed"), rare=CANARY) as found:
         yield found
-
-
-@pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
 
 
 @pytest.fixture
@@ -49,7 +43,7 @@ def client_of(running: Served, name: str = "analyst") -> TestClient:
     """A client of the API, for somebody."""
     return TestClient(
         make_app(running.service),
-        headers={"Authorization": f"Bearer {running.tokens[name]}"},
+        headers=bearer(running, name),
         raise_server_exceptions=False,
     )
 

@@ -19,7 +19,7 @@ from discreet.cli.common.options import Format
 from discreet.interfaces.http import make_app
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen
 from discreet.results import Answer
-from support.served import COUNT, Served, served_in_threads
+from support.served import COUNT, Served, bearer, served_in_threads
 
 GROUPED = "SELECT k, COUNT(*) AS n, AVG(id) AS n_low FROM people GROUP BY k"
 OFFER = {"epsilon": "1/10", "bounds": {"id": [0, 1000]}}
@@ -33,15 +33,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
-@pytest.fixture
 def client(running: Served) -> TestClient:
     """A client of its API, for an analyst."""
-    return TestClient(make_app(running.service), headers={"Authorization": f"Bearer {running.tokens['analyst']}"})
+    return TestClient(make_app(running.service), headers=bearer(running, "analyst"))
 
 
 def answered(client: TestClient, path: str, body: dict[str, Any]) -> Any:

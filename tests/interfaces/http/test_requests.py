@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from discreet.errors import AskedAlready, KeyReused, NotApproved, PlanChanged
 from discreet.interfaces.http import make_app
-from support.served import COUNT, Served, served_in_threads
+from support.served import COUNT, Served, bearer, served_in_threads
 
 DEAR = {"question": COUNT, "epsilon": "2"}
 """More than bob may spend on one question."""
@@ -23,20 +23,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def running(serving: Served) -> Served:
-    """The same, once nothing of earlier tests is pending."""
-    return serving.settled()
-
-
-@pytest.fixture
 def client(running: Served) -> TestClient:
     """A client of its API."""
     return TestClient(make_app(running.service), raise_server_exceptions=False)
-
-
-def bearer(running: Served, name: str, **more: str) -> dict[str, str]:
-    """The headers by which somebody comes in."""
-    return {"Authorization": f"Bearer {running.tokens[name]}", **more}
 
 
 def test_a_question_above_a_ceiling_is_requested_and_asked(running: Served, client: TestClient) -> None:

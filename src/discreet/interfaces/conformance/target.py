@@ -255,8 +255,11 @@ class Target:
         return [each for each in found if each["kind"] == "question" and each["cost"]]
 
     def debits(self, who: Holder | None = None) -> list[dict[str, Any]]:
-        """The same without questions that failed: those of answers that were given, or will be."""
-        return [each for each in self.paid(who) if each.get("state") != "failed"]
+        """The same of questions that were answered, which they are by the time of their reply.
+
+        One that missed its time may stay reserved for ever, and looks like one that is pending: neither is counted.
+        """
+        return [each for each in self.paid(who) if each.get("state") == "committed"]
 
     def spent(self, who: Holder | None = None) -> Mapping[str, Any]:
         """What somebody spent, as the server says."""
