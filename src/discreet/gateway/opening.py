@@ -67,7 +67,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         limits: how much a unit may contribute to one question; needed unless each row is a unit.
         adjacency: which tables are neighbours.
         ledger: a path or database URL; `<name>.ledger` by default. Created if it isn't there.
-        analysts: smaller budgets of single analysts; if there are any, nobody else may ask.
+        analysts: smaller budgets of single analysts, in all or, as `MonthlyShare`, in each month; if there are any,
+            nobody else may ask.
         row_ceiling: more rows than the table will ever have.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is

@@ -7,6 +7,7 @@ from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.servers import Place, Servers, servers_of
+from discreet.ledger.shares import Standing
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Grant, Tokens
 from discreet.ledger.transaction import Admitted
@@ -28,6 +29,7 @@ __all__ = [
     "Reservation",
     "Servers",
     "Signing",
+    "Standing",
     "State",
     "Stored",
     "Tokens",

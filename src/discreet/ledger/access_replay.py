@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from discreet.errors import LedgerCorrupt
-from discreet.ledger.declaration import budget_of
 from discreet.ledger.requests import same_person
 from discreet.ledger.row import Kind, Row
+from discreet.ledger.shares import share_of
 from discreet.privacy import Budget
 
 
@@ -50,10 +50,9 @@ class AccessReplay:
             yield from self._held(token, row.analyst)
 
     def share(self, row: Row) -> Budget | None:
-        """What the token of a debit allows its holder in all; None where nothing is said."""
+        """What the token of a debit allows its holder, in all or in each month; None where nothing is said."""
         token = self._tokens.get(row.content().get("token"))
-        share = None if token is None else token.content().get("share")
-        return None if share is None else budget_of(share, "a token's share")
+        return None if token is None else share_of(token)
 
     def check(self, kind: Kind, row: Row) -> Iterator[str]:
         """Go on by an entry of one of these kinds, and say what is wrong with it.

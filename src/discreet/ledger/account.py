@@ -16,6 +16,7 @@ from discreet.ledger.declaration import Declaration, checked_name
 from discreet.ledger.history import Entry, history
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.shares import Standing
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
 from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
@@ -273,7 +274,7 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=debit_body(text, event, self._attempt),
+            content=debit_content(text, event, self._attempt),
             attempt=self._attempt,
         )
 
@@ -300,7 +301,7 @@ class Account:
 
         def admit(chain: Chain) -> None:
             transaction = self._transaction(chain)
-            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._attempt)
+            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._token)
 
         self._store.read(admit)
 
@@ -393,16 +394,33 @@ class Account:
 
         def left(chain: Chain) -> Remaining:
             transaction = self._transaction(chain)
-            return transaction.remaining(transaction.in_force(self._adjacency), analyst)
+            return transaction.remaining(transaction.in_force(self._adjacency), analyst, self._token)
 
         return self._store.read(left)
 
-    def affordable(self, cost: Charge, analyst: str | None = None) -> int | None:
+    def standing(self, analyst: str, token: str = "") -> Standing:
+        """Where an analyst stands: what they have spent, what is left to them, and when a share of theirs renews.
+
+        Args:
+            analyst: who.
+            token: the digest of the token with which they ask; empty without one.
+
+        Raises:
+            BudgetExhausted: analysts have shares, and this one has none.
+        """
+
+        def found(chain: Chain) -> Standing:
+            transaction = self._transaction(chain)
+            return transaction.standing(transaction.in_force(self._adjacency), analyst, token)
+
+        return self._store.read(found)
+
+    def affordable(self, cost: Charge, analyst: str | None = None, token: str = "") -> int | None:
         """How many more questions of this cost can be paid for, in all or by one analyst; None if it costs nothing."""
 
         def counted(chain: Chain) -> int | None:
             transaction = self._transaction(chain)
-            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst)
+            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst, token)
 
         return self._store.read(counted)
 
@@ -428,6 +446,11 @@ class Account:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
 
+    @property
+    def _token(self) -> str:
+        """The digest of the token with which questions are asked; empty without one."""
+        return "" if self._attempt is None else self._attempt.token
+
     def _transaction(self, chain: Chain) -> AccountTransaction:
         """The account within a transaction."""
         return AccountTransaction(chain, self.name)
@@ -440,13 +463,15 @@ class Account:
         )
 
 
-def debit_body(text: str, event: Event, attempt: Attempt | None = None) -> str:
+def debit_content(text: str, event: Event, attempt: Attempt | None = None) -> dict[str, Any]:
     """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
     try:
         written = to_dict(event)
         if from_dict(written) == event:
             token = {"token": attempt.token} if attempt is not None and attempt.token else {}
-            return to_body({"text": text, "event": written, **token})
+            content = {"text": text, "event": written, **token}
+            to_body(content)
+            return content
     except (ValueError, LedgerCorrupt):
         pass
     raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING
 from discreet.errors import AskedAlready, KeyReused, NotApproved, Unauthenticated
 from discreet.ledger.requests import RequestState, read_request
 from discreet.ledger.row import Kind, Row, to_body
-from discreet.ledger.tokens import share_of
 
 if TYPE_CHECKING:
     from discreet.ledger.account_entries import AccountEntries
-    from discreet.privacy import Budget
 
 MARGIN = timedelta(seconds=5)
 """For so long after its time an attempt may still be storing its answer."""
@@ -104,20 +102,6 @@ def check_use(transaction: AccountEntries, attempt: Attempt, analyst: str | None
         raise NotApproved("the declarations have changed since this was approved", hint="request it again")
     if approval is not None and version is not None and approval.version is not None and version > approval.version:
         raise NotApproved("this was approved for another version of the tables", hint="request it again")
-
-
-def share_of_token(transaction: AccountEntries, token: str) -> Budget | None:
-    """What the holder of a token may spend in all; None where the token doesn't say.
-
-    Raises:
-        Unauthenticated: there is no such token.
-    """
-    if not token:
-        return None
-    row = transaction.last(Kind.TOKEN, digest=token)
-    if row is None:
-        raise Unauthenticated
-    return share_of(row)
 
 
 def note_attempt(transaction: AccountEntries, attempt: Attempt, debit: Row) -> None:

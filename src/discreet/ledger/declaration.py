@@ -8,9 +8,10 @@ from fractions import Fraction
 
 from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from discreet.ledger.row import to_body
-from discreet.privacy import ADD_REMOVE, Adjacency, Budget
+from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare
 
 _LONGEST_NAME = 255
+_MONTHLY = "monthly"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +20,11 @@ class Declaration:
 
     Args:
         budget: for all analysts together.
-        analysts: smaller budgets of single analysts. If there are any, only those analysts may ask.
+        analysts: smaller budgets of single analysts, in all or in each month. If there are any, only those may ask.
         adjacency: the relation under which all losses of the account are stated.
 
     Raises:
-        InvalidArgument: an analyst's name can't be stored.
+        InvalidArgument: an analyst's name can't be stored, or the budget of all renews.
     """
 
     budget: Budget
@@ -31,7 +32,9 @@ class Declaration:
     adjacency: Adjacency = ADD_REMOVE
 
     def __post_init__(self) -> None:
-        """Check the names."""
+        """Check the names, and that the total stays."""
+        if isinstance(self.budget, MonthlyShare):
+            raise InvalidArgument("the budget of all never renews", hint="a share of one analyst may")
         for analyst in self.analysts:
             checked_name(analyst, "the analyst's name")
 
@@ -105,10 +108,15 @@ def budget_of(amounts: object, what: str) -> Budget:
 def amounts_of(budget: Budget) -> dict[str, str]:
     """A budget as JSON-ready data; exact."""
     amounts = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta or None}
-    return {name: str(amount) for name, amount in amounts.items() if amount is not None}
+    renews = {"renews": _MONTHLY} if isinstance(budget, MonthlyShare) else {}
+    return {name: str(amount) for name, amount in amounts.items() if amount is not None} | renews
 
 
 def _from_dict(amounts: Mapping[str, str]) -> Budget:
-    """A budget as it was declared."""
-    exact = {name: Fraction(amount) for name, amount in amounts.items()}
-    return Budget(**exact)
+    """A budget as it was declared; a version of discreet that knows of no renewal can't read one that renews."""
+    exact = {name: Fraction(amount) for name, amount in amounts.items() if name != "renews"}
+    if "renews" not in amounts:
+        return Budget(**exact)
+    if amounts["renews"] != _MONTHLY:
+        raise InvalidArgument("a share renews monthly, or not at all")
+    return MonthlyShare(**exact)

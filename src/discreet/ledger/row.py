@@ -211,7 +211,18 @@ def from_columns(row: Row | None, prefix: str = "") -> Charge:
     """
     if row is None:
         return Charge.zero()
-    epsilon, rho, delta = (_from_text(getattr(row, f"{prefix}{name}"), row) for name in ("epsilon", "rho", "delta"))
+    return charge_from({name: getattr(row, f"{prefix}{name}") for name in ("epsilon", "rho", "delta")}, row)
+
+
+def charge_from(amounts: object, row: Row) -> Charge:
+    """Read a charge that `to_columns` wrote, from the columns or from the body of a row.
+
+    Raises:
+        LedgerCorrupt: an amount isn't in the one spelling that there is for it.
+    """
+    if not isinstance(amounts, dict):
+        raise _unreadable(row)
+    epsilon, rho, delta = (_from_text(amounts.get(name), row) for name in ("epsilon", "rho", "delta"))
     if delta is None:
         raise _unreadable(row)
     return Charge(epsilon=epsilon, rho=rho, delta=delta)

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.hints import Hint
-from discreet.ledger.declaration import budget_of, checked_name
+from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
-    from discreet.privacy import Budget
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -172,13 +171,3 @@ def granted(row: Row, revocation: Row | None = None) -> Grant:
         content=row.content(),
         revoked=None if revocation is None else datetime.fromisoformat(revocation.at),
     )
-
-
-def share_of(row: Row) -> Budget | None:
-    """What the holder of a token may spend in all, as its entry says; None if it doesn't.
-
-    Raises:
-        LedgerCorrupt: it can't be read.
-    """
-    share = row.content().get("share")
-    return None if share is None else budget_of(share, "a token's share")

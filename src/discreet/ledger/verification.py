@@ -12,9 +12,10 @@ from discreet.errors import DiscreetError, LedgerCorrupt
 from discreet.ledger.access_replay import AccessReplay
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns
+from discreet.ledger.shares import MonthReplay, recorded_in_month
 from discreet.ledger.signing import key_of
 from discreet.ledger.transaction import RESTORED, group_of, groups_of, snapshot_of
-from discreet.privacy import Budget, Event
+from discreet.privacy import Budget, Event, MonthlyShare
 from discreet.privacy.events import from_dict
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Verification:
 
     If there are no problems: no entry was changed, left out, added or moved since it was written; every debit is at
     least what its event costs, and every running total at least their sum; no question was admitted over the budget
-    then in force, or over its analyst's share; and every outcome belongs to one debit, and none has two.
+    then in force, or over its analyst's share, in all or in a month; and every outcome belongs to one debit, and none
+    has two.
 
     What no chain can show by itself is that its end was cut off, by someone who also set back the head, or that all
     of it was written anew. Against that, keep `head` elsewhere, and hand it to the next verification.
@@ -183,6 +185,7 @@ class _Account:
     marks: set[str | None] = field(default_factory=set)
     spent: Charge = field(default_factory=Charge.zero)
     shares: dict[str, Charge] = field(default_factory=dict)
+    months: MonthReplay = field(default_factory=MonthReplay)
     questions: int = 0
     open: dict[int | None, Row] = field(default_factory=dict)
     access: AccessReplay = field(default_factory=AccessReplay)
@@ -294,15 +297,19 @@ def _check_share(account: _Account, declaration: Declaration, cost: Charge, row:
         yield "whoever asked had no share of the budget"
     if row.analyst is None:
         return
-    own = from_columns(row, "share_")
+    own, access = from_columns(row, "share_"), account.access
     account.shares[row.analyst], low = _at_least(own, exact_sum(account.shares.get(row.analyst, Charge.zero()), cost))
     if low:
         yield "the analyst's total is less than the sum of their debits"
-    if row.analyst in declaration.analysts and not _admits(declaration.analysts[row.analyst], cost, own):
-        yield "it overspends the analyst's share"
-    by_token = account.access.share(row)
-    if by_token is not None and not _admits(by_token, cost, own):
-        yield "it overspends what its token allows"
+    month, problems = account.months.debited(row.analyst, row)
+    yield from problems
+    shares = {"the analyst's share": declaration.analysts.get(row.analyst), "what its token allows": access.share(row)}
+    for whose, share in shares.items():
+        renews = isinstance(share, MonthlyShare)
+        if share is not None and not _admits(share, cost, month if renews else own):
+            yield f"it overspends {whose}"
+        if renews and recorded_in_month(row) is None:
+            yield f"it doesn't say what was spent in its month, by which {whose} was decided"
 
 
 def _check_outcome(account: _Account, row: Row) -> Iterator[str]:

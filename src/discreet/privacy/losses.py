@@ -237,6 +237,32 @@ class Budget:
         return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")
 
 
+class MonthlyShare(Budget):
+    """What one analyst may spend in each calendar month, in UTC, under the budget of all, which never renews.
+
+    It bounds how fast somebody spends, and not what is lost: the months of a year add up to twelve shares, and the
+    budget of all alone says where that ends.
+
+    Args:
+        epsilon: of each month, as for `Budget`; so for `delta` and `rho`.
+
+    Raises:
+        InvalidArgument: as for `Budget`.
+
+    Examples:
+        >>> print(MonthlyShare(epsilon="1/2"))
+        ε = 0.5 a month
+        >>> MonthlyShare(epsilon=1) == Budget(epsilon=1)
+        False
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """The share in symbols."""
+        return f"{super().__str__()} a month"
+
+
 NEAR = Fraction(1, 2**16)
 """From which ε on a least amount is worth its arithmetic: below, a simple bound is at most 0.3 % above it."""
 

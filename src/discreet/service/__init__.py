@@ -19,7 +19,7 @@ from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.settings import Settings
 from discreet.service.terms import terms_of
 from discreet.service.tickets import Ticket
-from discreet.service.tokens import Caller, Issued
+from discreet.service.tokens import Caller, Issued, share_of
 from discreet.service.witness import Witness
 
 __all__ = [
@@ -46,5 +46,6 @@ __all__ = [
     "is_elsewhere",
     "report_to_json",
     "role_of",
+    "share_of",
     "terms_of",
 ]

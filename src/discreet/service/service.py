@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
+    BudgetExhausted,
     DiscreetError,
     InvalidArgument,
     KeyReused,
@@ -257,10 +258,21 @@ class Service:
             "remaining": tables.remaining.to_dict(),
         }
         if caller.role is Role.ANALYST:
-            found["own"] = {"spent": tables.spent_by(caller.subject).to_dict()}
-            if not declared.analysts or caller.subject in declared.analysts:
-                found["own"]["remaining"] = tables.remaining_by(caller.subject).to_dict()
+            found["own"] = self._standing(caller)
         return found
+
+    def _standing(self, caller: Caller) -> Mapping[str, Any]:
+        """Where an analyst stands; without what is left, where they have no share."""
+        try:
+            own = self._tables.standing(caller.subject, caller.digest)
+        except BudgetExhausted:
+            return {"spent": self._tables.spent_by(caller.subject).to_dict()}
+        return {
+            "spent": own.spent.to_dict(),
+            "this_month": own.this_month.to_dict(),
+            "remaining": own.remaining.to_dict(),
+            "renews": None if own.renews is None else own.renews.isoformat(),
+        }
 
     def history(self, caller: Caller) -> Sequence[Entry]:
         """What was asked: an analyst's own questions, or all entries of the account."""
@@ -287,7 +299,7 @@ class Service:
         with self._planners.turn(caller.subject) as planner:
             plan = self._planned(planner, question, terms_of(caller.subject, terms))
         analyst = caller.subject if caller.role is Role.ANALYST else None
-        remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst)
+        remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst, caller.digest)
         return {**plan, "remaining_like_this": remaining}
 
     def ask(  # noqa: PLR0913 — what may be said beside a question, each by name

@@ -16,11 +16,11 @@ from discreet.errors import InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
 from discreet.ledger import amounts_of, budget_of, checked_name
+from discreet.privacy import Budget, MonthlyShare
 from discreet.service.roles import Role
 
 if TYPE_CHECKING:
     from discreet.ledger import Grant, Tokens
-    from discreet.privacy import Budget
 
 PREFIX = "dsc_"
 """How every token begins, so that scanners for leaked secrets find it."""
@@ -41,7 +41,7 @@ class Caller:
         most_epsilon: the ceiling on what one question may cost in ε; None if there is none.
         expires: when it ends, in UTC.
         most_rho: the ceiling in ρ; None if there is none.
-        share: what the subject may spend in all, as it is shown; empty where the token doesn't say.
+        share: what the subject may spend, in all or in each month, as it is shown; empty where the token doesn't say.
         datasets: whose tables they may ask about, by the names of their accounts; empty for this one.
         digest: what the ledger knows the token by; empty for who came in without one.
     """
@@ -96,8 +96,9 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
         days: for how many days it holds, from 1 to 3660.
         most_epsilon: the ceiling on what one question may cost in ε; None for none.
         most_rho: the same in ρ. Beside a ceiling in ε, it is what lets questions without a finite ε be asked.
-        share: what the subject may spend in all, with this token or any other, before now and from now on; the ledger
-            refuses what goes beyond. None for what the account allows.
+        share: what the subject may spend, with this token or any other, before now and from now on: in all or, as
+            `MonthlyShare`, in each calendar month. The ledger refuses what goes beyond. None for what the account
+            allows.
         datasets: whose tables may be asked about, by the names of their accounts; empty for this account's.
 
     Raises:
@@ -126,6 +127,29 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
         **({"datasets": list(datasets)} if datasets else {}),
     }
     return Issued(text=text, caller=caller_of(tokens.grant(digest, subject, content)))
+
+
+def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Budget | None:
+    """A share as somebody asks for it: of all time or, where it renews, of each calendar month; None for none.
+
+    Args:
+        amounts: `epsilon`, `delta` and `rho`, as for `Budget`.
+        renews: "monthly"; None for never.
+
+    Raises:
+        InvalidArgument: it is none, or nothing renews.
+
+    Examples:
+        >>> print(share_of({"epsilon": "1/2"}, "monthly"))
+        ε = 0.5 a month
+    """
+    if renews not in {None, "monthly"}:
+        raise InvalidArgument(f"a share can't renew {str(renews)[:20]!r}", hint="monthly, or not at all")
+    if amounts is None:
+        if renews is not None:
+            raise InvalidArgument("there is no share that could renew", hint="say what it is a month")
+        return None
+    return MonthlyShare(**amounts) if renews else Budget(**amounts)
 
 
 def recognise(tokens: Tokens, text: str) -> Caller:

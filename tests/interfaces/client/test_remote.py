@@ -70,6 +70,7 @@ def test_a_question_is_planned_and_asked_and_again_it_is_free(ann: Remote) -> No
     account = ann.budget
     assert account.own_spent == spent
     assert account.budget.epsilon == 10
+    assert (account.own_this_month, account.own_renews) == (spent, None)
     assert ann.remaining.epsilon == pytest.approx(10 - float(spent.epsilon or 0))
     line = ann.history()[-1]
     assert (line.text, line.analyst, line.state, line.cost.epsilon) == (COUNT, "analyst", "committed", spent.epsilon)

@@ -180,6 +180,26 @@ def test_a_custodian_gives_and_takes_tokens(running: Served, client: TestClient)
     assert client.get("/v1/verification", headers=bearer(running, "auditor")).json()["problems"] == []
 
 
+def test_a_share_that_renews_is_in_ones_budget(running: Served, client: TestClient) -> None:
+    """With when it does; a share that is for all time doesn't, and nothing renews without a share."""
+    carla = bearer(running, "custodian")
+    asked = {"subject": "mona", "share": {"epsilon": "1/2"}, "renews": "monthly"}
+    made = client.post("/v1/tokens", json=asked, headers=carla).json()
+    assert made["share"] == "ε = 0.5 a month"
+    mona = {"Authorization": f"Bearer {made['text']}"}
+    own = client.get("/v1/budget", headers=mona).json()["own"]
+    assert (own["spent"], own["this_month"]) == ({"epsilon": "0", "rho": "0", "delta": "0"},) * 2
+    assert own["remaining"]["epsilon"] == 0.5
+    assert own["renews"][8:] == "01T00:00:00+00:00"
+    assert client.get("/v1/budget", headers=bearer(running, "analyst")).json()["own"]["renews"] is None
+    plan = client.post("/v1/plans", json={"question": COUNT, "epsilon": "1/8"}, headers=mona).json()
+    assert plan["remaining_like_this"] == 4
+    dear = client.post("/v1/answers", json={"question": COUNT, "epsilon": "5/8"}, headers=mona)
+    assert (dear.status_code, dear.json()["code"]) == (402, "budget_exhausted")
+    for wrong in ({"renews": "monthly"}, {"share": {"epsilon": 1}, "renews": "daily"}):
+        assert client.post("/v1/tokens", json={"subject": "mona", **wrong}, headers=carla).status_code == 422
+
+
 def test_what_goes_wrong_inside_is_not_said(
     running: Served, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,7 +33,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet ledger restore": "discreet ledger restore census.copy --head witnessed.jsonl",
     "discreet serve": "discreet serve --host 0.0.0.0 --certificate cert.pem --key key.pem",
     "discreet token": "discreet token create ann",
-    "discreet token create": "discreet token create ann --days 30 --most-epsilon 1/2",
+    "discreet token create": "discreet token create ann --days 30 --share 1/2 --renews monthly",
     "discreet token list": "discreet token list --format json",
     "discreet token revoke": "discreet token revoke 0a1b2c3d4e5f",
     "discreet request": "discreet request list",

@@ -156,6 +156,8 @@ class RemoteAccount:
         remaining: what a next question may cost.
         own_spent: what the token's holder has spent; None for who doesn't ask.
         own_remaining: what their next question may cost; None for who has no share.
+        own_this_month: what they have spent in this calendar month, in UTC; None for who has no share.
+        own_renews: when a share of theirs renews; None if none does.
     """
 
     budget: Cost
@@ -164,6 +166,8 @@ class RemoteAccount:
     remaining: Left
     own_spent: Cost | None
     own_remaining: Left | None
+    own_this_month: Cost | None = None
+    own_renews: datetime | None = None
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
@@ -181,6 +185,8 @@ class RemoteAccount:
                 remaining=_left(data["remaining"]),
                 own_spent=_cost(own["spent"]) if "spent" in own else None,
                 own_remaining=_left(own["remaining"]) if "remaining" in own else None,
+                own_this_month=_cost(own["this_month"]) if "this_month" in own else None,
+                own_renews=None if own.get("renews") is None else datetime.fromisoformat(own["renews"]),
             )
         except _FAULTS:
             malformed("an account was expected")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.interfaces.http.problems import described
 from discreet.interfaces.http.strictness import says_twice
+from discreet.privacy import Budget
+from discreet.service import share_of
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -115,7 +117,18 @@ class Issuing(BaseModel):
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
     most_rho: Number | None = Field(None, description="The ceiling in ρ; it lets Gaussian noise in beside one in ε.")
     share: Share | None = Field(None, description="What all questions of the subject may cost together.")
+    renews: Literal["monthly"] | None = Field(
+        None, description="`monthly`: the share is for each calendar month, in UTC, rather than in all."
+    )
     datasets: list[str] = Field([], description="Whose tables it is for, by the names of accounts; else this one's.")
+
+    def shared(self) -> Budget | None:
+        """What the subject may spend, in all or in each month; None if nothing is said.
+
+        Raises:
+            InvalidArgument: it is no budget, or nothing renews.
+        """
+        return share_of(None if self.share is None else self.share.model_dump(), self.renews)
 
 
 class Admitting(BaseModel):

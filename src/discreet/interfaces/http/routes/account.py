@@ -12,6 +12,11 @@ from discreet.interfaces.http.problems import problems
 if TYPE_CHECKING:
     from discreet.ledger import Entry
 
+_BUDGET = (
+    "`budget`, `spent`, `remaining`; of an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
+    "and when a share of theirs `renews`, or null."
+)
+
 ROUTES = APIRouter(tags=["account"], responses=problems())
 
 
@@ -21,7 +26,7 @@ def dataset(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     return service.dataset(who)
 
 
-@ROUTES.get("/v1/budget", response_description="`budget`, `spent`, `remaining`; of an analyst also their `own`.")
+@ROUTES.get("/v1/budget", response_description=_BUDGET)
 def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What was spent, and what is left."""
     return service.budget(who)
