@@ -6,6 +6,7 @@ from discreet.ledger.declaration import amounts_of, budget_of, checked_name
 from discreet.ledger.history import Entry, State
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
+from discreet.ledger.scram import Verifier
 from discreet.ledger.servers import Place, Servers, servers_of
 from discreet.ledger.shares import Standing
 from discreet.ledger.signing import Signing
@@ -35,6 +36,7 @@ __all__ = [
     "Tokens",
     "Tried",
     "Verification",
+    "Verifier",
     "amounts_of",
     "budget_of",
     "checked_name",

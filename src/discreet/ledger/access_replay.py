@@ -10,6 +10,7 @@ from typing import Any
 from discreet.errors import LedgerCorrupt
 from discreet.ledger.requests import same_person
 from discreet.ledger.row import Kind, Row
+from discreet.ledger.scram import Verifier
 from discreet.ledger.shares import share_of
 from discreet.privacy import Budget
 
@@ -37,6 +38,7 @@ class AccessReplay:
     budget: int = 0
     _tokens: dict[str | None, Row] = field(default_factory=dict)
     _revoked: set[str | None] = field(default_factory=set)
+    _verifiers: set[bytes] = field(default_factory=set)
     _keys: dict[str | None, tuple[str | None, Any, Any]] = field(default_factory=dict)
     _requests: dict[str | None, _Asked] = field(default_factory=dict)
     _debit: Row | None = None
@@ -65,6 +67,7 @@ class AccessReplay:
             case Kind.TOKEN:
                 if row.digest in self._tokens:
                     yield "it gives a token that was given before"
+                yield from self._verifier(content)
                 self._tokens[row.digest] = row
             case Kind.REVOKE:
                 yield from self._revocation(row)
@@ -80,6 +83,16 @@ class AccessReplay:
                 yield from self._use(row, content)
             case _:
                 yield from self._decision(kind, row, content)
+
+    def _verifier(self, content: dict[str, Any]) -> Iterator[str]:
+        """The SCRAM verifier of a token is one, and no other token's; tokens of before there were any have none."""
+        text = content.get("scram")
+        if text is None:
+            return
+        verifier = Verifier.read(text)
+        if not self._verifiers.isdisjoint(parts := {verifier.salt, verifier.stored_key, verifier.server_key}):
+            yield "it has the SCRAM verifier of another token"
+        self._verifiers |= parts
 
     def _revocation(self, row: Row) -> Iterator[str]:
         """A token is revoked once, and is whose it says."""

@@ -32,7 +32,8 @@ class Grant:
         digest: the SHA-256 of the token, in hexadecimal.
         subject: who holds it; questions that are asked with it are this analyst's.
         at: when it was made, in UTC.
-        content: what it allows, as JSON-ready data; the ledger itself reads `expires` and `share` alone.
+        content: what it allows, as JSON-ready data; the ledger itself reads `role`, `expires`, `share`
+            and `scram` alone.
         revoked: when it was revoked, in UTC; None if it wasn't.
     """
 

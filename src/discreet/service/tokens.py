@@ -1,4 +1,4 @@
-"""Tokens: what a caller shows. They are made here, once seen, and known to the ledger by their digests alone."""
+"""Tokens: what a caller shows. They are made here, once seen, and known to the ledger by what can't be shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.entropy import fresh_bytes
 from discreet.errors import InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
-from discreet.ledger import amounts_of, budget_of, checked_name
+from discreet.ledger import Verifier, amounts_of, budget_of, checked_name
 from discreet.privacy import Budget, MonthlyShare
 from discreet.service.roles import Role
 
@@ -26,6 +26,7 @@ PREFIX = "dsc_"
 """How every token begins, so that scanners for leaked secrets find it."""
 
 _BYTES = 32
+_SALT = 16
 _TOKEN = re.compile(f"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
 _MOST_DAYS = 3660
 
@@ -87,7 +88,8 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
 ) -> Issued:
     """Make a token, and let it in.
 
-    Guarantee: 256 bits from the operating system. The ledger holds its SHA-256 alone.
+    Guarantee: 256 bits from the operating system. The ledger holds its SHA-256, and a SCRAM-SHA-256 verifier for
+    clients of PostgreSQL's protocol; neither lets anybody in.
 
     Args:
         tokens: of the account.
@@ -121,6 +123,7 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
     expires = tokens.shown(digest)[1] + timedelta(days=days)
     content = {
         "role": str(role),
+        "scram": str(Verifier.make(text, fresh_bytes(_SALT))),
         "expires": expires.isoformat(timespec="seconds"),
         **ceilings,
         **({} if share is None else {"share": amounts_of(share)}),
