@@ -45,11 +45,11 @@ class AccessReplay:
     _end: int = 0
 
     def debited(self, row: Row) -> Iterator[str]:
-        """A debit is made with a token that holds, or without any."""
+        """A debit is made with an analyst's token that holds, or without any."""
         self._debit, self._end = row, row.seq
         token = row.content().get("token")
         if token is not None:
-            yield from self._held(token, row.analyst)
+            yield from self._held(token, row.analyst, "analyst")
 
     def share(self, row: Row) -> Budget | None:
         """What the token of a debit allows its holder, in all or in each month; None where nothing is said."""
@@ -77,7 +77,7 @@ class AccessReplay:
                 if row.digest in self._requests:
                     yield "it has the id of another request"
                 if content.get("token"):
-                    yield from self._held(content["token"], row.analyst)
+                    yield from self._held(content["token"], row.analyst, "analyst")
                 self._requests[row.digest] = _Asked(row)
             case Kind.USE:
                 yield from self._use(row, content)
@@ -103,13 +103,13 @@ class AccessReplay:
             yield "it revokes a token that was revoked before"
         self._revoked.add(row.digest)
 
-    def _held(self, token: object, subject: object, role: str | None = None) -> Iterator[str]:
-        """A token was given to this subject, and wasn't revoked."""
+    def _held(self, token: object, subject: object, role: str) -> Iterator[str]:
+        """A token was given to this subject, for this role, and wasn't revoked."""
         given = self._tokens.get(token) if isinstance(token, str) else None
         if given is None or given.analyst != subject or given.digest in self._revoked:
             yield "its token wasn't given to this subject, or was revoked"
-        elif role is not None and given.content().get("role") != role:
-            yield f"its token isn't that of a {role}"
+        elif given.content().get("role") != role:
+            yield f"its token is of another role than {role}"
 
     def _follows(self, row: Row) -> Iterator[str]:
         """An entry about a debit stands right behind it."""
