@@ -47,6 +47,7 @@
     │   ├── PlanChanged          its plan isn't the one that was named
     │   ├── KeyReused            the idempotency key was used for something else
     │   ├── AskedAlready         the same is being asked under this idempotency key
+    │   ├── AskedInPart          what it measures first was paid for under this key, and the question itself wasn't
     │   └── TooManyWaiting       the queue is full
     │       └── TooMuchPlanning  planning has taken as much of the processor as it may for one caller
     ├── ServerError              a server can't be used, or can't be believed
@@ -414,6 +415,19 @@ class AskedAlready(AccessError):
     def __init__(self) -> None:
         """Say so."""
         super().__init__("this question is asked already under this Idempotency-Key", hint="ask again for its answer")
+
+
+class AskedInPart(AccessError):
+    """What a question measures first was paid for under this idempotency key; it was refused then, or never asked."""
+
+    code = "asked_in_part"
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__(
+            "what this question measures first was paid for under this Idempotency-Key, and the question itself wasn't",
+            hint="ask it under a new key, at the same offer: what was paid for is stored, and free",
+        )
 
 
 class TooManyWaiting(AccessError):

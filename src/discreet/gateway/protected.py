@@ -217,7 +217,12 @@ class Protected(Accounted):
             return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._planning.again), signing)
+        try:
+            return answer_of(tuned(plan, carry_out, self._planning.again), signing)
+        except BudgetExhausted as refusal:
+            if any(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
+                refusal.hint = "what it measures first is paid for, and free when this is asked again at the same offer"
+            raise
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.

@@ -79,6 +79,7 @@ class Tried:
         version: of the data that it was asked of.
         stored: the answers that its debits got so far.
         failed: whether one of them got none.
+        is_open: whether one of them has no outcome, so that nobody knows what came of it.
         is_over: whether it has had its time, so that nobody carries it out any more.
     """
 
@@ -87,6 +88,7 @@ class Tried:
     version: int
     stored: Sequence[Stored]
     failed: bool
+    is_open: bool
     is_over: bool
 
 
@@ -334,13 +336,16 @@ class Account:
             rows = chain.every(Kind.ATTEMPT, self.name, digest=key)
             if not rows:
                 return None
-            commits = [transaction.last(Kind.COMMIT, number=row.number) for row in rows]
+            commits, fails = (
+                [transaction.last(kind, number=row.number) for row in rows] for kind in (Kind.COMMIT, Kind.FAIL)
+            )
             return Tried(
                 id=rows[0].content().get("attempt", ""),
                 plan=rows[0].content().get("plan", ""),
                 version=max(version_of(row) for row in rows),
                 stored=[_stored(row) for row in commits if row is not None],
-                failed=any(transaction.last(Kind.FAIL, number=row.number) is not None for row in rows),
+                failed=any(row is not None for row in fails),
+                is_open=any(pair == (None, None) for pair in zip(commits, fails, strict=True)),
                 is_over=is_over(rows[0], chain.time()),
             )
 

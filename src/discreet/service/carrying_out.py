@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import AskedAlready, EngineUnavailable, QuestionFailed
+from discreet.errors import AskedAlready, AskedInPart, DiscreetError, EngineUnavailable, QuestionFailed
 from discreet.service.planners import Planner
 from discreet.service.tickets import Ticket
 from discreet.service.workers import Job, Message, Worker
@@ -70,8 +70,14 @@ def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
         )
         if "answer" in found:
             return {"answer": found["answer"]}
-    error = QuestionFailed() if tried.failed or tried.is_over else AskedAlready()
-    return {"error": error.to_dict()}
+    return {"error": _unanswered(tried).to_dict()}
+
+
+def _unanswered(tried: Tried) -> DiscreetError:
+    """Why there is no answer under a key: as much as follows from debits and outcomes, which are public by then."""
+    if not tried.failed and not tried.is_over:
+        return AskedAlready()
+    return QuestionFailed() if tried.failed or tried.is_open else AskedInPart()
 
 
 def kind_of(outcome: Mapping[str, Any]) -> str:

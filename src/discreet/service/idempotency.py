@@ -6,11 +6,20 @@ Each server knows the keys of the questions that it took; the ledger knows those
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from threading import Lock
+from typing import Any
 
-from discreet.errors import AskedAlready, DiscreetError, EngineUnavailable, InvalidArgument, KeyReused, QuestionFailed
+from discreet.errors import (
+    AskedAlready,
+    DiscreetError,
+    EngineUnavailable,
+    InvalidArgument,
+    KeyReused,
+    LedgerError,
+    QuestionFailed,
+)
 from discreet.ledger import key_digest
 from discreet.service.tickets import Ticket
 
@@ -63,11 +72,21 @@ class Keys:
             if self._tickets.get(ticket.attempt.key) is ticket:
                 del self._tickets[ticket.attempt.key]
 
-    def settle(self, ticket: Ticket) -> None:
-        """Forget the key of a ticket that was refused, so that it may be asked again."""
-        outcome = ticket.outcome or {}
-        if "error" in outcome and outcome["error"]["code"] not in _SETTLED:
-            self.release(ticket)
+    def settle(self, ticket: Ticket, outcome: Mapping[str, Any], tried: Callable[[str], object]) -> None:
+        """Forget the key of a ticket that was refused, so that it may be asked again; unless a part of it was paid for.
+
+        Args:
+            ticket: that is done.
+            outcome: of it.
+            tried: what the ledger knows of a key.
+        """
+        key = ticket.attempt.key
+        if not key or "error" not in outcome or outcome["error"]["code"] in _SETTLED:
+            return
+        with suppress(LedgerError):  # then a retry finds out
+            if tried(key) is not None:
+                return
+        self.release(ticket)
 
     @contextmanager
     def taking(self, ticket: Ticket) -> Iterator[None]:

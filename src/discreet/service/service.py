@@ -311,6 +311,7 @@ class Service:
         key: str | None = None,
         digest: str | None = None,
         approval: str | None = None,
+        version: int | None = None,
     ) -> Ticket:
         """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
 
@@ -322,6 +323,8 @@ class Service:
                 that it got then. 1 to 200 printable ASCII characters.
             digest: of the plan that it must be.
             approval: the id of a request, by whose approval it is asked.
+            version: of the tables, whose stored answer is wanted by who may ask this question within their own ceiling.
+                Nothing is paid for it, so no key is taken.
 
         Raises:
             Forbidden: the caller may not ask.
@@ -330,9 +333,15 @@ class Service:
             PlanChanged: its plan isn't the one that was named.
             KeyReused: something else was asked under the key.
             TooManyWaiting: too many of the caller's questions wait already.
-            InvalidArgument, QueryError: as for `plan`.
+            InvalidArgument: no answer is stored for that version; or as for `plan`.
+            QueryError: as for `plan`.
         """
         check_allowed(caller.role, Action.ASK)
+        if version is not None and approval is not None:
+            raise InvalidArgument(
+                "an approval is for asking anew, not for what is stored of an earlier version",
+                hint="leave one of them out",
+            )
         if self._is_stopping:
             raise stopping()
         offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
@@ -350,6 +359,9 @@ class Service:
                 token=caller.digest,
             )
             ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)
+            if version is not None:
+                self._take_earlier(caller, planner, ticket, plan, version)
+                return ticket
             first = self._keys.claim(ticket)
             if first is not ticket:
                 self._check_cost(caller, replace(attempt, id=first.attempt.id), plan)
@@ -372,6 +384,15 @@ class Service:
         if "answer" in found or "error" in found:
             ticket.finish(found)
             self.metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
+        self._keep(ticket)
+
+    def _take_earlier(
+        self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any], version: int
+    ) -> None:
+        """Answer a question from what is stored of a version of the tables, for who may ask it."""
+        check_ceiling(caller, plan)  # before it is looked up
+        ticket.finish(planner.do(Job(kind="stored", question=ticket.question, terms=ticket.terms, version=version)))
+        self.metrics.count("discreet_questions", outcome="stored")
         self._keep(ticket)
 
     def _check_cost(self, caller: Caller, attempt: Attempt, plan: Mapping[str, Any]) -> None:
@@ -503,7 +524,7 @@ class Service:
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""
         self.metrics.count("discreet_questions", outcome=kind_of(outcome))
+        self._keys.settle(ticket, outcome, self._tables.tried)  # before whoever waits asks again
         ticket.finish(outcome)
-        self._keys.settle(ticket)
         if ticket.place is not None:
             self._servers.leave(ticket.place)

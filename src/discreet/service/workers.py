@@ -92,6 +92,7 @@ class Job:
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
         attempt: in which it is asked.
+        version: of the tables, whose stored answer is wanted; None for the one in force.
     """
 
     kind: Literal["plan", "stored", "ask", "retry"]
@@ -99,6 +100,7 @@ class Job:
     terms: Mapping[str, Any]
     digest: str = ""
     attempt: Attempt | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +319,13 @@ def _unplanned(error: Exception) -> DiscreetError:
 
 
 def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """The answer that is stored, or follows from what is; nothing if there is none."""
+    """The answer that is stored, or follows from what is; nothing if there is none for the version in force.
+
+    Raises:
+        InvalidArgument: there is none for the version that was named.
+    """
+    if job.version is not None:
+        return {"answer": _to_json(tables.ask(job.question, version=job.version, **job.terms))}
     version = tables.admissions.current().version
     try:
         return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}

@@ -89,6 +89,7 @@ def test_a_request_is_made_and_read(broken: Broken, ann: Remote) -> None:
         "id": "r1",
         "digest": "d1",
         "subject": "ann",
+        "readers": "every analyst",
         "question": COUNT,
         "terms": {"epsilon": "5"},
         "purpose": "to know",

@@ -180,6 +180,22 @@ def test_a_custodian_gives_and_takes_tokens(running: Served, client: TestClient)
     assert client.get("/v1/verification", headers=bearer(running, "auditor")).json()["problems"] == []
 
 
+@pytest.mark.parametrize(
+    ("version", "said"), [(7, "for version 7"), (0, "version"), ("1", "version"), (True, "version")]
+)
+def test_what_is_not_stored_of_a_version_is_refused(
+    running: Served, client: TestClient, version: object, said: str
+) -> None:
+    """As what is no version; of a question and of several. Nothing is asked."""
+    before = len(running.states())
+    for path, question in (("answers", {"question": COUNT}), ("workloads", {"questions": [COUNT]})):
+        body = {**question, "epsilon": "1/3", "version": version}
+        reply = client.post(f"/v1/{path}", json=body, headers=bearer(running, "analyst"))
+        assert (reply.status_code, reply.json()["code"]) == (422, "invalid_argument")
+        assert said in reply.json()["title"]
+    assert len(running.states()) == before
+
+
 def test_a_share_that_renews_is_in_ones_budget(running: Served, client: TestClient) -> None:
     """With when it does; a share that is for all time doesn't, and nothing renews without a share."""
     carla = bearer(running, "custodian")

@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, str] = {
     "discreet token list": "discreet token list --format json",
     "discreet token revoke": "discreet token revoke 0a1b2c3d4e5f",
     "discreet request": "discreet request list",
+    "discreet request create": f"discreet request create {_COUNT} --epsilon 2 --purpose 'the yearly report'",
     "discreet request list": "discreet request list --format json",
     "discreet request approve": "discreet request approve 0a1b2c3d4e5f0a1b2c3d4e5f0a1b2c3d --days 7",
     "discreet request deny": "discreet request deny 0a1b2c3d4e5f0a1b2c3d4e5f0a1b2c3d --reason 'ask by region'",

@@ -256,6 +256,8 @@ class RemoteRequest:
         state: open, approved, denied, used or expired.
         until: when it expires; None as long as nobody has decided.
         reason: why it was denied; may be empty.
+        subject: who made it.
+        readers: who else may read the answer, in words.
     """
 
     id: str
@@ -266,6 +268,8 @@ class RemoteRequest:
     state: str
     until: datetime | None
     reason: str
+    subject: str
+    readers: str
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
@@ -284,6 +288,8 @@ class RemoteRequest:
                 state=_text(data["state"]),
                 until=None if data.get("until") is None else datetime.fromisoformat(data["until"]),
                 reason=str(data.get("reason") or ""),
+                subject=_text(data["subject"]),
+                readers=_text(data["readers"]),
             )
         except _FAULTS:
             malformed("a request was expected")

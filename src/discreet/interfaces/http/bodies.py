@@ -58,6 +58,13 @@ class Bound(Offered):
 
     digest: str | None = Field(None, description="Of the plan that it must be.")
     approval: str | None = Field(None, description="The id of a request, by whose approval it is asked.")
+    version: int | None = Field(
+        None,
+        ge=1,
+        lt=2**53,
+        description="Of the tables: what is stored of this version is the answer, and nothing is asked or paid for. A "
+        "certificate names it, as `data_version`.",
+    )
 
 
 class Asked(Bound):
