@@ -422,13 +422,6 @@ class AskedInPart(AccessError):
 
     code = "asked_in_part"
 
-    def __init__(self) -> None:
-        """Say so."""
-        super().__init__(
-            "what this question measures first was paid for under this Idempotency-Key, and the question itself wasn't",
-            hint="ask it under a new key, at the same offer: what was paid for is stored, and free",
-        )
-
 
 class TooManyWaiting(AccessError):
     """The queue of questions is full, for this caller or for all; `retry_after` says for how many seconds at least."""

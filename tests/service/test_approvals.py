@@ -15,7 +15,7 @@ import discreet as dp
 from discreet.errors import AboveCeiling, Forbidden, InvalidArgument, NotApproved
 from discreet.gateway import declarations_digest
 from discreet.service import Caller, Role
-from discreet.service.terms import check_ceiling
+from discreet.service.tokens import check_ceiling
 from support.served import COUNT, Served, served_in_threads
 
 TERMS = {"epsilon": "2"}

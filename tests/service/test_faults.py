@@ -33,7 +33,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def pid(running: Served) -> int:
     """The process that carries questions out."""
-    slot = running.service._slots[0]
+    slot = running.service._questions._slots[0]
     slot.wait_until_ready()
     return slot._process.pid or 0
 
@@ -126,7 +126,7 @@ def test_a_disk_that_is_full_once_it_is_paid(running: Served) -> None:
     resource.prlimit(worker, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     assert outcome(ticket) == FAILED
     assert problem(from_dict(FAILED["error"])).body == problem(QuestionFailed()).body
-    if running.service._slots[0]._process.pid == worker:
+    if running.service._questions._slots[0]._process.pid == worker:
         resource.prlimit(worker, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert spent(running) - before <= TENTH
     assert State.COMMITTED is not running.states()[-1]

@@ -27,7 +27,7 @@ from discreet.errors import (
 from discreet.ledger import Account, Attempt, Ledger, State, attempts, key_digest
 from discreet.privacy import LaplaceEvent
 from discreet.service import Service, Ticket
-from discreet.service.idempotency import Keys
+from discreet.service.tickets import Keys
 from support.served import COUNT, Served, served_in_threads
 
 OWN = [f"{COUNT} WHERE id < {most}" for most in range(900, 909)]
@@ -46,7 +46,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def restart(service: Service) -> None:
     """Forget all that a server forgets when it ends: then its ledger alone knows of keys, like another server's."""
-    service._keys = Keys()
+    service._questions._keys = Keys()
 
 
 def outcome(ticket: Ticket) -> Any:

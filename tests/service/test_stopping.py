@@ -42,13 +42,13 @@ def test_a_question_that_was_planned_meanwhile_is_refused(tmp_path: Path, monkey
     """Whoever was being planned for when the service was told to stop isn't charged either."""
     with served_in_threads(tmp_path) as running:
         service = running.service
-        planned = type(service)._planned
+        planned = type(service._questions)._planned
 
         def stopping(*arguments: object) -> object:
             service.stop()
             return planned(*arguments)  # type: ignore[arg-type]  # as it was called
 
-        monkeypatch.setattr(type(service), "_planned", stopping)
+        monkeypatch.setattr(type(service._questions), "_planned", stopping)
         with pytest.raises(EngineUnavailable, match="being stopped"):
             service.ask(running.callers["analyst"], COUNT, {"epsilon": "1/10"})
         assert running.states() == []

@@ -23,7 +23,7 @@ from pyarrow import csv
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.service import Caller, ReleaseTimes, Role, Service, Settings
-from discreet.service.carrying_out import carried_out
+from discreet.service.tickets import carried_out
 from discreet.service.workers import Message, Worker
 from discreet.stats import lower_bound
 from support.served import ticket_of

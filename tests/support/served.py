@@ -70,7 +70,7 @@ class Served:
 
     def settled(self) -> Self:
         """The same, once no question is waiting or running."""
-        for ticket in list(self.service._tickets.values()):
+        for ticket in list(self.service._questions._tickets.values()):
             assert ticket.wait(120)
         return self
 

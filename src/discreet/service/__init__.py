@@ -7,19 +7,14 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
-from discreet.service.event_log import Event, EventLog
-from discreet.service.idempotency import is_elsewhere
-from discreet.service.metrics import METRICS, Metrics
 from discreet.service.openid import OpenID
-from discreet.service.planners import PlanningLimits
-from discreet.service.release_times import ReleaseTimes
+from discreet.service.questions import terms_of
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service
-from discreet.service.sessions import Session, Sessions, fresh_name
-from discreet.service.settings import Settings
-from discreet.service.terms import terms_of
-from discreet.service.tickets import Ticket
-from discreet.service.tokens import Caller, Issued, share_of
+from discreet.service.settings import PlanningLimits, ReleaseTimes, Settings
+from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
+from discreet.service.tickets import Ticket, is_elsewhere
+from discreet.service.tokens import Caller, Issued, Session, Sessions, fresh_name, share_of
 from discreet.service.witness import Witness
 
 __all__ = [

@@ -1,4 +1,9 @@
-"""Tokens: what a caller shows. They are made here, once seen, and known to the ledger by what can't be shown."""
+"""Tokens: what a caller shows, and the sessions of those who showed one in a browser.
+
+Tokens are made here, once seen, and known to the ledger by what can't be shown. A session knows the digest of its
+token, and not the token. Whose it is is looked up in the ledger at each request, so a token that is revoked or has
+expired ends its sessions at once. They are held by the process that began them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
+from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
-from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.errors import AboveCeiling, InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
 from discreet.ledger import Verifier, amounts_of, budget_of, checked_name
@@ -29,6 +36,13 @@ _BYTES = 32
 _SALT = 16
 _TOKEN = re.compile(f"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
 _MOST_DAYS = 3660
+
+
+_SESSION_SECONDS = 8 * 3600
+"""How long a session lasts at the most."""
+
+_MOST_SESSIONS = 16
+"""How many sessions a token has at a time; with one more, the oldest ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,3 +230,103 @@ def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
         datasets=tuple(map(str, content.get("datasets", ()))),
         digest=grant.digest,
     )
+
+
+def check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
+    """Refuse what costs more than the caller may spend on one question.
+
+    A question has to be within each ceiling that there is; but where it has no finite ε, the one in ρ alone binds it.
+
+    Raises:
+        AboveCeiling: it does; or it has no finite ε, and there is a ceiling in ε and none in ρ.
+    """
+    exact = plan["cost"]["exact"]
+    epsilon, rho = (None if exact[name] is None else Fraction(exact[name]) for name in ("epsilon", "rho"))
+    if caller.most_epsilon is not None and (epsilon is not None or caller.most_rho is None):
+        _check("ε", epsilon, caller.most_epsilon)
+    if caller.most_rho is not None:
+        _check("ρ", rho, caller.most_rho)
+
+
+def _check(name: str, cost: Fraction | None, most: Fraction) -> None:
+    """Refuse a cost above a ceiling.
+
+    Raises:
+        AboveCeiling: it is.
+    """
+    if cost is not None and cost <= most:
+        return
+    said = f"no finite {name}" if cost is None else f"{name} = {float(cost):.6g}"
+    raise AboveCeiling(
+        f"this question costs {said}, and one of yours may cost {name} = {float(most):.6g}",
+        hint="offer less, or request approval for it",
+    )
+
+
+def fresh_name() -> str:
+    """A name that nobody guesses: 256 random bits, in hexadecimal."""
+    return fresh_bytes(32).hex()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A caller who signed in.
+
+    Args:
+        token: the SHA-256 of the token that was shown.
+        form: what each form of this session brings along, so that no other site sends one in its name.
+        ends: by `time.monotonic`, which nobody sets back.
+    """
+
+    token: str
+    form: str
+    ends: float
+
+
+class Sessions:
+    """The sessions of one server process.
+
+    Guarantee: a session's name is 256 random bits and is kept by its digest alone, as tokens are.
+
+    Args:
+        tokens: of the account.
+    """
+
+    def __init__(self, tokens: Tokens) -> None:
+        """Nobody has signed in yet."""
+        self._tokens = tokens
+        self._open: dict[str, Session] = {}
+        self._lock = Lock()
+
+    def begin(self, token: str) -> str:
+        """Sign in; the name of the new session.
+
+        Raises:
+            Unauthenticated: this is no token, or it holds no more.
+        """
+        recognise(self._tokens, token)
+        name = fresh_name()
+        session = Session(token=digest_of(token), form=fresh_name(), ends=monotonic() + _SESSION_SECONDS)
+        with self._lock:
+            self._open = {key: each for key, each in self._open.items() if each.ends > monotonic()}
+            own = [key for key, each in self._open.items() if each.token == session.token]
+            for key in own[: max(0, len(own) - _MOST_SESSIONS + 1)]:
+                del self._open[key]
+            self._open[digest_of(name)] = session
+        return name
+
+    def resume(self, name: str) -> tuple[Session, Caller]:
+        """A session, and whose it is.
+
+        Raises:
+            Unauthenticated: there is no such session, it has ended, or its token holds no more.
+        """
+        session = self._open.get(digest_of(name))
+        if session is None or session.ends <= monotonic():
+            raise Unauthenticated
+        return session, recognise_digest(self._tokens, session.token)
+
+    def end(self, name: str) -> None:
+        """Sign out; nothing happens where there is no such session."""
+        with self._lock:
+            self._open.pop(digest_of(name), None)

@@ -25,8 +25,8 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
-from discreet.service.release_times import ReleaseTimes
-from discreet.tables.session import take_share, usable_cores, usable_memory
+from discreet.service.settings import ReleaseTimes, Share
+from discreet.tables.session import take_share
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
-
-_PLANNING_MEMORY = 1 << 30
-"""How many bytes a process that plans may take for it."""
 
 _PRELOADED = (
     "discreet.gateway",
@@ -101,38 +98,6 @@ class Job:
     digest: str = ""
     attempt: Attempt | None = None
     version: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """What a worker has of the machine.
-
-    Args:
-        cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
-        memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
-            what it has when it is ready, where the system has such a limit.
-        planning: for how many seconds of processor time it may plan; None for one that asks.
-    """
-
-    cores: tuple[int, ...]
-    memory: int
-    planning: float | None = None
-
-
-def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
-    """The shares of each slot, and of those who plan.
-
-    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
-    strangers: they reply at once, so that how long they take would tell how long a slot is busy.
-    """
-    cores, memory = usable_cores(), usable_memory() // slots
-    each = max(1, (len(cores) - 1) // slots)
-    own = [tuple(cores[len(cores) - (slot + 1) * each :][:each]) for slot in range(slots)]
-    if len(cores) <= slots:
-        own = [(cores[slot % len(cores)],) for slot in range(slots)]
-    rest = tuple(core for core in cores if not any(core in taken for taken in own))
-    asking = [Share(cores=taken, memory=memory) for taken in own]
-    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)
 
 
 class Worker:

@@ -156,7 +156,7 @@ def left_behind(running: Visited, **outcome: Any) -> str:
     attempt = Attempt(id=fresh_name(), plan="", seconds=60.0)
     plan = {"digest": "", "step": 60.0, "steps": 1}
     ticket = Ticket.of(fresh_name(), COUNT, {"epsilon": "1", "analyst": "analyst"}, plan, attempt)
-    running.service._tickets[ticket.id] = ticket
+    running.service._questions._tickets[ticket.id] = ticket
     if "started" in outcome:
         ticket.started = outcome["started"]
         ticket.release = ticket.started + timedelta(seconds=60)

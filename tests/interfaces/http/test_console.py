@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 from discreet.service import Role
-from discreet.service.sessions import _MOST
+from discreet.service.tokens import _MOST_SESSIONS
 from support.visited import (
     BY_KEY,
     COUNT,
@@ -91,13 +91,13 @@ def test_a_session_ends_with_its_token_and_by_signing_out(running: Visited) -> N
 def test_sessions_end_by_themselves_and_are_few(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its hours a session is gone; with one too many of a token, its oldest ends."""
     client = sign_in(running, "auditor")
-    for _ in range(_MOST - 1):
+    for _ in range(_MOST_SESSIONS - 1):
         running.service.sessions.begin(running.tokens["auditor"])
     assert client.get("/", follow_redirects=False).status_code == 200
     running.service.sessions.begin(running.tokens["auditor"])
     assert client.get("/", follow_redirects=False).status_code == 303
     late = sign_in(running, "auditor")
-    monkeypatch.setattr("discreet.service.sessions.monotonic", lambda: monotonic() + 8 * 3600 + 1)
+    monkeypatch.setattr("discreet.service.tokens.monotonic", lambda: monotonic() + 8 * 3600 + 1)
     assert late.get("/", follow_redirects=False).status_code == 303
 
 

@@ -17,7 +17,7 @@ from prometheus_client import generate_latest
 from discreet.errors import InvalidArgument, LedgerUnavailable
 from discreet.interfaces.http import make_app
 from discreet.service import METRICS, Event, EventLog, Metrics, Service
-from discreet.service.event_log import FIELDS
+from discreet.service.telemetry import FIELDS
 from support.served import COUNT, Served, bearer, served_in_threads
 
 CANARY = "canary_7041"

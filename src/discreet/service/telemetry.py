@@ -1,18 +1,24 @@
-"""Metrics: what an operator may count. The list of names and labels is closed, and nothing in it depends on a row.
+"""Telemetry: what an operator may count, and what is logged. Both are closed lists; nothing in them depends on a row.
 
-There are no durations of questions, no numbers of rows, no texts and no subjects. A question counts when its answer
-leaves, which is at a public time; so whoever reads the metrics learns no sooner than others what became of it. Memory
-and processor time of the process aren't exported: they depend on how many rows a question met.
+There are no durations of questions, no numbers of rows, no texts, no tokens and no subjects. A question counts when its
+answer leaves, which is at a public time, and a request is logged then; so whoever reads them learns no sooner than
+others what became of it. Times are told to the second, as the history of an account tells them. Memory and processor
+time of the process aren't exported: they depend on how many rows a question met.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from discreet.errors import InvalidArgument
 
@@ -126,3 +132,85 @@ class Metrics:
         found = CollectorRegistry(auto_describe=False)
         found.register(self)
         return found
+
+
+FIELDS = ("time", "event", "route", "status", "token", "entry")
+"""All fields that a line may have, in order."""
+
+
+class Event(StrEnum):
+    """What may be logged."""
+
+    READY = "ready"
+    """The server takes questions."""
+
+    REQUEST = "request"
+    """A reply left: `route` as it is declared, `status`, the `token`'s id, and the `entry` of an answer."""
+
+    DEFECT = "defect"
+    """Something went wrong that isn't an error of discreet's own; no more is said, since it might quote anything."""
+
+    STOPPING = "stopping"
+    """The server takes no more questions."""
+
+    STOPPED = "stopped"
+    """All that was paid for has its answer, and the server ends."""
+
+
+class EventLog:
+    """A log.
+
+    Args:
+        stream: where lines go; None for nowhere.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Keep the stream."""
+        self._stream = stream
+        self._lock = Lock()
+
+    def write(self, event: Event, *, route: str = "", status: int = 0, token: str = "", entry: int = 0) -> None:
+        """Write a line; a stream that is full or gone is no reason to serve nobody.
+
+        Args:
+            event: what happened.
+            route: the path of the API, as it is declared.
+            status: of HTTP.
+            token: the id of a token, as `discreet token list` has it.
+            entry: the number of a question in its account.
+        """
+        if self._stream is None:
+            return
+        said = {"route": route, "status": status, "token": token, "entry": entry}
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "event": str(event),
+            **{name: value for name, value in said.items() if value},
+        }
+        with self._lock, suppress(OSError, ValueError):
+            self._stream.write(json.dumps(line) + "\n")
+            self._stream.flush()
+
+    def tame(self) -> None:
+        """Let libraries log nothing but that there was an error: their messages and tracebacks may quote anything."""
+        handler = _Tamed(self)
+        logging.captureWarnings(capture=True)
+        root = logging.getLogger()
+        root.handlers[:] = [handler]
+        for name in list(logging.Logger.manager.loggerDict):
+            found = logging.getLogger(name)
+            found.handlers[:] = []
+            found.propagate = True
+
+
+class _Tamed(logging.Handler):
+    """A handler that hands on that there was an error, and none of its words."""
+
+    def __init__(self, log: EventLog) -> None:
+        """Take errors, and nothing below."""
+        super().__init__(logging.ERROR)
+        self._log = log
+
+    def emit(self, _record: logging.LogRecord) -> None:
+        """Say that there was one."""
+        self._log.write(Event.DEFECT)
