@@ -16,7 +16,7 @@ import pytest
 from discreet.errors import LedgerCorrupt
 from discreet.ledger import Ledger, Verifier
 from discreet.ledger.row import Kind, Row, to_body
-from discreet.ledger.scram import ITERATIONS
+from discreet.ledger.tokens import ITERATIONS
 from discreet.privacy import Budget
 from discreet.service import Role
 from discreet.service.tokens import issue

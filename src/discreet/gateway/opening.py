@@ -284,7 +284,7 @@ def _open(
 ) -> Protected:
     """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
     from discreet.ledger import Ledger
-    from discreet.ledger.database_errors import hint_to_create
+    from discreet.ledger.database import hint_to_create
     from discreet.ledger.signing import key_path
 
     try:

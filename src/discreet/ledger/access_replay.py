@@ -1,17 +1,20 @@
-"""Replaying access: whether tokens, idempotency keys, requests and approvals were given and used rightly."""
+"""Replaying access: whether tokens, shares, keys, requests and approvals were given and used rightly."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
+from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
+from discreet.ledger.declaration import in_utc, month_of, recorded_in_month, share_of
 from discreet.ledger.requests import same_person
-from discreet.ledger.row import Kind, Row
-from discreet.ledger.scram import Verifier
-from discreet.ledger.shares import share_of
+from discreet.ledger.row import Kind, Row, exact_sum, from_columns
+from discreet.ledger.signing import key_of
+from discreet.ledger.tokens import Verifier
 from discreet.privacy import Budget
 
 
@@ -65,10 +68,7 @@ class AccessReplay:
         content = row.content()
         match kind:
             case Kind.TOKEN:
-                if row.digest in self._tokens:
-                    yield "it gives a token that was given before"
-                yield from self._verifier(content)
-                self._tokens[row.digest] = row
+                yield from self._given(row, content)
             case Kind.REVOKE:
                 yield from self._revocation(row)
             case Kind.ATTEMPT:
@@ -81,11 +81,17 @@ class AccessReplay:
                 self._requests[row.digest] = _Asked(row)
             case Kind.USE:
                 yield from self._use(row, content)
+            case Kind.KEY:
+                if sha256(key_of(row).raw).hexdigest() != row.digest:
+                    yield "it names a key by the digest of another"
             case _:
                 yield from self._decision(kind, row, content)
 
-    def _verifier(self, content: dict[str, Any]) -> Iterator[str]:
-        """The SCRAM verifier of a token is one, and no other token's; tokens of before there were any have none."""
+    def _given(self, row: Row, content: dict[str, Any]) -> Iterator[str]:
+        """A token is given once. Its SCRAM verifier is one, and no other token's; tokens of before have none."""
+        if row.digest in self._tokens:
+            yield "it gives a token that was given before"
+        self._tokens[row.digest] = row
         text = content.get("scram")
         if text is None:
             return
@@ -177,6 +183,42 @@ class AccessReplay:
             yield "it uses an approval that had ended"
         if asked.row.content().get("token") in self._revoked:
             yield "it uses an approval for a token that was revoked"
+
+
+class MonthReplay:
+    """What each analyst of an account spent in the month of their last debit, rebuilt from debits one by one.
+
+    Months go on and never back: a debit that is dated before the last counts towards the same month as that. Only where
+    versions of discreet wrote that knew of no months, a month may begin again, since no share renewed then.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was spent yet."""
+        self._months: dict[str, tuple[str, Charge, bool]] = {}
+        self._latest = ""
+
+    def debited(self, analyst: str, row: Row) -> tuple[Charge, list[str]]:
+        """Go on by a debit: what was spent in its month by then, and what is wrong with it.
+
+        Raises:
+            LedgerCorrupt: it can't be read.
+        """
+        cost, recorded, month = from_columns(row), recorded_in_month(row), month_of(row.at)
+        before, spent, is_kept = self._months.get(analyst, ("", Charge.zero(), False))
+        if month > before or (month < before and not is_kept):
+            before, spent = month, Charge.zero()
+        found, problems = exact_sum(spent, cost), []
+        if recorded is not None:
+            if not found.within(recorded):
+                problems.append("the analyst's total of the month is less than the sum of their debits in it")
+            else:
+                found = recorded
+            moment = in_utc(row.at)
+            if moment < self._latest:
+                problems.append("it is dated before the debit before it")
+            self._latest = max(moment, self._latest)
+        self._months[analyst] = (before, found, is_kept or recorded is not None)
+        return found, problems
 
 
 def _moment(text: object) -> datetime:

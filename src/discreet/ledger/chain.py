@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.hints import Hint
+from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
-from discreet.ledger.schema import ENTRY, LEDGER, Topic, note, places
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""

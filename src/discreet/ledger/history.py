@@ -1,23 +1,64 @@
-"""The history of an account, for the custodian's eyes."""
+"""Questions as an account has them: what was paid for, what was answered, and the history, for the custodian's eyes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
-from discreet.errors import LedgerCorrupt
+from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.hints import Hint
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row, from_columns
-from discreet.ledger.transaction import group_of
+from discreet.ledger.row import Kind, Row, from_columns, group_of, number_of, to_body, version_of
+from discreet.privacy import Event
+from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
     from discreet.ledger.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A question that has been paid for. It is on the disk, and nothing takes it back.
+
+    Args:
+        entry: the question's number in its account: 1, 2, 3, …
+        question: its digest.
+        version: of the data it is asked of.
+        analyst: who asked.
+        cost: what was charged.
+        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
+    """
+
+    entry: int
+    question: str
+    version: int
+    analyst: str | None
+    cost: Charge
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer that was released, as it was released.
+
+    Args:
+        entry: the number of the question that paid for it.
+        question: its digest.
+        version: of the data.
+        certificate: what was done, as JSON-ready data.
+        answer: the answer, as JSON-ready data.
+    """
+
+    entry: int
+    question: str
+    version: int
+    certificate: dict[str, Any]
+    answer: dict[str, Any]
 
 
 class State(StrEnum):
@@ -120,3 +161,39 @@ def _text(row: Row) -> str:
     if row.kind == Kind.KEY:
         return "signing key"
     return str(row.content().get("text", ""))
+
+
+def debit_content(text: str, event: Event, token: str = "") -> dict[str, Any]:
+    """Text, event and token of a debit, if they can be read back: what can't be verified isn't accepted."""
+    try:
+        written = to_dict(event)
+        if from_dict(written) == event:
+            content = {"text": text, "event": written, **({"token": token} if token else {})}
+            to_body(content)
+            return content
+    except (ValueError, LedgerCorrupt):
+        pass
+    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
+
+
+def outcome_body(content: Mapping[str, object]) -> str:
+    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
+    try:
+        return to_body(content)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")
+
+
+def stored_in(row: Row) -> Stored:
+    """The answer in a commit."""
+    match row.content():
+        case {"certificate": dict(certificate), "answer": dict(answer)}:
+            return Stored(
+                entry=number_of(row),
+                question=row.digest or "",
+                version=version_of(row),
+                certificate=certificate,
+                answer=answer,
+            )
+    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")

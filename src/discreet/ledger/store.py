@@ -27,9 +27,8 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, begin_chain
-from discreet.ledger.database_errors import lost_race, typed
+from discreet.ledger.database import ENTRY, LEDGER, METADATA, lost_race, typed
 from discreet.ledger.location import File, Server
-from discreet.ledger.schema import ENTRY, LEDGER, METADATA
 
 _T = TypeVar("_T")
 

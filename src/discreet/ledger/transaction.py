@@ -11,14 +11,24 @@ from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
 from discreet.ledger.account_entries import AccountEntries
 from discreet.ledger.attempts import check_attempt, note_attempt
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row, from_columns, in_words, to_body, to_columns
-from discreet.ledger.shares import Standing, bindings, least_of, renewal, spent_in_month
+from discreet.ledger.declaration import Declaration, Standing, bindings, least_of, renewal, spent_in_month
+from discreet.ledger.row import (
+    Kind,
+    Row,
+    from_columns,
+    groups_of,
+    in_words,
+    number_of,
+    snapshot_of,
+    to_body,
+    to_columns,
+    version_of,
+)
 from discreet.privacy import Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
     from discreet.ledger.attempts import Attempt
-    from discreet.ledger.schema import Topic
+    from discreet.ledger.database import Topic
 
 
 RESTORED = "restored "
@@ -273,47 +283,6 @@ class AccountTransaction(AccountEntries):
         if newest is None or not 1 <= version <= version_of(newest):
             return None
         return newest if version == version_of(newest) else self.last(Kind.DATA, version=version)
-
-
-def number_of(row: Row) -> int:
-    """The number of a question."""
-    if row.number is None:
-        raise LedgerCorrupt(f"entry {row.seq} has no number")
-    return row.number
-
-
-def version_of(row: Row) -> int:
-    """The number of a data version."""
-    if row.version is None:
-        raise LedgerCorrupt(f"entry {row.seq} has no data version")
-    return row.version
-
-
-def snapshot_of(row: Row) -> str | None:
-    """The snapshot of a data version; None for a number of before tables were admitted."""
-    content = row.content()
-    if not content:
-        return None
-    snapshot = content.get("snapshot")
-    if not isinstance(snapshot, str):
-        raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
-    return snapshot
-
-
-def groups_of(row: Row) -> dict[str, int]:
-    """The newest version of each refresh group, as of an entry of a data version; "" is the group without a name."""
-    groups = row.content().get("groups", {"": version_of(row)})
-    if not isinstance(groups, dict) or not all(isinstance(number, int) for number in groups.values()):
-        raise LedgerCorrupt(f"the groups in entry {row.seq} can't be read")
-    return groups
-
-
-def group_of(row: Row) -> str:
-    """The refresh group that an entry of a data version admitted."""
-    for group, number in groups_of(row).items():
-        if number == row.version:
-            return group
-    raise LedgerCorrupt(f"entry {row.seq} is of no group")
 
 
 def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: datetime | None = None) -> Charge:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, charge_of, filter_for
 from discreet.errors import DiscreetError, LedgerCorrupt
-from discreet.ledger.access_replay import AccessReplay
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns
-from discreet.ledger.shares import MonthReplay, recorded_in_month
-from discreet.ledger.signing import key_of
-from discreet.ledger.transaction import RESTORED, group_of, groups_of, snapshot_of
+from discreet.ledger.access_replay import AccessReplay, MonthReplay
+from discreet.ledger.declaration import Declaration, recorded_in_month
+from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns, group_of, groups_of, snapshot_of
+from discreet.ledger.transaction import RESTORED
 from discreet.privacy import Budget, Event, MonthlyShare
 from discreet.privacy.events import from_dict
 
@@ -223,8 +220,6 @@ class Replay:
             yield from _check_debit(account, account.declaration, row)
         elif kind in {Kind.COMMIT, Kind.FAIL}:
             yield from _check_outcome(account, row)
-        elif kind is Kind.KEY:
-            yield from _check_key(row)
         else:
             yield from account.access.check(kind, row)
 
@@ -322,12 +317,6 @@ def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
     content = row.content()
     if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
         yield "it has no certificate, or no answer"
-
-
-def _check_key(row: Row) -> Iterator[str]:
-    """A key is found by its own digest."""
-    if sha256(key_of(row).raw).hexdigest() != row.digest:
-        yield "it names a key by the digest of another"
 
 
 def _least_cost(row: Row) -> Charge:
