@@ -206,8 +206,7 @@ class AdmissionConflict(SnapshotError):
 class EngineUnavailable(DiscreetError):
     """The engine can't be started, or can't do what the question takes; no data was touched.
 
-    Its message passes on the cause, for that came up without any table: a temporary directory that is full or can't be
-    written to, say, or a version of a library that lacks a function.
+    Its message passes on the cause, for that came up without any table: a temporary directory that is full, say.
     """
 
     code = "engine_unavailable"
@@ -487,13 +486,9 @@ class QuestionFailed(DiscreetError):
 def from_dict(data: Mapping[str, Any]) -> DiscreetError:
     """The error that `to_dict` wrote, of its own kind; of one that isn't known here, the root.
 
-    Args:
-        data: with `code`, `message`, `hint` and `place`.
-
     Examples:
-        >>> error = from_dict({"code": "forbidden", "message": "no", "hint": "", "place": None})
-        >>> type(error).__name__, str(error)
-        ('Forbidden', 'no')
+        >>> from_dict({"code": "forbidden", "message": "no", "hint": "", "place": None})
+        Forbidden('no')
     """
     kinds: list[type[DiscreetError]] = [DiscreetError]
     for kind in kinds:

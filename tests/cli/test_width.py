@@ -24,6 +24,7 @@ NOT_HERE = {
     "discreet serve": "it serves until it is stopped, see test_serving",
     "discreet connect": "there is no such server, see test_server_option",
     "discreet token revoke": "its token is somebody's own, see test_serving",
+    "discreet request create": "there is no such server, see test_server_option",
     "discreet request approve": "its request is somebody's own, see test_request",
     "discreet request deny": "the same",
     "discreet conform": "there is no such server, see test_conform",
