@@ -9,7 +9,7 @@ from discreet.accounting import Charge
 
 if TYPE_CHECKING:
     from discreet.accounting import Remaining
-    from discreet.ledger import Account, Attempt, Entry, Ledger, Requests, Tokens, Tried, Verification
+    from discreet.ledger import Account, Attempt, Entry, Ledger, Requests, Tokens, Tried, Verification, Vouched
     from discreet.results import Cost
 
 
@@ -70,6 +70,10 @@ class Accounted:
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""
         return self._account.entries()
+
+    def vouched(self, number: int) -> Vouched | None:
+        """The question of this number, with what vouches for its answer; None if there is none."""
+        return self._account.vouched(number)
 
     def verify(self, *, kept: str | None = None) -> Verification:
         """Recompute the ledger's hash chain and every loss in it.

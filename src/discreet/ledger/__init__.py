@@ -3,7 +3,7 @@
 from discreet.ledger.account import Account, Reservation, Stored, Tried
 from discreet.ledger.attempts import Attempt, key_digest
 from discreet.ledger.declaration import amounts_of, budget_of, checked_name
-from discreet.ledger.history import Entry, State
+from discreet.ledger.history import Entry, State, Vouched
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.servers import Place, Servers, servers_of
@@ -33,6 +33,7 @@ __all__ = [
     "Tokens",
     "Tried",
     "Verification",
+    "Vouched",
     "amounts_of",
     "budget_of",
     "checked_name",

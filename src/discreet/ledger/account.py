@@ -13,7 +13,7 @@ from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.ledger.attempts import Attempt, check_use, is_over
 from discreet.ledger.declaration import Declaration, checked_name
-from discreet.ledger.history import Entry, history
+from discreet.ledger.history import Entry, Vouched, history, vouched
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.signing import Signing
@@ -427,6 +427,10 @@ class Account:
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
+
+    def vouched(self, number: int) -> Vouched | None:
+        """The question of this number with what vouches for its answer; None if there is none."""
+        return vouched(self._store, self.name, number)
 
     def _transaction(self, chain: Chain) -> AccountTransaction:
         """The account within a transaction."""

@@ -1,13 +1,13 @@
-"""The history of an account, for the custodian's eyes."""
+"""The history of an account, and what vouches for each question in it; for those who hold it to account."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
@@ -15,8 +15,10 @@ from discreet.hints import Hint
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import Kind, Row, from_columns
 from discreet.ledger.transaction import group_of
+from discreet.ledger.verification import least_cost
 
 if TYPE_CHECKING:
+    from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
 
 
@@ -56,6 +58,25 @@ class Entry:
     state: State | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vouched:
+    """A question that was paid for, with what vouches for its answer.
+
+    Args:
+        entry: its line of the history.
+        debit: the hash of the entry of the chain that paid for it.
+        outcome: the hash of the one that says what became of it; None while it is pending.
+        certificate: what was done for its answer, as JSON-ready data; None if it has none.
+        problems: what doesn't hold of it by itself, in words. That the entries are in the chain, `verify` says.
+    """
+
+    entry: Entry
+    debit: str
+    outcome: str | None
+    certificate: Mapping[str, Any] | None
+    problems: tuple[str, ...]
+
+
 _OUTCOMES: dict[str, State] = {Kind.COMMIT: State.COMMITTED, Kind.FAIL: State.FAILED}
 
 
@@ -76,6 +97,49 @@ def history(store: Store, account: str) -> list[Entry]:
         else:
             outcomes[row.number] = outcome
     return [_entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
+
+
+def vouched(store: Store, account: str, number: int) -> Vouched | None:
+    """What vouches for the question of this number; None if there is none.
+
+    Raises:
+        LedgerCorrupt: an entry isn't what was written.
+    """
+
+    def look(chain: Chain) -> tuple[Row | None, list[Row]]:
+        found = [chain.first(kind, account=account, number=number) for kind in (Kind.COMMIT, Kind.FAIL)]
+        return chain.first(Kind.RESERVE, account=account, number=number), [row for row in found if row is not None]
+
+    debit, outcomes = store.read(look)
+    if debit is None:
+        return None
+    last = outcomes[0] if outcomes else None
+    proof = None if last is None else last.content().get("certificate")
+    return Vouched(
+        entry=_entry(debit, State.RESERVED if last is None else _OUTCOMES[last.kind]),
+        debit=debit.hash,
+        outcome=None if last is None else last.hash,
+        certificate=proof,
+        problems=tuple(_problems(debit, outcomes, proof)),
+    )
+
+
+def _problems(debit: Row, outcomes: Sequence[Row], proof: Mapping[str, Any] | None) -> Iterator[str]:
+    """What doesn't hold of a question: its debit, its outcome and its certificate should say the same."""
+    cost = from_columns(debit)
+    if not least_cost(debit).within(cost):
+        yield "it was charged less than its noise costs"
+    if len(outcomes) > 1 or any((each.digest, each.version) != (debit.digest, debit.version) for each in outcomes):
+        yield "its outcome is of another question, or it has two"
+    if proof is None:
+        return
+    said = {"entry": debit.number, "analyst": debit.analyst, "data_version": debit.version}
+    yield from (f"its certificate names another {name}" for name, value in said.items() if proof.get(name) != value)
+    if str(proof.get("text")).strip() != str(debit.content().get("text")).strip():
+        yield "its certificate is of another question"
+    exact = {name: None if one is None else str(one) for name, one in asdict(cost).items()}
+    if proof.get("cost", {}).get("exact") != exact:
+        yield "its certificate names another cost than was charged"
 
 
 def _rows(store: Store, account: str) -> Iterator[Row]:

@@ -275,7 +275,7 @@ def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Itera
     elif row.version in range(1, account.unadmitted + 1) and account.unadmitted < account.versions:
         yield f"it was asked of data version {row.version}, of before tables were admitted"
     cost = from_columns(row)
-    if not _least_cost(row).within(cost) or cost == Charge.zero():
+    if not least_cost(row).within(cost) or cost == Charge.zero():
         yield "it costs less than its event does"
     total = from_columns(row, "spent_")
     account.spent, low = _at_least(total, exact_sum(account.spent, cost))
@@ -323,7 +323,7 @@ def _check_key(row: Row) -> Iterator[str]:
         yield "it names a key by the digest of another"
 
 
-def _least_cost(row: Row) -> Charge:
+def least_cost(row: Row) -> Charge:
     """What the event of a debit costs.
 
     What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.

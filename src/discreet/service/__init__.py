@@ -7,6 +7,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
+from discreet.service.auditing import entry_to_json
 from discreet.service.event_log import Event, EventLog
 from discreet.service.idempotency import is_elsewhere
 from discreet.service.metrics import METRICS, Metrics
@@ -42,6 +43,7 @@ __all__ = [
     "Ticket",
     "Witness",
     "check_allowed",
+    "entry_to_json",
     "fresh_name",
     "is_elsewhere",
     "report_to_json",

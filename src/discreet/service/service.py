@@ -28,12 +28,13 @@ from discreet.ledger import Attempt, servers_of
 from discreet.results import Cost
 from discreet.service.admission_runs import AdmissionRuns
 from discreet.service.approvals import Approvals
+from discreet.service.auditing import Audited
 from discreet.service.carrying_out import again, carried_out, kind_of, stopping
 from discreet.service.event_log import EventLog
 from discreet.service.idempotency import Keys, checked_key, is_elsewhere
 from discreet.service.metrics import Metrics
 from discreet.service.planners import Planner, Planners
-from discreet.service.roles import ALLOWED, Action, Role, check_allowed
+from discreet.service.roles import Action, Role, check_allowed
 from discreet.service.scheduling import FairQueue
 from discreet.service.sessions import Sessions
 from discreet.service.settings import Settings
@@ -45,7 +46,7 @@ from discreet.service.workers import Job, Worker, shares
 from discreet.tables import public_schema
 
 if TYPE_CHECKING:
-    from discreet.ledger import Entry, Grant, Verification
+    from discreet.ledger import Grant
 
 _LOOK = 0.05
 """Every so many seconds a service that stops looks whether all is done."""
@@ -57,7 +58,7 @@ MOST_CHARACTERS = 65_536
 """How long a question may be."""
 
 
-class Service:
+class Service(Audited):
     """One protected dataset, for callers who hold a token and nothing else; `close` it.
 
     Guarantee: what a caller may do is decided by their token's role, before anything else is looked at. Questions are
@@ -262,15 +263,6 @@ class Service:
                 found["own"]["remaining"] = tables.remaining_by(caller.subject).to_dict()
         return found
 
-    def history(self, caller: Caller) -> Sequence[Entry]:
-        """What was asked: an analyst's own questions, or all entries of the account."""
-        whole = Action.HISTORY in ALLOWED[caller.role]
-        check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
-        entries = self._tables.history()
-        if whole:
-            return entries
-        return [each for each in entries if each.kind == "question" and each.analyst == caller.subject]
-
     def plan(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """Plan a question: what it would cost, how accurate it would be, and when its answer would leave. Free.
 
@@ -405,20 +397,6 @@ class Service:
     def deny(self, caller: Caller, name: str, reason: str) -> Mapping[str, Any] | None:
         """Deny a request, or take an approval back; see `Approvals.deny`."""
         return self._approvals.deny(caller, name, reason)
-
-    def verify(self, caller: Caller) -> Verification:
-        """Recompute the ledger's hash chain and every loss in it."""
-        check_allowed(caller.role, Action.VERIFY)
-        return self._tables.verify()
-
-    def head(self, caller: Caller) -> Mapping[str, Any]:
-        """The ledger's head as it is now, signed.
-
-        What it tells of others is public when it is told: a debit at once, an outcome once it is stored, which begins
-        a fixed time before its release.
-        """
-        check_allowed(caller.role, Action.HEAD)
-        return self._tables.signing.head()
 
     def _keep(self, ticket: Ticket) -> None:
         """Remember a question, and have it carried out if it isn't done.
