@@ -109,6 +109,14 @@ class Planning:
             error.place = error.place if shown else None
             raise
 
+    def _parsed_among(self, number: int, written: tuple[str, str], dataset: Dataset) -> ir.Question:
+        """One of several questions; errors say which."""
+        try:
+            return self._parse(*written, dataset)
+        except QueryError as error:
+            error.message = f"question {number}: {error.message}"
+            raise
+
     def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
         """Questions, each with its dialect, planned together."""
         from discreet.query.sql import Options, options
@@ -120,7 +128,7 @@ class Planning:
                 "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
             )
         dataset = self._facts(request.bounds, *(text for text, _ in questions))
-        asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
+        asked = [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]
         return make_workload(asked, request, dataset, choosing=choosing)
 
     def made_again(self, plan: Plan | Workload) -> Plan | Workload:

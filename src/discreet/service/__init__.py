@@ -18,7 +18,7 @@ from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service
 from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.settings import Settings
-from discreet.service.terms import terms_of
+from discreet.service.terms import check_ceiling, terms_of
 from discreet.service.tickets import Ticket
 from discreet.service.tokens import Caller, Issued
 from discreet.service.witness import Witness
@@ -43,6 +43,7 @@ __all__ = [
     "Ticket",
     "Witness",
     "check_allowed",
+    "check_ceiling",
     "entry_to_json",
     "fresh_name",
     "is_elsewhere",
