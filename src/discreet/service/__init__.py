@@ -8,6 +8,7 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 
 from discreet.service.admission_runs import report_to_json
 from discreet.service.auditing import entry_to_json
+from discreet.service.authorization_code import RETURN
 from discreet.service.event_log import Event, EventLog
 from discreet.service.idempotency import is_elsewhere
 from discreet.service.metrics import METRICS, Metrics
@@ -26,6 +27,7 @@ from discreet.service.witness import Witness
 __all__ = [
     "ALLOWED",
     "METRICS",
+    "RETURN",
     "Action",
     "Caller",
     "Event",
