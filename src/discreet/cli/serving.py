@@ -201,11 +201,12 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
     from importlib.util import find_spec
 
     from discreet.errors import ExtraMissing, InvalidArgument
+    from discreet.loopback import is_loopback
     from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
         raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
-    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
+    if not is_loopback(host) and certificate is None and not behind_proxy:
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )

@@ -25,6 +25,7 @@ from urllib.request import HTTPRedirectHandler, build_opener
 
 from discreet.errors import ConfigError, Forbidden, InvalidArgument, Unauthenticated
 from discreet.exact.rational import positive
+from discreet.loopback import is_loopback
 from discreet.service.roles import Role, role_of
 from discreet.service.tokens import Caller
 
@@ -53,7 +54,6 @@ where they can't be fetched."""
 
 _MOST_BYTES = 262_144
 _TIMEOUT = 5.0
-_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 _FEWEST_BITS = 2048
 
 
@@ -236,7 +236,7 @@ class ProviderKeys:
         if "://" not in location:
             return cls(str(folder / location))
         address = urlsplit(location)
-        if address.scheme != "https" and not (address.scheme == "http" and address.hostname in _HERE):
+        if address.scheme != "https" and not (address.scheme == "http" and is_loopback(address.hostname)):
             raise InvalidArgument(f"keys from {location[:70]} could be anybody's", hint="an address with https://")
         return cls(location)
 
