@@ -153,7 +153,7 @@ def test_a_caller_may_not_fill_the_queue(running: Served) -> None:
     tickets = [service.ask(bob, question, {"epsilon": "1/9"}) for question in questions[:2]]
     with pytest.raises(TooManyWaiting):
         service.ask(bob, questions[2], {"epsilon": "1/9"})
-    while tickets[0].started is None:
+    while tickets[0].release is None:
         sleep(0.01)
     service._slots[0]._process.kill()
     assert tickets[0].wait(120)

@@ -83,6 +83,8 @@ class Served:
 class ThreadWorker:
     """What stands in for a worker's process where nothing is killed: a thread, which is there at once."""
 
+    pid: None = None
+
     def __init__(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
         """Keep what is to be done; the end of the pipe that it is given is closed by who made it, as after a fork."""
         theirs, *others = args
@@ -110,7 +112,7 @@ def bearer(running: Served, name: str, **more: str) -> dict[str, str]:
 def in_threads() -> Iterator[None]:
     """Services that are made meanwhile have threads for processes."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_detach", "_limit_memory", "_settle"):  # which are about a whole process
+        for name in ("_detach", "_limit_memory", "_settle", "keep_quiet"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
         patch.setattr(os, "nice", lambda _: 0)

@@ -28,7 +28,6 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, An
         QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
     """
     slot.wait_until_ready()
-    ticket.started = datetime.now(UTC)
     due = monotonic()
     slot.send(
         Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)

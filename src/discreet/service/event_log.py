@@ -2,20 +2,28 @@
 
 No text of a question, no token, no subject, no duration and no number of rows. A request is logged when its reply
 leaves, and times are told to the second, as the history of an account tells them.
+
+Lines are written by a thread of their own: a disk that is slow, or a reader that sleeps, delays no reply.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import sys
+import threading
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
-from threading import Lock
-from typing import TextIO
+from queue import Full, Queue
+from typing import Any, TextIO
 
 FIELDS = ("time", "event", "route", "status", "token", "entry")
 """All fields that a line may have, in order."""
+
+_MOST = 10_000
+"""How many lines may wait to be written; those beyond are dropped, for whoever sends many requests mustn't fill memory.
+What was asked and paid for stands in the ledger, whatever the log has."""
 
 
 class Event(StrEnum):
@@ -45,12 +53,14 @@ class EventLog:
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        """Keep the stream."""
+        """Keep the stream, and start the thread that writes to it."""
         self._stream = stream
-        self._lock = Lock()
+        self._lines: Queue[str | threading.Event] = Queue(_MOST)
+        if stream is not None:
+            threading.Thread(target=self._write, args=(stream,), daemon=True).start()
 
     def write(self, event: Event, *, route: str = "", status: int = 0, token: str = "", entry: int = 0) -> None:
-        """Write a line; a stream that is full or gone is no reason to serve nobody.
+        """Have a line written soon; a stream that is full or gone is no reason to serve nobody.
 
         Args:
             event: what happened.
@@ -67,12 +77,35 @@ class EventLog:
             "event": str(event),
             **{name: value for name, value in said.items() if value},
         }
-        with self._lock, suppress(OSError, ValueError):
-            self._stream.write(json.dumps(line) + "\n")
-            self._stream.flush()
+        with suppress(Full):
+            self._lines.put_nowait(json.dumps(line) + "\n")
+
+    def flush(self, seconds: float = 5.0) -> None:
+        """Wait until all lines are written, for so long at the most."""
+        if self._stream is None:
+            return
+        reached = threading.Event()
+        with suppress(Full):
+            self._lines.put(reached, timeout=seconds)
+            reached.wait(seconds)
+
+    def _write(self, stream: TextIO) -> None:
+        """Write lines as they come."""
+        while True:
+            line = self._lines.get()
+            if isinstance(line, threading.Event):
+                line.set()
+                continue
+            with suppress(OSError, ValueError):
+                stream.write(line)
+                stream.flush()
 
     def tame(self) -> None:
-        """Let libraries log nothing but that there was an error: their messages and tracebacks may quote anything."""
+        """Let libraries and Python say that there was an error, and no more: what they would say may quote anything."""
+        for hook in ("excepthook", "unraisablehook"):
+            setattr(sys, hook, self._defect)
+        threading.excepthook = self._defect
+        logging.raiseExceptions = False
         handler = _Tamed(self)
         logging.captureWarnings(capture=True)
         root = logging.getLogger()
@@ -81,6 +114,10 @@ class EventLog:
             found = logging.getLogger(name)
             found.handlers[:] = []
             found.propagate = True
+
+    def _defect(self, *_: Any) -> None:  # noqa: ANN401 — as Python's hooks are called
+        """Say that there was an error, and none of its words."""
+        self.write(Event.DEFECT)
 
 
 class _Tamed(logging.Handler):

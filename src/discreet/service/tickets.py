@@ -27,8 +27,8 @@ class Ticket:
         steps: how many it has at the most.
         attempt: in which it is carried out, and by which its debits are found again.
         place: its own in the queue; None if it didn't have to wait.
-        started: when it was begun, in UTC; None while it waits.
-        release: when its answer leaves, in UTC, as far as is known; steps that turn out to be stored bring it forward.
+        release: when its answer leaves, in UTC, as far as is known; None while it waits. Steps that turn out to be
+            stored bring it forward.
     """
 
     id: str
@@ -40,7 +40,6 @@ class Ticket:
     steps: int
     attempt: Attempt
     place: Place | None = None
-    started: datetime | None = None
     release: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     _done: Event = field(default_factory=Event)

@@ -158,8 +158,7 @@ def left_behind(running: Visited, **outcome: Any) -> str:
     ticket = Ticket.of(fresh_name(), COUNT, {"epsilon": "1", "analyst": "analyst"}, plan, attempt)
     running.service._tickets[ticket.id] = ticket
     if "started" in outcome:
-        ticket.started = outcome["started"]
-        ticket.release = ticket.started + timedelta(seconds=60)
+        ticket.release = outcome["started"] + timedelta(seconds=60)
     if "error" in outcome:
         ticket.finish(outcome)
     return f"/answers/{ticket.id}"

@@ -153,6 +153,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     service.log.write(Event.READY)
     server.run([listening])
     service.log.write(Event.STOPPED)
+    service.log.flush()
 
 
 def serve_metrics(service: Service, *, host: str, port: int) -> None:
