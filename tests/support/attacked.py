@@ -24,6 +24,13 @@ from support.served import in_threads
 STEP = 0.5
 """How many seconds a question has."""
 
+SETTINGS = Settings(
+    times=ReleaseTimes(base=STEP / 2, scan=STEP / 2),
+    planning=PlanningLimits(per_minute=3600, waiting=80),
+    waiting=80,
+)
+"""How they are run: all that race at once get in."""
+
 LATE = "dsc_" + "L" * 43
 """A token that has expired."""
 
@@ -65,6 +72,13 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 @contextmanager
 def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Iterator[tuple[Service, dict[str, str]]]:
     """A service, and the tokens of one of each role, of the analyst second, and of one that has expired."""
+    texts = prepared(folder, people)
+    with in_threads(), closing(Service(folder / "discreet.toml", SETTINGS, EventLog(log))) as service:
+        yield service, texts
+
+
+def prepared(folder: Path, people: int = 1000) -> dict[str, str]:
+    """The files of such a service, and the tokens."""
     names = [f"{CANARY}-{n}" for n in range(people)]
     table = {"id": range(people), "k": ["a", "b"] * (people // 2) + ["a"] * (people % 2), "name": names}
     csv.write_csv(pa.table(table), folder / "people.csv")
@@ -75,10 +89,7 @@ def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Ite
         texts["second"] = issue(tables.tokens, "second", Role.ANALYST, days=1).text
         tables.tokens.grant(digest_of(LATE), "late", {"role": "analyst", "expires": "2020-01-01T00:00:00+00:00"})
         texts["late"] = LATE
-    planning = PlanningLimits(per_minute=3600)
-    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), planning=planning)
-    with in_threads(), closing(Service(folder / "discreet.toml", settings, EventLog(log))) as service:
-        yield service, texts
+    return texts
 
 
 class Hasty(PromptHeads):

@@ -1,13 +1,19 @@
-"""Two servers whose tables differ by one person: neither bytes nor times of replies tell which is which."""
+"""Side channels: what a server tells without being asked.
+
+By bytes and times: two servers whose tables differ by one person aren't told apart. By canaries: tokens and marked
+values of the tables stand in no reply, metric, log line or trace.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-from discreet.interfaces.conformance.target import Target
+from discreet.errors import NotTried
+from discreet.interfaces.conformance.target import OK, Target
 from discreet.interfaces.conformance.trial import Trial
 from discreet.interfaces.conformance.wire import Reply
 
@@ -21,6 +27,23 @@ _NOISY = {
     "at", "budget", "certificate", "entry", "expires", "head", "id", "intervals", "made", "number", "own", "remaining",
     "remaining_like_this", "reused", "rows", "signature", "spent", "text", "token",
 }  # fmt: skip
+
+_MARK = "conform-trace"
+"""Stands in questions that are asked so that the server has something to write."""
+
+_TRACES: Mapping[bytes, str] = MappingProxyType(
+    {
+        b"Traceback (most recent call last)": "a traceback",
+        b"The above exception was the direct cause": "a chain of exceptions",
+        b"During handling of the above exception": "a chain of exceptions",
+        b"Exception ignored in": "an exception that nobody caught",
+        b"Fatal Python error": "the stack of a process that crashed",
+        b'(most recent call first):\n  File "': "the stack of a thread",
+        b'HTTP/1.1" ': "a line of the web server's own log, with the address that was asked for",
+        _MARK.encode(): "a question, or an address that was asked for",
+    }
+)
+"""What a server writes that says more than it means to, by what it is known by."""
 
 
 def said(target: Target, twin: Target, trial: Trial) -> None:
@@ -101,3 +124,51 @@ def are_apart(first: Sequence[float], second: Sequence[float]) -> bool:
         for at in {*first, *second}
     )
     return gap > ks_critical(len(first), FALSE_ALARM / 2) + ks_critical(len(second), FALSE_ALARM / 2)
+
+
+def canaries(target: Target, twin: Target | None, trial: Trial) -> None:
+    """What must occur in no reply: tokens, and the marked values that were given."""
+    for each in (target, *(() if twin is None else (twin,))):
+        trial.tries += each.seen
+        for place in each.leaks:
+            trial.check(holds=False, otherwise=f"a token or a marked value stands in the reply to {place[:60]}")
+
+
+def traces(target: Target, trial: Trial) -> None:
+    """What the server writes elsewhere than in replies: metrics, and the files that its log and its errors go to.
+
+    First it is given cause to write something: what is refused, what is malformed, what fails, what isn't there. Then
+    all that it wrote is searched, also of what was tried before.
+    """
+    operator = next((each for each in target.holders if each.role == "operator"), None)
+    if operator is None and not target.written:
+        raise NotTried("it takes an operator's token, or the files that the server writes: its log and standard error")
+    (question,) = target.questions(1)
+    target.ask(question)
+    for body in (
+        question.replace("COUNT(*)", f'SUM("{_MARK}")'),
+        f"{question} AND '{_MARK}' = CAST(1/0 AS TEXT)",
+        _MARK,
+    ):
+        target.plan(body)
+    for method, path, content in (
+        ("GET", f"/v1/{_MARK}?token={target.analyst.token}", None),
+        ("POST", "/v1/plans", f'{{"question": "{_MARK}'.encode()),
+        ("POST", "/v1/answers", b"\xff" + _MARK.encode()),
+        ("GET", f"/v1/answers/{_MARK}", None),
+    ):
+        target.send(method, path, target.analyst, content)
+    target.raw(f"GET /{_MARK} NONSENSE\r\n\r\n".encode())
+    texts = dict.fromkeys(target.canaries, "a token or a marked value") | dict(_TRACES)
+    if operator is not None:
+        metrics = target.send("GET", "/v1/metrics", operator)
+        trial.check(metrics.status == OK, f"an operator's metrics got {metrics.status}")
+        _searched(metrics.body, texts, "the metrics have", trial)
+    for each in target.written:
+        _searched(each.read_bytes(), texts, f"in {each.name[:40]} there is", trial)
+
+
+def _searched(content: bytes, texts: Mapping[bytes, str], where: str, trial: Trial) -> None:
+    """Look for texts in what was written."""
+    for text, what in texts.items():
+        trial.check(text not in content, f"{where} {what}")
