@@ -1,7 +1,8 @@
 """Two real servers, on D and on D′, which holds a heavy person more; and when their replies come, as clients see it.
 
-A round is a coin, and a question on each of some connections at once to the server that it says. So what a server's
-questions do to one another, and to its replies, falls on its own replies.
+In a round, some connections ask one of the servers at once. So what a server's questions do to one another, and to
+its replies, falls on its own replies. Rounds come in pairs, one of each server, in an order that a coin says: what else
+the machine does falls on both.
 """
 
 from __future__ import annotations
@@ -53,9 +54,11 @@ day = { kind = "integer", bounds = [0, 365] }
 """
 
 
-def coin() -> bool:
-    """A fair coin."""
-    return os.urandom(1)[0] % 2 == 0
+def in_pairs(rounds: int) -> Iterator[bool]:
+    """Whether D′ is asked, in so many rounds: in one of each two, by a fair coin."""
+    for _ in range(rounds // 2):
+        first = os.urandom(1)[0] % 2 == 0
+        yield from (first, not first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +100,20 @@ class Advantage:
 def advantage(rounds: list[Round], times: Callable[[Round], tuple[float, ...]], false_alarm: float) -> Advantage:
     """What an attacker gains who compares times with a threshold, which they learn from the rounds before.
 
-    If times say nothing of the coin, then the sum of a round, right guesses minus wrong ones, is as likely to have one
-    sign as the other, whatever was seen before and however replies of a round depend on each other. So the sum S of
+    If times say nothing of the coin, then the sum of a pair, right guesses minus wrong ones, is as likely to have one
+    sign as the other, whatever was seen before and however the replies of a pair depend on each other. So the sum of
     all, with V the sum of their squares, is above √(2·V·ln(1/p)) with a chance of at most p.
 
     Source: V. H. de la Peña, "A general class of exponential inequalities for martingales and ratios", 1999.
     """
     sums, replies, threshold, is_above = list[int](), 0, float("-inf"), True
-    for number, each in enumerate(rounds):
-        if number % max(1, len(rounds) // LATER) == 0:
-            threshold, is_above = _learned(rounds[:number], times)
-        right = sum(((time > threshold) is is_above) is each.is_more for time in times(each))
-        sums.append(2 * right - len(times(each)))
-        replies += len(times(each))
+    for number, pair in enumerate(zip(rounds[::2], rounds[1::2], strict=True)):
+        assert pair[0].is_more is not pair[1].is_more
+        if number % max(1, len(rounds) // (2 * LATER)) == 0:
+            threshold, is_above = _learned(rounds[: 2 * number], times)
+        guesses = [((time > threshold) is is_above) is each.is_more for each in pair for time in times(each)]
+        sums.append(2 * sum(guesses) - len(guesses))
+        replies += len(guesses)
     squares = sum(each * each for each in sums)
     seen, gap = sum(sums) / replies, sqrt(2 * squares * log(1 / false_alarm)) / replies
     return Advantage(seen, sqrt(squares) / replies, seen - gap)
@@ -175,8 +179,7 @@ def rounds_of(askers: list[Asker], how_many: int) -> list[Round]:
     """So many rounds."""
     found = []
     with ThreadPoolExecutor(len(askers)) as pool:
-        for _ in range(how_many):
-            is_more = coin()
+        for is_more in in_pairs(how_many):
             replies = pool.map(Asker.ask, askers, [is_more] * len(askers))
             took, late, failed = zip(*replies, strict=True)
             found.append(Round(is_more, took, late, sum(failed)))
