@@ -10,13 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Unsupported
 
 if TYPE_CHECKING:
     from discreet.gateway import Workload
     from discreet.query.planner import Plan
 
 _MOST = 3600
+
+_MOST_SCANS = 128
+"""How often one question, or one workload, may read tables. It keeps its slot for as long as that has, and whoever asks
+a thousand things together, for next to nothing, would keep it from everybody."""
 
 _STORING = 0.05
 """How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
@@ -60,13 +64,24 @@ class ReleaseTimes:
 
         All have as many, so that it makes no difference which profiles were asked before. A workload is one step, for
         all that is measured for it.
+
+        Raises:
+            Unsupported: it reads tables too often.
         """
         from discreet.query.planner import Plan
 
-        if not isinstance(plan, Plan):
-            return self.base + sum(self._of(each) - self.base for each in plan.bundles)
-        return max(self._of(each) for each in (*plan.profiles, plan))
+        if isinstance(plan, Plan):
+            scans, steps = max(_scans(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
+        else:
+            scans, steps = sum(map(_scans, plan.bundles)), 1
+        if scans * steps > _MOST_SCANS:
+            raise Unsupported(
+                f"this reads tables {scans * steps} times, and what is asked at a time may do so {_MOST_SCANS} times",
+                hint="ask for less at a time",
+            )
+        return self.base + self.scan * scans
 
-    def _of(self, plan: Plan) -> float:
-        """How many seconds a plan would have by itself."""
-        return self.base + self.scan * sum(len(level.exact.scans) for level in plan.levels)
+
+def _scans(plan: Plan) -> int:
+    """How often a plan reads a table, for each of its grouping sets."""
+    return sum(len(level.exact.scans) for level in plan.levels)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import islice
 from math import ceil
 from pathlib import Path
 from threading import Lock, Thread
@@ -38,7 +37,7 @@ from discreet.service.scheduling import FairQueue
 from discreet.service.sessions import Sessions
 from discreet.service.settings import Settings
 from discreet.service.terms import check_ceiling, terms_of
-from discreet.service.tickets import Ticket
+from discreet.service.tickets import Remembered, Ticket
 from discreet.service.tokens import PREFIX, Caller, Issued, caller_of, issue, recognise
 from discreet.service.witness import Sender
 from discreet.service.workers import Job, Worker, shares
@@ -96,6 +95,7 @@ class Service:
         self._admitting = AdmissionRuns(config)
         self._waiting: FairQueue[Ticket] = FairQueue()
         self._tickets: dict[str, Ticket] = {}
+        self._remembered = Remembered()
         self._keys = Keys()
         self._approvals = Approvals(self._tables, self._plan_of)
         self._lock = Lock()
@@ -440,9 +440,8 @@ class Service:
                     )
                 self._waiting.put(ticket.subject, ticket)
             self._tickets[ticket.id] = ticket
-            done = (name for name, each in self._tickets.items() if each.is_done)  # the oldest first, and only those
-            for name in list(islice(done, max(0, len(self._tickets) - self.settings.kept))):
-                self._keys.release(self._tickets.pop(name))
+            for each in self._remembered.add(ticket, self.settings.kept):
+                self._keys.release(self._tickets.pop(each.id))
 
     def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
         """A plan, made by a process that can be killed."""

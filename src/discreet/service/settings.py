@@ -23,7 +23,8 @@ class Settings:
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
         openid: whose tokens are believed besides those of the ledger; None for nobody's.
-        kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
+        kept: how many questions of one caller are remembered after they are done, to be asked for again; fewer, if
+            their answers are large. The oldest are forgotten.
         witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
         witness_every: so many seconds.
 
@@ -37,7 +38,7 @@ class Settings:
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
     openid: OpenID | None = None
-    kept: int = 10_000
+    kept: int = 1000
     witness: str = ""
     witness_every: float = 60.0
 

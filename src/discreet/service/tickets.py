@@ -68,6 +68,13 @@ class Ticket:
         )
 
     @property
+    def size(self) -> int:
+        """How many values its answers have, about: what it takes to remember them."""
+        found = (self.outcome or {}).get("answer", {})
+        rows = [each["rows"] for each in found.get("answers", [found]) if each.get("rows")]
+        return sum(len(each) * len(each[0]) for each in rows)
+
+    @property
     def is_done(self) -> bool:
         """Whether it was answered, refused or failed."""
         return self._done.is_set()
@@ -95,3 +102,37 @@ class Ticket:
     def wait(self, seconds: float) -> bool:
         """Wait until it is done, for so long at the most; whether it is."""
         return self._done.wait(seconds)
+
+
+_MOST_VALUES = 200_000
+"""How many values the answers may have that are remembered of one subject: some hundred megabytes."""
+
+
+class Remembered:
+    """What each subject asked, in order: of what is done the latest, so that nobody's questions push out another's.
+
+    What is stored is had again for nothing, so whatever is remembered of it has to have an end.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        self._of: dict[str, dict[str, Ticket]] = {}
+
+    def add(self, ticket: Ticket, most: int) -> list[Ticket]:
+        """Remember one, and forget the oldest of the same subject that are too many; those.
+
+        Args:
+            ticket: the latest, which stays.
+            most: how many of one subject may be remembered once they are done.
+        """
+        own = self._of.setdefault(ticket.subject, {})
+        done = [each for each in own.values() if each.is_done]
+        own[ticket.id] = ticket
+        left, size = len(done) + ticket.is_done, ticket.size + sum(each.size for each in done)
+        forgotten = []
+        for each in done:
+            if left <= most and size <= _MOST_VALUES:
+                break
+            left, size = left - 1, size - each.size
+            forgotten.append(own.pop(each.id))
+        return forgotten

@@ -19,9 +19,9 @@ from prometheus_client import generate_latest
 from discreet.errors import InvalidArgument, NotTried
 from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, answers, conform
 from discreet.interfaces.conformance.trial import Purse
-from discreet.interfaces.http import bodies, make_app
+from discreet.interfaces.http import make_app, middleware
 from discreet.interfaces.http.console import SafeHeaders
-from discreet.interfaces.http.strictness import Strict
+from discreet.interfaces.http.middleware import Strict
 from support.attacked import CANARY, App, Edited, Exchange, Keyed, Receive, Scope, Send, attacked, listening, with_rows
 from support.small_console import with_console
 
@@ -41,7 +41,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         attacked(folder, log=stream) as (service, tokens),
         listening(make_app(service)) as url,
     ):
-        patch.setattr(bodies, "_MOST_SECONDS", 2)
+        patch.setattr(middleware, "_MOST_SECONDS", 2)
         yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log, other=folder / "other")
 
 
@@ -295,7 +295,7 @@ def one_at_a_time(real: Any) -> App:
 def endless(real: Any) -> App:
     """A body may take as long as it takes."""
     app = make_app(real.service)
-    app.user_middleware = [each for each in app.user_middleware if each.cls is not bodies.LimitedBodies]
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not middleware.LimitedBodies]
     return app
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
-
-from discreet.interfaces.http.bodies import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SAFE = {
     "Content-Security-Policy": (
