@@ -17,36 +17,27 @@ from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any, Self
 
-import pyarrow as pa
 import pytest
-from pyarrow import csv
 
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.ledger import Attempt, State
 from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket, workers
 from discreet.service.tokens import issue
+from support.accounts import declared, founded, of_each_role
 
 STEP = 3.0
 """How many seconds a question over the one table has."""
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
-CONFIG = """
-name = "people"
-ledger = "people.ledger"
-adjacency = "add_remove"
-budget = { epsilon = 10 }
-
-[tables.people]
-source = "people.csv"
-unit = "id"
-limits = { rows = 1 }
-
-[tables.people.columns]
+CONFIG = declared(
+    "people",
+    """
 id = { kind = "integer" }
 k = { kind = "text", keys = ["a", "b"] }
-"""
+""",
+)
 
 
 @dataclass
@@ -140,15 +131,10 @@ def served(
         rare: the value of the last person.
         ledger: a URL; a file in the folder if left out.
     """
-    csv.write_csv(
-        pa.table({"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}), folder / "people.csv"
-    )
+    data = {"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}
     kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
-    config = CONFIG.replace('ledger = "people.ledger"', kept)
-    (folder / "discreet.toml").write_text(config, encoding="utf-8")
-    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
-        tables.refresh()
-        texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
+    with founded(folder, CONFIG.replace('ledger = "people.ledger"', kept), data) as tables:
+        texts = of_each_role(tables)
         texts["bob"] = issue(tables.tokens, "bob", Role.ANALYST, days=1, most_epsilon=1).text
     settings = Settings(times=ReleaseTimes(base=step / 2, scan=step / 2), waiting=2)
     service = Service(folder / "discreet.toml", settings)

@@ -24,12 +24,9 @@ from socket import socket
 from time import monotonic, sleep
 from typing import Any
 
-import pyarrow as pa
-from pyarrow import csv
-
-import discreet as dp
 from discreet.service import PlanningLimits, ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import issue
+from support.accounts import declared, founded
 
 HOUR = 3600.0
 """As so much later counts a reply that says that the question failed."""
@@ -37,18 +34,7 @@ HOUR = 3600.0
 LATER = 20
 """How often an attacker learns anew from what came so far."""
 
-CONFIG = """
-name = "visits"
-ledger = "visits.ledger"
-adjacency = "add_remove"
-budget = { epsilon = 1000000 }
-
-[tables.visits]
-source = "visits.csv"
-unit = "id"
-limits = { rows = 2 }
-
-[tables.visits.columns]
+COLUMNS = """
 id = { kind = "integer" }
 day = { kind = "integer", bounds = [0, 365] }
 """
@@ -223,12 +209,9 @@ def servers(folder: Path, *, heavy: int, lanes: int, step: float, obeys: bool = 
 
 def _made(folder: Path, rows: int, analysts: int) -> list[str]:
     """A table, its configuration and its ledger; the tokens of so many analysts."""
-    folder.mkdir()
     people = [*range(1000), *[1000] * rows]
-    csv.write_csv(pa.table({"id": people, "day": [each % 365 for each in range(len(people))]}), folder / "visits.csv")
-    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
-    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
-        tables.refresh()
+    data = {"id": people, "day": [each % 365 for each in range(len(people))]}
+    with founded(folder, declared("visits", COLUMNS, rows=2, epsilon=1_000_000), data) as tables:
         return [issue(tables.tokens, f"analyst {each}", Role.ANALYST, days=1).text for each in range(analysts)]
 
 
