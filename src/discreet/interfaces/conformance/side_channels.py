@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -143,8 +144,10 @@ def traces(target: Target, trial: Trial) -> None:
     operator = next((each for each in target.holders if each.role == "operator"), None)
     if operator is None and not target.written:
         raise NotTried("it takes an operator's token, or the files that the server writes: its log and standard error")
-    (question,) = target.questions(1)
-    target.ask(question)
+    question = "SELECT COUNT(*) AS n"
+    with suppress(NotTried):
+        (question,) = target.questions(1)
+        target.ask(question)
     for body in (
         question.replace("COUNT(*)", f'SUM("{_MARK}")'),
         f"{question} AND '{_MARK}' = CAST(1/0 AS TEXT)",

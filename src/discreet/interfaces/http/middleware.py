@@ -23,6 +23,10 @@ from discreet.interfaces.http.problems import described
 MOST_BYTES = 256 * 1024
 """How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
 
+_MOST_BRACKETS = 1000
+"""How many objects and lists a body may open. To read a hundred thousand takes a twentieth of a second, in which no
+reply leaves, and nobody has shown a token by then."""
+
 _MOST_SECONDS = 30
 """How long a body may take: whoever sends one byte a second holds a connection no longer."""
 
@@ -136,6 +140,9 @@ class LimitedBodies:
             return  # the client is gone
         if len(body) > MOST_BYTES:
             await described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")(scope, receive, send)
+            return
+        if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
+            await described(413, "too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets")(scope, receive, send)
             return
         if says_twice(body):
             await described(400, "ambiguous", "the body says something twice")(scope, receive, send)
