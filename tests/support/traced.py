@@ -60,8 +60,8 @@ def work_untamed(*arguments: Any) -> None:
 def main(folder: str, port: str, *untamed: str) -> None:
     """Serve until a signal comes."""
     workers._work = work_untamed if untamed else work
-    Service.verify = fails  # type: ignore[method-assign]
+    Service.verify = fails  # type: ignore[method-assign]  # so that a request fails inside
     if untamed:
-        EventLog.tame = lambda _: None  # type: ignore[method-assign]
+        EventLog.tame = lambda _: None  # type: ignore[method-assign]  # the wrong twin
     with closing(Service(Path(folder) / "discreet.toml", SETTINGS, EventLog(sys.stderr))) as service:
         serve(service, host="127.0.0.1", port=int(port))
