@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
@@ -16,7 +17,6 @@ from discreet.gateway.declaring import (
     budget_of,
     shares_of,
     table,
-    taking_known,
     text_of,
 )
 from discreet.gateway.protected import Protected

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Self, TypeAlias
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.exact.rounding import shorten, shown
@@ -24,6 +25,7 @@ def _delta(value: Rationalizable) -> Fraction:
     return delta
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class PureDP:
     """ε-differential privacy: Pr[M(x) ∈ S] ≤ e^ε Pr[M(x′) ∈ S] for all neighbours x, x′ and all S.
@@ -61,6 +63,7 @@ class PureDP:
         return f"ε = {shown(self.epsilon)}"
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class ApproxDP:
     """(ε, δ)-differential privacy: Pr[M(x) ∈ S] ≤ e^ε Pr[M(x′) ∈ S] + δ.
@@ -89,6 +92,7 @@ class ApproxDP:
         return f"ε = {shown(self.epsilon)}, δ = {shown(self.delta, 3)}"
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class ZCDP:
     """ρ-zero-concentrated differential privacy: D_α(M(x) ‖ M(x′)) ≤ ρα for all α > 1; with δ, approximately.
@@ -180,6 +184,7 @@ AnyLoss: TypeAlias = Loss | RenyiDP | GaussianDP
 """A proved guarantee of any kind."""
 
 
+@taking_known
 @dataclass(frozen=True, slots=True, init=False)
 class Budget:
     """The loss allowed over all questions of all analysts, who are assumed to collude.

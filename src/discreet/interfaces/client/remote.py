@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Self, TypeAlias, overload
 from urllib.parse import urlsplit
 
+from discreet.arguments import taking_known
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AnswerContradicted,
@@ -66,6 +67,7 @@ _SILENT = 1.0
 """After how many seconds somebody who waits is told so."""
 
 
+@taking_known
 def connect(  # noqa: PLR0913 — what a caller may say, each by name
     url: str,
     token: str | Path | None = None,
@@ -108,6 +110,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     return Remote(Connection(address, token_of(token), patience=patience), pinned, progress)
 
 
+@taking_known
 class Remote:
     """Tables behind a server, with the face of `Protected`: made by `connect`. Use it in a `with` statement.
 
