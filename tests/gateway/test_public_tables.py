@@ -62,6 +62,32 @@ GROUPS: dict[str, list[tuple[Any, ...]]] = {
         ("Rock",),
         (None,),
     ],
+    f"SELECT g.name, g.decade, COUNT(*) AS n {JOINED} GROUP BY g.name, g.decade": [
+        ("Jazz", 1920),
+        ("Rock", 1960),
+        ("Rock", 1990),
+        (None, 1930),
+    ],
+    f"SELECT g.decade, v.color, g.name, COUNT(*) AS n {JOINED} WHERE g.decade > 1950 GROUP BY ALL": [
+        (1960, "red", "Rock"),
+        (1960, "green", "Rock"),
+        (1990, "red", "Rock"),
+        (1990, "green", "Rock"),
+    ],
+    f"SELECT g.name, g.decade, COUNT(*) AS n {JOINED.replace('JOIN', 'LEFT JOIN')} AND g.decade < 1940 GROUP BY ALL": [
+        ("Jazz", 1920),
+        (None, 1930),
+        (None, None),
+    ],
+    f"SELECT UPPER(g.name) AS u, g.decade > 1950 AS late, COUNT(*) AS n {JOINED} GROUP BY ROLLUP (u, late)": [
+        ("JAZZ", False),
+        ("ROCK", True),
+        (None, False),
+        ("JAZZ", None),
+        ("ROCK", None),
+        (None, None),
+        (None, None),
+    ],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.name IS NOT NULL GROUP BY g.name": [("Jazz",), ("Rock",)],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade = 1960 GROUP BY g.name": [("Rock",)],
     f"SELECT CAST(FLOOR(g.share) AS INTEGER) AS s, COUNT(*) AS n {JOINED} WHERE g.share > 0 GROUP BY s": [(0,), (2,)],
@@ -144,6 +170,13 @@ def test_what_a_public_table_holds_is_no_secret(make: Make) -> None:
     shop = make()
     names = shop.ask(f"SELECT DISTINCT g.name {JOINED}", epsilon=1)
     assert (names["name"], names.entry) == (["Jazz", "Rock", None], 0)
+    pairs = shop.ask(f"SELECT DISTINCT g.name, g.decade {JOINED}", epsilon=1)
+    assert [tuple(row.values()) for row in pairs.rows()] == [
+        ("Jazz", 1920),
+        ("Rock", 1960),
+        ("Rock", 1990),
+        (None, 1930),
+    ]
     missed = shop.ask(f"SELECT COUNT(*) AS n {JOINED} WHERE g.name = 'Rok'", epsilon=1)
     assert (missed["n"], missed.entry, shop.spent.epsilon) == ([0], 0, 0)
     assert missed.warnings[1] == "name is never 'Rok': name is one of 'Jazz', 'Rock'; did you mean 'Rock'?"
@@ -168,6 +201,34 @@ def test_a_plan_is_of_what_the_table_held(make: Make) -> None:
         other.ask(plan)
     assert shop.ask(question, epsilon=1, version=first.certificate["data_version"]).rows() == first.rows()
     assert held.column("name").values is None  # it is found, never declared
+
+
+def test_an_answer_from_before_the_public_table_changed_is_refused_with_that_reason(tmp_path: Path) -> None:
+    """The groups of then can't be planned now; what is read of no public table is found as ever."""
+    genres = tmp_path / "genre.csv"
+    genres.write_text("id,name\n1,Rock\n2,Jazz\n")
+    visits = pa.table(
+        VISITS, schema=pa.schema([("person", pa.int64()), ("genre_id", pa.int64()), ("color", pa.string())])
+    )
+    columns = {"id": dp.Column(kind=dp.Kind.INTEGER), "name": dp.Column(kind=dp.Kind.TEXT)}
+    with dp.protect(
+        [
+            dp.table(visits, name="visits", unit=dp.Unit("person"), limits=dp.Limits(rows=2)),
+            dp.table(genres, name="genre", public=True, unique=["id"], columns=columns),
+        ],
+        name="shop",
+        budget=dp.Budget(epsilon=9),
+        ledger=tmp_path / "shop.ledger",
+    ) as shop:
+        plain = shop.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+        shop.ask(FIRST, epsilon=1)
+        genres.write_text("id,name\n1,Rock\n2,Jazz\n3,Folk\n")
+        shop.refresh()
+        with pytest.raises(InvalidArgument, match="public table 'genre', and if that has changed since, other groups"):
+            shop.ask(FIRST, epsilon=1, version=1)
+        with pytest.raises(InvalidArgument, match="no answer to this question, at this cost"):
+            shop.ask("SELECT COUNT(*) AS n FROM visits", epsilon=2, version=1)
+        assert shop.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, version=1).rows() == plain.rows()
 
 
 def test_a_list_that_is_too_long_is_said_to_be(make: Make) -> None:

@@ -230,5 +230,5 @@ def _held(result: ExactResult) -> dict[tuple[KeyValue, ...], list[Any]]:
 def _names(level: Level) -> list[str]:
     """What is released of a group, in order."""
     picks = [selection.pick for selection in level.draft.selections]
-    counted = [selection.pick.around for selection in level.draft.selections if selection.counting is not None]
-    return [*level.noises, *(pick.name for pick in picks), *counted]
+    about = [selection.pick.around for selection in level.draft.selections if selection.about is not None]
+    return [*level.noises, *(pick.name for pick in picks), *about]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from discreet.engine import ExactResult
 from discreet.gateway.answers import Group, in_order, public_groups
 from discreet.mechanisms import Mode
-from discreet.query.estimates import Cells, Noisy, Selection
+from discreet.query.estimates import Noisy, Selection
 from discreet.query.planner import Level
 
 _EMPTY: Mapping[int, int] = MappingProxyType({})
@@ -65,16 +65,14 @@ def _passes(level: Level, columns: Mapping[str, Sequence[int]], place: int) -> b
 def _chosen(
     selection: Selection, histograms: Sequence[Mapping[int, int]]
 ) -> dict[str, Sequence[int | tuple[int, ...]]]:
-    """The bins chosen of each group, and the noisy counts around those of a quantile; by name."""
+    """The bins chosen of each group, and the intervals about those of a quantile; by name."""
     pick, mechanism = selection.pick, selection.mechanism
     if isinstance(mechanism, Mode):
         return {pick.name: [mechanism.choose(histogram) for histogram in histograms]}
     numbers = [mechanism.choose(histogram) for histogram in histograms]
-    if selection.counting is None:
+    if selection.about is None:
         return {pick.name: numbers}
-    counts = [
-        Cells(number, selection.measure.size).counts(histogram)
-        for number, histogram in zip(numbers, histograms, strict=True)
+    intervals = [
+        selection.about.choose(histogram, number) for number, histogram in zip(numbers, histograms, strict=True)
     ]
-    noisy = iter(selection.counting.release([count for each in counts for count in each]))
-    return {pick.name: numbers, pick.around: [tuple(next(noisy) for _ in each) for each in counts]}
+    return {pick.name: numbers, pick.around: intervals}

@@ -1,6 +1,7 @@
 """Mechanisms: what makes exact answers private, by noise or by a drawn choice; how much of it, and what that costs.
 
-Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile` and `Mode`, and the last two use `Exponential`. The
+Questions use `Laplace`, `Gaussian`, `Threshold`, `Quantile`, `QuantileInterval` and `Mode`, and the last three use
+`Exponential`. The
 functions `laplace`, `gaussian` and `exponential` are for exact numbers of your own. What is imported from `textbook/`
 serves your own programs, audits and the textbook; no question uses it.
 """
@@ -11,6 +12,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.histogram import Contribution
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mode_and_quantile import Mode, Quantile
+from discreet.mechanisms.quantile_interval import QuantileInterval
 from discreet.mechanisms.release import Choice, Release
 from discreet.mechanisms.textbook.bounded_laplace import BoundedLaplace, TruncatedLaplace
 from discreet.mechanisms.textbook.group_selection import StableHistogram, TruncatedGeometric
@@ -37,6 +39,7 @@ __all__ = [
     "NoisyMax",
     "PermuteAndFlip",
     "Quantile",
+    "QuantileInterval",
     "RandomisedResponse",
     "RangeTree",
     "Ranges",

@@ -109,6 +109,7 @@ class Level:
                     },
                     "fraction": None if selection.pick.fraction is None else str(selection.pick.fraction),
                     "most": selection.pick.most,
+                    **({} if selection.about is None else {"confidence": str(selection.about.confidence)}),
                     "mechanisms": [event_to_dict(event) for event in selection.events],
                 }
                 for selection in draft.selections

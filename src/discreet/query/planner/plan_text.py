@@ -244,8 +244,8 @@ def _choice(selection: Selection, value: str) -> str:
         what = (
             f"{_NAMES[int(pick.fraction or 0)]} {value}, as an extreme quantile, some {inside:,.4g} rows from the end"
         )
-    around = "" if selection.counting is None else f"; the rows around it, {selection.counting.loss}"
-    return f"{what}, chosen from {size:,} values: at most {off} rows off in rank, at 95 %; {loss}{around}"
+    about = "" if selection.about is None else f"; its interval, {selection.about.loss}"
+    return f"{what}, chosen from {size:,} values: at most {off} rows off in rank, at 95 %; {loss}{about}"
 
 
 def expression_in_words(expr: ir.Expr) -> str:
@@ -313,9 +313,8 @@ def _part(expr: ir.Expr) -> str:
 
 def why_no_rows(question: ir.Question) -> str:
     """Why public facts alone say that the answer is one of no rows, in words; empty where they don't."""
-    if question.limit == 0:
-        return "LIMIT 0 shows no row"
-    if isinstance(question.having, ir.Literal):  # TRUE isn't kept
+    kept = [] if question.having is None else list(ir.conjuncts(question.having))
+    if any(isinstance(part, ir.Literal) and part.value is not True for part in kept):
         return "HAVING keeps no group"
     if question.offset and not question.sets:
         listed = [public_values(key) for _, key in question.keys]
@@ -324,7 +323,7 @@ def why_no_rows(question: ir.Question) -> str:
             return f"OFFSET {question.offset} skips all that there is"
     found = contradiction(question.source)
     if found is None:
-        return ""
+        return "LIMIT 0 shows no row" if question.limit == 0 else ""
     shown = " AND ".join(map(_shown, found))
     return f"no row can have {shown}" if len(found) == 1 else f"no row can have all of {shown}"
 
@@ -351,6 +350,8 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
         for condition in _conditions(draft.question)
         for sentence in _sentences(_as_declared(condition, declared), trial)
     ]
+    if not said and not any(each.noises or each.selections for each in drafts):
+        said.append("nothing is measured: the answer follows from what is declared, exactly and for nothing")
     return tuple(dict.fromkeys(said))[:_MOST]
 
 
