@@ -216,6 +216,25 @@ def _end(text: str) -> Fraction | date:
     return date.fromisoformat(text) if len(text) == _DAY else datetime.fromisoformat(text)
 
 
+_LEAST_DELTA = Fraction(1, 10**30)
+"""Accounts count δ in steps of 10⁻⁴⁰, upwards: of this one, no charge is off by more than a part in 10¹⁰."""
+
+
+def _read_delta(said: Rationalizable, name: str) -> Fraction:
+    """A δ that an account can charge as it is.
+
+    Raises:
+        InvalidArgument: it isn't within (0, 1), or is too small to be told from none.
+    """
+    delta = probability(said, name)
+    if delta < _LEAST_DELTA:
+        raise InvalidArgument(
+            f"{name} must be at least 1e-30: accounts count it in steps of 1e-40",
+            hint=Hint.of("{delta} is far below 1 / number of units for any table", delta=1e-15),
+        )
+    return delta
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What an analyst offers for an answer: ε or ρ; or an accuracy, at the least cost that reaches it.
@@ -233,7 +252,7 @@ class Request:
     """
 
     epsilon: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
-    delta: Fraction | None = field(default=None, metadata=_term(probability, str))
+    delta: Fraction | None = field(default=None, metadata=_term(_read_delta, str, probability))
     rho: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
     within: tuple[tuple[str, Accuracy], ...] = field(
         default=(), metadata=_term(lambda said, _: read_within(said), within_to_json, within_from_json)
@@ -321,11 +340,11 @@ class Request:
             raise InvalidArgument(
                 f"OPTIONS limit a unit to {limits}, and the argument says {self.limits}", hint="say it in one place"
             )
-        epsilon = _agreed("epsilon", options.epsilon, self.epsilon)
+        epsilon, delta = _agreed("epsilon", options.epsilon, self.epsilon), _agreed("delta", options.delta, self.delta)
         return replace(
             self,
             epsilon=None if epsilon is None else moderate(epsilon, "epsilon"),
-            delta=_agreed("delta", options.delta, self.delta) or None,
+            delta=_read_delta(delta, "delta") if delta else None,
             rho=None if rho is None else moderate(rho, "rho"),
             limits=self.limits if limits is None else limits,
         )
