@@ -5,8 +5,10 @@ Every engine keeps the same promises, ours or a third party's.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Never, Protocol, cast, final
 
@@ -151,9 +153,16 @@ def open_engine(snapshot: Snapshot, name: str = EMBEDDED) -> Engine:
     Raises:
         EngineUnavailable: no engine of that name is installed.
     """
-    for found in entry_points(group=GROUP, name=name):
+    found = _installed(name, tuple(sys.path))
+    if found is not None:
         return cast("Engine", found.load()(snapshot))
     raise EngineUnavailable(
         f"no engine named {name!r} is installed",
         hint=f"pip install 'discreet[{name}]'" if name != EMBEDDED else "reinstall discreet; its engine is missing",
     )
+
+
+@lru_cache(maxsize=8)
+def _installed(name: str, path: tuple[str, ...]) -> EntryPoint | None:  # noqa: ARG001 — where libraries are looked for
+    """Where an engine is found. It is asked once: each time, the metadata of all that is installed would be read."""
+    return next(iter(entry_points(group=GROUP, name=name)), None)
