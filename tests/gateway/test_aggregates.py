@@ -16,6 +16,8 @@ import pytest
 
 import discreet as dp
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 GREAT = 100_000
 """An ε at which even sums have next to no noise."""
 

@@ -12,6 +12,8 @@ import pytest
 
 import discreet as dp
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 QUESTIONS = ("SELECT COUNT(*) AS n FROM t WHERE zip > 5", "SELECT SUM(age) AS s FROM t")
 
 

@@ -14,6 +14,8 @@ import discreet as dp
 from discreet.errors import BudgetExhausted, DeltaRequired, InvalidArgument, Unsupported
 from discreet.results import Answer, contradictions
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 Make: TypeAlias = Callable[..., dp.Protected]
 
 ROWS = {

@@ -14,6 +14,8 @@ from discreet.errors import DeltaRequired, InvalidArgument
 from discreet.query.ir import MOST_VALUES
 from discreet.results import contradictions
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 Make: TypeAlias = Callable[..., dp.Protected]
 
 VISITS = {"person": [1, 1, 2, 3, 4], "genre_id": [1, 2, 2, 9, None], "color": ["red", "red", "green", "red", "green"]}

@@ -16,6 +16,8 @@ from discreet.errors import BudgetExhausted, InvalidArgument, QuestionFailed, Un
 from discreet.gateway import execute as gateway
 from support.tables import VISITS, visits
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 QUESTIONS = [
     "SELECT region, COUNT(*) AS n FROM t GROUP BY region",
     "SELECT region AS r, AVG(age) AS a, COUNT(*) AS m FROM t GROUP BY 1 HAVING COUNT(*) > 0 ORDER BY a DESC LIMIT 2",
