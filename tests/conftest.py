@@ -79,6 +79,14 @@ def running(serving: Any) -> Any:
     return serving.settled()
 
 
+@pytest.fixture
+def kept_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start DuckDB once for many accounts, where its sessions aren't what is tested."""
+    from support.engines import keep_sessions
+
+    keep_sessions(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def trial_data() -> Path:
     """The folder of tables too large or too foreign to keep in the project: DISCREET_DATA, or `../shared/data`."""

@@ -10,7 +10,6 @@ import pytest
 
 import discreet as dp
 from discreet.mechanisms import Gaussian, Laplace
-from support.engines import keep_sessions
 
 PEOPLE = {
     "person_id": [1, 1, 1, 2, 2, 3, 4, 5, 6, 7, None],
@@ -46,9 +45,3 @@ def noiseless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn the noise off: answers must then equal the bounded SQL."""
     for mechanism in (Laplace, Gaussian):
         monkeypatch.setattr(mechanism, "release", lambda _, values: [int(value) for value in values])
-
-
-@pytest.fixture
-def kept_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start DuckDB once for many accounts, where sessions aren't what is tested."""
-    keep_sessions(monkeypatch)

@@ -16,6 +16,8 @@ from discreet.tables import Source
 from support.engines import engine_over
 from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, run, table_of, total
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 ROWS = 150_000
 GROUPS = [f"g{number}" for number in range(40)]
 ONE_GROUP = Limits(groups=1, rows_per_group=1)
