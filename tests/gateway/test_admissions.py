@@ -30,6 +30,8 @@ from discreet.gateway import Protected
 from discreet.gateway.declaring import table
 from support.forked import asking
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 BUDGET = dp.Budget(epsilon=1000)
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
