@@ -278,7 +278,7 @@ def test_a_budget_that_fits_once_pays_once(tmp_path: Path) -> None:
             child.stdin.write("\n")
             child.stdin.flush()
         for child in children:
-            out, _ = child.communicate(timeout=120)
+            out, _ = child.communicate(timeout=600)
             said.append(out.strip())
     finally:
         for child in children:
