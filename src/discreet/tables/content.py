@@ -272,7 +272,11 @@ _FAMILY = (
     "singh kumar sharma patel khan gupta tanaka suzuki sato yılmaz kaya"
 )
 _KNOWN_NAMES = frozenset(f"{_GIVEN} {_FAMILY}".split())
-_WORDS = r"^\pL[\pL'’.-]*(?:,? \pL[\pL'’.-]*){0,4}$"
+_LETTER = r"A-Za-z\x{80}-\x{2018}\x{201A}-\x{10FFFF}"
+_WORDS = rf"^[{_LETTER}][{_LETTER}'’.-]*(?:,? [{_LETTER}][{_LETTER}'’.-]*){{0,4}}$"
+"""Or with other signs beyond ASCII in the place of letters, which `_OTHERS` rules out: so many `\\pL` take RE2 5 ms to
+compile, each time that it is asked."""
+_OTHERS = r"[^\x00-\x7F\pL’]"
 _NAMED = 0.15
 """The share of different values that must hold one of the commonest names; no list has all names, and words for other
 things, such as cities, are named after people, too."""
@@ -291,6 +295,8 @@ def _worded(column: _Column) -> list[Content]:
 
     found, different, rows = [], len(column.texts), int(column.weights.sum())
     worded = column.matching(_WORDS)
+    if len(worded):
+        worded = pa.array(np.setdiff1d(worded, column.matching(_OTHERS)))
     if len(worded) >= _PEOPLE and 2 * len(worded) >= different:
         held = [
             not _KNOWN_NAMES.isdisjoint(re.split(r"[ ,.-]+", text.lower()))
