@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import BoundedLaplace
+from discreet.mechanisms.textbook import BoundedLaplace
 from discreet.privacy import PureDP, PureEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.examples import examples

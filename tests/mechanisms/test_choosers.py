@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from discreet.accounting import charge_of
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import Exponential, NoisyMax, PermuteAndFlip, TopK
+from discreet.mechanisms import Exponential
+from discreet.mechanisms.textbook import NoisyMax, PermuteAndFlip, TopK
 from discreet.privacy import ExponentialEvent, PureDP, PureEvent
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.choices import softmax

@@ -68,11 +68,11 @@ def ask(
 
 def _read_first(tables: Protected | Remote) -> None:
     """Admit tables that are here, where they weren't yet; a server has done so."""
-    from discreet.interfaces.client import Remote
+    from discreet.cli.common.standing import here
 
-    if not isinstance(tables, Remote):
+    if (protected := here(tables)) is not None:
         with counting("reading") as progress:
-            patiently(lambda: tables.admissions.first(progress=progress))
+            patiently(lambda: protected.admissions.first(progress=progress))
 
 
 def _confirm(plan: Plan | RemotePlan) -> None:

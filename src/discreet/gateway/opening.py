@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
@@ -22,11 +23,13 @@ from discreet.gateway.declaring import (
 from discreet.gateway.protected import Protected
 from discreet.hints import Hint
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
-from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
+from discreet.tables import Column, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
-from discreet.tables.proposals import profile_table
 from discreet.tables.schema.table import ROW_CEILING
 from discreet.tables.sources import source_at, source_of
+
+if TYPE_CHECKING:
+    from discreet.tables.proposals import DataProfile
 
 
 @taking_known
@@ -273,6 +276,8 @@ def inspect(
     Raises:
         SourceError: the file can't be opened.
     """
+    from discreet.tables.proposals import profile_table
+
     source = path if isinstance(path, Source) else source_at(path, table)
     columns, seen = profile_table(source, peek=peek, unit=unit)
     return columns, seen, source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
@@ -48,13 +48,17 @@ class Standing:
         return f"{self.who}{budget}\n  spent      {self.spent}\n  remaining  {self.remaining}"
 
 
+def here(tables: Protected | Remote) -> Protected | None:
+    """The tables, if they are here and not behind a server; nothing is loaded to find out."""
+    return cast("Protected", tables) if hasattr(tables, "admissions") else None
+
+
 def of_everyone(tables: Protected | Remote) -> Standing:
     """Where all stand together; behind a server, what is left is what its caller may spend of it."""
-    from discreet.interfaces.client import Remote
-
-    if not isinstance(tables, Remote):
-        return Standing.of("everyone", tables.dataset.budget, tables.spent, tables.remaining)
-    return _of_all(account := tables.budget, account.own_remaining or account.remaining)
+    if (protected := here(tables)) is not None:
+        return Standing.of("everyone", protected.dataset.budget, protected.spent, protected.remaining)
+    account = cast("Remote", tables).budget
+    return _of_all(account, account.own_remaining or account.remaining)
 
 
 def of_each(tables: Protected | Remote) -> tuple[Standing, list[Standing]]:
