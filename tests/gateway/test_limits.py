@@ -25,7 +25,7 @@ import pytest
 
 from discreet.engine import ExactResult
 from discreet.gateway.answers import evaluate, interval_of
-from discreet.gateway.release import release
+from discreet.gateway.execute import release
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
 from discreet.query.planner import Level, Request, make_plan
 from discreet.query.sql import question

@@ -23,8 +23,8 @@ from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
+from discreet.gateway.execute import release
 from discreet.gateway.protected import Protected
-from discreet.gateway.release import release
 from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Budget, KeyValue, Loss

@@ -18,8 +18,8 @@ import pytest
 from discreet.engine import ExactResult
 from discreet.errors import TooManyGroups, Unsupported
 from discreet.gateway.answers import Group, arrange, interval_of
+from discreet.gateway.execute import release
 from discreet.gateway.outcome import groups_from_json, groups_to_json
-from discreet.gateway.release import release
 from discreet.mechanisms import Laplace
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Budget, Sensitivity
 from discreet.query import ir

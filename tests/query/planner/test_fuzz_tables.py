@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from discreet.engine.capability import check_capability
+from discreet.engine.interface import check_capability
 from discreet.errors import DiscreetError
 from discreet.privacy import Budget
 from discreet.query import ir
