@@ -8,12 +8,13 @@ only what has a form can be found, and of many values only some are looked at.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from discreet.tables.identifying_forms import FORMS, NUMBERS, kinds_of
+from discreet.tables.identifying_forms import FORMS, LOOKS_IDENTIFYING, NUMBERS, kinds_of
 from discreet.tables.type_inference import days_of
 
 if TYPE_CHECKING:
@@ -129,6 +130,18 @@ def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent
         found += _dated(column)
     found.sort(key=lambda each: (not each.identifies, -each.share))
     return ColumnContent(found=tuple(found), looked=len(values), different=different)
+
+
+def may_identify(texts: Sequence[str]) -> bool:
+    """Whether texts that would be shown may lead to somebody; one that only looks like it is enough.
+
+    Examples:
+        >>> may_identify(["5 Main St", "unknown"]), may_identify(["Bachelors", "11th"])
+        (True, False)
+    """
+    import pyarrow as pa
+
+    return any(map(LOOKS_IDENTIFYING.search, texts)) or bool(content_of(pa.array(texts, pa.string())).identifying)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
