@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,8 +12,11 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DeltaRequired, InvalidArgument
-from discreet.query.ir import MOST_VALUES
+from discreet.gateway import planning
+from discreet.query.ir import MOST_VALUES, Question
+from discreet.query.planner import Request, make_plan
 from discreet.results import contradictions
+from discreet.tables import Dataset
 
 Make: TypeAlias = Callable[..., dp.Protected]
 
@@ -190,3 +194,22 @@ def test_plans_are_made_after_the_end_too(make: Make) -> None:
     with pytest.raises(DeltaRequired):
         shop.plan(FIRST, epsilon=1)
     assert shop.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1).cost.epsilon == 1
+
+
+def test_what_was_planned_last_is_planned_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until a public table is admitted again, for then it may be another question."""
+    made: list[Request] = []
+
+    def counted(asked: Question, request: Request, dataset: Dataset) -> dp.Plan:
+        made.append(request)
+        return make_plan(asked, request, dataset)
+
+    shop = make()
+    monkeypatch.setattr(planning, "make_plan", counted)
+    plan = shop.plan(FIRST, epsilon=1)
+    shop.ask(plan)
+    assert len(made) == 1
+    shop.refresh()
+    shop.ask(plan)
+    shop.ask(replace(plan))  # as good, but nobody's word is taken for it
+    assert len(made) == 3

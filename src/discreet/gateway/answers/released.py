@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import ceil, floor, isfinite
 from typing import Any, Self, TypeAlias
 
 from discreet.errors import QueryError
-from discreet.gateway.answers.regrouping import public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -83,6 +83,11 @@ def unmeasured(plan: Plan) -> list[Group]:
 def _unmeasured(draft: Draft, number: int) -> list[Group]:
     """The groups of one level."""
     return in_order(draft, (Group(key, {}, number) for key in public_groups(draft.keys)))
+
+
+def public_groups(keys: Sequence[ir.Key]) -> Iterator[tuple[KeyValue, ...]]:
+    """Every combination of the public values of keys; the empty one if there are none."""
+    return product(*(key.values for key in keys if key.values is not None))
 
 
 def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:

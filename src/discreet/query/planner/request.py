@@ -135,15 +135,15 @@ def _term(
 
 def _by_column(given: object, name: str) -> Mapping[str, Any]:
     """What is said of columns, by their names."""
-    if given is not None and not isinstance(given, Mapping):
+    if not isinstance(given, Mapping):
         raise InvalidArgument(
             f"{name} are said by column, not by a {type(given).__name__}",
             hint=Hint(f'{name}={{"income": …}}', cli=f"--{name} income=…"),
         )
-    return given or {}
+    return given
 
 
-def _read_weights(weights: Mapping[str, Rationalizable] | None, name: str) -> tuple[tuple[str, Fraction], ...]:
+def _read_weights(weights: Mapping[str, Rationalizable], name: str) -> tuple[tuple[str, Fraction], ...]:
     """The weights by column."""
     return tuple((column, moderate(weight, "a weight")) for column, weight in _by_column(weights, name).items())
 
@@ -158,7 +158,7 @@ def _read_limits(limits: object, _name: str) -> object:
     return limits
 
 
-def _read_bounds(bounds: Mapping[str, object] | None, name: str) -> tuple[tuple[str, object], ...]:
+def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
     """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
     found: dict[str, object] = {}
     for column, ends in _by_column(bounds, name).items():
@@ -278,7 +278,7 @@ class Request:
         for name, said in terms.items():
             if name not in known:
                 raise _unknown(name, list(known))
-            if said is not None or known[name].default is not None:
+            if said is not None or known[name].default not in {None, ()}:
                 found[name] = known[name].metadata["term"].read(said, name)
         return cls(**found)
 
