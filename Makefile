@@ -20,11 +20,11 @@ serve-demo: $(VENV)/base.stamp ## the console, open on a synthetic census, until
 
 test: check ## everything that must hold before a change is taken
 	@.ci/chromium
-	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/pytest -q -n auto --dist worksteal $(ARGS)
 
 quick: check ## check, and for 45 seconds the tests that concern what changed since main
 	@tests=$$($(BIN)/python .ci/quick); [ -z "$$tests" ] || \
-		$(BIN)/pytest -q -n 2 --dist worksteal --hypothesis-profile=quick --seconds=45 $$tests $(ARGS)
+		$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=quick --seconds=45 $$tests $(ARGS)
 
 check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds
 	@$(BIN)/ruff check --quiet .
@@ -42,15 +42,15 @@ bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the
 	@for script in bench/*.py; do echo "── $$script"; $(BIN)/python $$script $(ARGS) || exit 1; done
 
 oldest: $(OLDEST)/dev.stamp ## the tests with the oldest versions that pyproject.toml allows
-	@$(OLDEST)/bin/pytest -q -n 2 --dist worksteal --ignore=tests/project $(ARGS)
+	@$(OLDEST)/bin/pytest -q -n auto --dist worksteal --ignore=tests/project $(ARGS)
 
 audit: ## known vulnerabilities of what users install, and its bill of materials, bill.json
 	@.ci/audit
 
 soak: $(VENV)/dev.stamp ## property tests 20 times on new examples, heavy runs, long benchmarks, mutants; hours
 	@for round in $$(seq $(ROUNDS)); do echo "── property tests, round $$round of $(ROUNDS)"; \
-		$(BIN)/pytest -q -n 2 --dist worksteal -m 'hypothesis and not soak' --hypothesis-profile=forgetful $(ARGS) || exit 1; done
-	@$(BIN)/pytest -q -n 2 --dist worksteal -m soak $(ARGS)
+		$(BIN)/pytest -q -n auto --dist worksteal -m 'hypothesis and not soak' --hypothesis-profile=forgetful $(ARGS) || exit 1; done
+	@$(BIN)/pytest -q -n auto --dist worksteal -m soak $(ARGS)
 	@for script in bench/*.py; do echo "── $$script"; DISCREET_BENCH=long $(BIN)/python $$script || exit 1; done
 	@echo "── mutants"; PYTHONPATH=tests $(BIN)/python -m support.mutate --results .mutants.jsonl
 

@@ -9,7 +9,8 @@ file. A circle is a set of files each of which reaches all others by imports, th
 times are processor time, the least of five runs, with NumPy's beside it as a yardstick for the machine.
 
 With `--count`, one `discreet ask "SELECT COUNT(*) …"` of a table that was admitted before, instead: in how many files a
-function was called, how often a call went from one file to another, and how many modules were loaded.
+function was called, how often a call went from one file to another, how many modules were loaded, and which files these
+are, with the number of different functions that were called in each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import argparse
 import ast
 import io
 import os
+import signal
 import subprocess
 import sys
 import tokenize
@@ -41,8 +43,9 @@ print(time.process_time() - start, sum(name.split(".")[0] == "{0}" for name in s
 
 COUNTED = """
 import os, sys, threading
+from collections import Counter
 root = sys.argv[1]
-files, hops = set(), 0
+functions, hops = set(), 0
 
 def note(frame, event, _):
     # What runs while a module or a class is made is no call; flags tell it from functions.
@@ -57,7 +60,7 @@ def note(frame, event, _):
             if back is not frame and caller is None:
                 caller = back.f_code.co_filename
         back = back.f_back
-    files.add(code.co_filename)
+    functions.add((code.co_filename, code.co_firstlineno))
     hops += caller is not None and caller != code.co_filename
 
 def leave(code):
@@ -75,7 +78,14 @@ except SystemExit:
 finally:
     sys.setprofile(None)
     loaded = sum(name.split(".")[0] == "discreet" for name in sys.modules)
-    print(f"files entered {len(files)}, hops {hops}, modules loaded {loaded}", file=sys.stderr)
+    files = Counter(os.path.relpath(name, root) for name, _ in functions)
+    rooms = {}
+    for name in sorted(files):
+        rooms.setdefault(os.path.dirname(name), []).append(f"{os.path.basename(name)[:-3]} {files[name]}")
+    with open("entered", "w") as report:
+        print(f"files entered {len(files)}, hops {hops}, modules loaded {loaded}", file=report)
+        for room, held in rooms.items():
+            print(f"{room or '.':<20}{len(held):>3}: {', '.join(held)}", file=report)
 """
 
 
@@ -209,18 +219,18 @@ def count(source: Path) -> str:
         Path(folder, "people.csv").write_text("age\n" + "\n".join(str(age) for age in range(90)), encoding="utf-8")
         for command in (["-m", "discreet", "init", "people.csv"], ["-m", "discreet", "admit"]):
             _run(command, folder, source)
-        return _run(["-c", COUNTED, str(source)], folder, source).stderr.splitlines()[-1]
+        _run(["-c", COUNTED, str(source)], folder, source)
+        return Path(folder, "entered").read_text(encoding="utf-8").rstrip()
 
 
-def _run(command: list[str], folder: str, source: Path) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], folder: str, source: Path) -> None:
     """One command of Python's, with the package of these sources."""
-    return subprocess.run(
+    subprocess.run(
         [sys.executable, *command],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(source.parent)},
         check=True,
         capture_output=True,
-        text=True,
     )
 
 
@@ -270,6 +280,7 @@ def main() -> None:
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[1] / "src" / "discreet")
     parser.add_argument("--count", action="store_true", help="what one COUNT enters, instead")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads it through `head` has read enough
     if arguments.count:
         print(count(arguments.source.resolve()))
         return

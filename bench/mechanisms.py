@@ -17,7 +17,8 @@ from time import perf_counter
 
 import numpy as np
 
-from discreet.mechanisms import Exponential, NoisyMax, PermuteAndFlip, RangeTree
+from discreet.mechanisms import Exponential
+from discreet.mechanisms.textbook import NoisyMax, PermuteAndFlip, RangeTree
 
 OPTIONS, LEAVES = 10**6, 2**20
 NUMPY = np.random.default_rng()

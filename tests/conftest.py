@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,25 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Files of tests lie in memory where the system offers that: each account syncs its ledger several times a question, and
 # no test can tell whether a disk did, since none pulls the plug. What passed leaves none (see pyproject.toml).
 _MEMORY = Path("/dev/shm")  # noqa: S108 — pytest makes a folder of its own there, for its user alone
-if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
+if os.access(_MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(_MEMORY).free > 4 * 2**30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+    tempfile.tempdir = os.environ.setdefault("TMPDIR", str(_MEMORY))  # what libraries and engines put aside
+
+_NEEDED = 2**30
+"""Bytes that a worker comes to take."""
+_MOST = 9
+"""Each worker collects all tests for itself, so that more of them gain less and less."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than there are cores, for those who ask a server mostly wait; fewer where memory is short."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
+    from discreet.tables.session import usable_cores, usable_memory
+
+    return max(1, min(len(usable_cores()) + 1, usable_memory() // _NEEDED, _MOST))
+
 
 _START = time.monotonic()
 
@@ -77,6 +95,14 @@ def pytest_sessionfinish() -> None:
 def running(serving: Any) -> Any:
     """The service of a file's tests, which it has as `serving`, once nothing of earlier tests is pending."""
     return serving.settled()
+
+
+@pytest.fixture
+def kept_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start DuckDB once for many accounts, where its sessions aren't what is tested."""
+    from support.engines import keep_sessions
+
+    keep_sessions(monkeypatch)
 
 
 @pytest.fixture(scope="session")

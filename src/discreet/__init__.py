@@ -6,7 +6,7 @@ durable budget.
 * Put tables behind an account: `protect`, `table`, `load`. Ask tables behind a server: `connect`.
 * Say whose presence is hidden and what is public: `Unit`, `Bounds`, `Keys`, `Limits`, `Column`, `Kind`, `ADD_REMOVE`,
   `SUBSTITUTION`.
-* Say what may be spent, and read what was: `Budget`, `PureDP`, `ApproxDP`, `ZCDP`.
+* Say what may be spent, and read what was: `Budget`, `MonthlyShare`, `PureDP`, `ApproxDP`, `ZCDP`.
 * Release a number of your own: `laplace`, `gaussian`; choose by scores of your own: `exponential`. How far an
   expression can move: `sensitivity`.
 * Catch what goes wrong: `DiscreetError`, and its tree in `discreet.errors`.
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Budget,
         Keys,
         Limits,
+        MonthlyShare,
         PureDP,
         Unit,
     )
@@ -58,6 +59,7 @@ __all__ = [
     "Keys",
     "Kind",
     "Limits",
+    "MonthlyShare",
     "Plan",
     "Protected",
     "PureDP",
@@ -98,6 +100,7 @@ _HOMES = {
         "Budget",
         "Keys",
         "Limits",
+        "MonthlyShare",
         "PureDP",
         "Unit",
     ],

@@ -47,6 +47,7 @@
     │   ├── PlanChanged          its plan isn't the one that was named
     │   ├── KeyReused            the idempotency key was used for something else
     │   ├── AskedAlready         the same is being asked under this idempotency key
+    │   ├── AskedInPart          what it measures first was paid for under this key, and the question itself wasn't
     │   └── TooManyWaiting       the queue is full
     │       └── TooMuchPlanning  planning has taken as much of the processor as it may for one caller
     ├── ServerError              a server can't be used, or can't be believed
@@ -62,6 +63,7 @@ because anything else it could say might depend on a person.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -72,13 +74,17 @@ class DiscreetError(Exception):
     """The root: catch it to catch all of discreet's errors.
 
     Attributes:
-        code: stable name of the kind of error, for programs.
+        code: name of the kind of error, for programs: that of its class, as in `ledger_missing`, without `Error`.
         message: what is wrong, in public facts only.
         hint: what to do about it; may be empty.
         place: where, as a one-based `(line, column)` of the question or file; None if it has no place.
     """
 
     code: ClassVar[str] = "error"
+
+    def __init_subclass__(cls) -> None:
+        """Call a kind of error by the name of its class."""
+        cls.code = "_".join(re.findall("[A-Z][a-z]+", cls.__name__.removesuffix("Error"))).lower()
 
     def __init__(self, message: str, *, hint: str = "", place: tuple[int, int] | None = None) -> None:
         """Keep the parts apart, so that a screen, an API and a log can each lay them out."""
@@ -104,73 +110,49 @@ class DiscreetError(Exception):
 class InvalidArgument(DiscreetError, ValueError):
     """A number, name or shape handed to a function is wrong."""
 
-    code = "invalid_argument"
-
 
 class NotTried(InvalidArgument):
     """With these arguments an attack has nothing to try, so it is neither right nor wrong."""
-
-    code = "not_tried"
 
 
 class ExtraMissing(DiscreetError, ImportError):
     """An optional part of discreet isn't installed; the hint says how to install it."""
 
-    code = "extra_missing"
-
 
 class ConfigError(DiscreetError):
     """discreet.toml can't be read as a configuration; the message names the key."""
-
-    code = "config"
 
 
 class SourceError(DiscreetError):
     """The private table can't be used; found out before any question is charged."""
 
-    code = "source"
-
 
 class SourceMissing(SourceError, FileNotFoundError):
     """The file, table or database isn't there."""
-
-    code = "source_missing"
 
 
 class SourceUnsupported(SourceError):
     """The source is there, but nothing here can read it."""
 
-    code = "source_unsupported"
-
 
 class SourceMalformed(SourceError):
     """Some records of a text file aren't whole records of its columns; the lines where they start are named."""
-
-    code = "source_malformed"
 
 
 class SchemaMismatch(SourceError):
     """The source lacks a declared column, or the column has another type."""
 
-    code = "schema_mismatch"
-
 
 class SnapshotError(DiscreetError):
     """The admitted tables can't be used; nothing was charged."""
-
-    code = "snapshot"
 
 
 class NotAdmitted(SnapshotError):
     """Nothing was admitted yet, or not these tables, or not as they are declared now."""
 
-    code = "not_admitted"
-
 
 class SnapshotMissing(SnapshotError):
     """A version's files aren't where they were put, or aren't what was written."""
-
-    code = "snapshot_missing"
 
 
 class SnapshotChanged(SnapshotError):
@@ -178,8 +160,6 @@ class SnapshotChanged(SnapshotError):
 
     One constant text, whichever file it is and whatever became of it: every question of the account is refused with it.
     """
-
-    code = "snapshot_changed"
 
     def __init__(self) -> None:
         """Take nothing, so that nothing can be said."""
@@ -192,8 +172,6 @@ class SnapshotChanged(SnapshotError):
 class AdmissionConflict(SnapshotError):
     """Another process has admitted a version of the tables since this admission began."""
 
-    code = "admission_conflict"
-
     def __init__(self, version: int) -> None:
         """Say which version is in force now."""
         super().__init__(
@@ -205,143 +183,96 @@ class AdmissionConflict(SnapshotError):
 class EngineUnavailable(DiscreetError):
     """The engine can't be started, or can't do what the question takes; no data was touched.
 
-    Its message passes on the cause, for that came up without any table: a temporary directory that is full or can't be
-    written to, say, or a version of a library that lacks a function.
+    Its message passes on the cause, for that came up without any table: a temporary directory that is full, say.
     """
-
-    code = "engine_unavailable"
 
 
 class QueryError(DiscreetError):
     """The question is refused at plan time; nothing was charged."""
 
-    code = "query"
-
 
 class SqlSyntax(QueryError):
     """The question isn't SQL."""
-
-    code = "sql_syntax"
 
 
 class NotOneSelect(QueryError):
     """Two statements, DDL, or anything else that isn't a single SELECT."""
 
-    code = "not_one_select"
-
 
 class UnknownTable(QueryError):
     """The question names a table that isn't protected here."""
-
-    code = "unknown_table"
 
 
 class UnknownColumn(QueryError):
     """The question names a column the table doesn't declare."""
 
-    code = "unknown_column"
-
 
 class UnknownFunction(QueryError):
     """The question calls a function that isn't in the table of allowed functions."""
-
-    code = "unknown_function"
 
 
 class TypeMismatch(QueryError):
     """A function was given kinds of values it doesn't take."""
 
-    code = "type_mismatch"
-
 
 class UngroupedColumn(QueryError):
     """A row's own value would be released: the column is neither grouped nor aggregated."""
-
-    code = "ungrouped_column"
 
 
 class UnboundedColumn(QueryError):
     """A sum whose size no declaration limits, or arithmetic that could overflow."""
 
-    code = "unbounded_column"
-
 
 class DeltaRequired(QueryError):
     """The groups aren't public, and no δ was given to select them privately."""
-
-    code = "delta_required"
 
 
 class TooManyGroups(QueryError):
     """The public keys multiply to more groups than can be answered."""
 
-    code = "too_many_groups"
-
 
 class Unsupported(QueryError):
     """SQL that discreet can't bound, or doesn't do."""
-
-    code = "unsupported"
 
 
 class BudgetError(DiscreetError):
     """The question is understood but can't be paid for; nothing was charged."""
 
-    code = "budget"
-
 
 class BudgetExhausted(BudgetError):
     """The question would overspend the budget."""
-
-    code = "budget_exhausted"
 
 
 class LossNotAccepted(BudgetError):
     """The account can't hold a loss of this kind (zCDP against a pure budget, say)."""
 
-    code = "loss_not_accepted"
-
 
 class AccuracyUnreachable(BudgetError):
     """No cost within the budget reaches the asked accuracy."""
-
-    code = "accuracy_unreachable"
 
 
 class LedgerError(DiscreetError):
     """The account can't be used; no data was touched."""
 
-    code = "ledger"
-
 
 class LedgerMissing(LedgerError, FileNotFoundError):
     """The ledger isn't where the configuration says; a fresh one would forget what was spent."""
-
-    code = "ledger_missing"
 
 
 class LedgerUnavailable(LedgerError):
     """The ledger is read-only, full, locked or unreachable."""
 
-    code = "ledger_unavailable"
-
 
 class LedgerVersion(LedgerError):
     """The ledger was written by another version of discreet."""
-
-    code = "ledger_version"
 
 
 class LedgerCorrupt(LedgerError):
     """The ledger's hash chain, or a recomputed loss, doesn't hold."""
 
-    code = "ledger_corrupt"
-
 
 class AccountClosed(LedgerError):
     """The account was closed in this process, and is used again; nothing was charged."""
-
-    code = "account_closed"
 
     def __init__(self) -> None:
         """Say how it is opened again."""
@@ -351,19 +282,13 @@ class AccountClosed(LedgerError):
 class WitnessUnavailable(DiscreetError):
     """The witness of the ledger's heads can't be written to or reached; answers go on without it."""
 
-    code = "witness_unavailable"
-
 
 class AccessError(DiscreetError):
     """Whoever asks a server may not, or not now; nothing was charged."""
 
-    code = "access"
-
 
 class Unauthenticated(AccessError):
     """The token isn't known, or holds no more; which of the two isn't said."""
-
-    code = "unauthenticated"
 
     def __init__(self) -> None:
         """Take nothing: a stranger learns nothing of tokens."""
@@ -375,31 +300,21 @@ class Unauthenticated(AccessError):
 class Forbidden(AccessError):
     """The token's role may not do this."""
 
-    code = "forbidden"
-
 
 class AboveCeiling(AccessError):
     """The question costs more than the token may spend on one."""
-
-    code = "above_ceiling"
 
 
 class NotApproved(AccessError):
     """The approval isn't one for this question as it stands, or is used up."""
 
-    code = "not_approved"
-
 
 class PlanChanged(AccessError):
     """The question's plan isn't the one that was named."""
 
-    code = "plan_changed"
-
 
 class KeyReused(AccessError):
     """The idempotency key was used for another question, or for another plan of this one."""
-
-    code = "key_reused"
 
     def __init__(self) -> None:
         """Say so."""
@@ -409,17 +324,20 @@ class KeyReused(AccessError):
 class AskedAlready(AccessError):
     """The same question is being asked under this idempotency key, perhaps through another server."""
 
-    code = "asked_already"
-
     def __init__(self) -> None:
         """Say so."""
         super().__init__("this question is asked already under this Idempotency-Key", hint="ask again for its answer")
 
 
+class AskedInPart(AccessError):
+    """What a question measures first was paid for under this idempotency key; it was refused then, or never asked."""
+
+    code = "asked_in_part"
+
+
 class TooManyWaiting(AccessError):
     """The queue of questions is full, for this caller or for all; `retry_after` says for how many seconds at least."""
 
-    code = "too_many_waiting"
     retry_after: int = 1
 
     def __init__(self, message: str, *, hint: str = "", retry_after: int = 1) -> None:
@@ -431,31 +349,21 @@ class TooManyWaiting(AccessError):
 class TooMuchPlanning(TooManyWaiting):
     """Planning the caller's questions has taken as much of the processor as it may."""
 
-    code = "too_much_planning"
-
 
 class ServerError(DiscreetError):
     """A server can't be used, or can't be believed: said by a client, never by a server."""
-
-    code = "server"
 
 
 class ServerUnreachable(ServerError):
     """The server doesn't answer, or not in time; it may have got what was sent."""
 
-    code = "server_unreachable"
-
 
 class ReplyMalformed(ServerError):
     """What came isn't what such a server says: of another form, too large, or from elsewhere."""
 
-    code = "reply_malformed"
-
 
 class AnswerContradicted(ServerError):
     """An answer isn't what its certificate or its signature vouches for."""
-
-    code = "answer_contradicted"
 
 
 class QuestionFailed(DiscreetError):
@@ -463,8 +371,6 @@ class QuestionFailed(DiscreetError):
 
     One constant text: whatever else it could say might depend on a person. What was reserved stays spent.
     """
-
-    code = "question_failed"
 
     def __init__(self) -> None:
         """Take nothing, so that nothing can be said."""
@@ -480,13 +386,9 @@ class QuestionFailed(DiscreetError):
 def from_dict(data: Mapping[str, Any]) -> DiscreetError:
     """The error that `to_dict` wrote, of its own kind; of one that isn't known here, the root.
 
-    Args:
-        data: with `code`, `message`, `hint` and `place`.
-
     Examples:
-        >>> error = from_dict({"code": "forbidden", "message": "no", "hint": "", "place": None})
-        >>> type(error).__name__, str(error)
-        ('Forbidden', 'no')
+        >>> from_dict({"code": "forbidden", "message": "no", "hint": "", "place": None})
+        Forbidden('no')
     """
     kinds: list[type[DiscreetError]] = [DiscreetError]
     for kind in kinds:

@@ -18,7 +18,8 @@ from discreet.audit.named_mechanisms import SOUND, audit_named
 from discreet.audit.outputs import Batch, views_of
 from discreet.errors import InvalidArgument
 from discreet.local import RandomisedResponse
-from discreet.mechanisms import Exponential, Gaussian, Laplace, NoisyMax, PermuteAndFlip
+from discreet.mechanisms import Exponential, Gaussian, Laplace
+from discreet.mechanisms.textbook import NoisyMax, PermuteAndFlip
 from discreet.noise import discrete_laplace, uniform
 from discreet.privacy import ApproxDP, PureDP, Sensitivity
 

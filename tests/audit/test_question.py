@@ -20,6 +20,8 @@ from discreet.mechanisms import Laplace, Threshold
 from discreet.query.planner import Terms
 from discreet.tables import Dataset
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 SURE = 1 - Fraction(1, 10**9)
 """At this confidence a sound question is rejected one time in 10⁹."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -51,6 +52,19 @@ def census_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def made_town(census_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the census, its configuration and a fresh ledger, for `town` to copy."""
+    folder = tmp_path_factory.mktemp("town")
+    shutil.copy(census_csv, folder)
+    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = CliRunner().invoke(app, ["ledger", "create"], prog_name="discreet")
+    assert result.exit_code == 0, result.output
+    return folder
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to run commands in."""
@@ -69,12 +83,9 @@ def run() -> Run:
 
 
 @pytest.fixture
-def town(here: Path, census_csv: Path, run: Run) -> Path:
+def town(here: Path, made_town: Path) -> Path:
     """A folder with the census, its configuration and a fresh ledger."""
-    (here / "census.csv").write_bytes(census_csv.read_bytes())
-    (here / "discreet.toml").write_text(CONFIG, encoding="utf-8")
-    result = run("ledger", "create")
-    assert result.exit_code == 0, result.output
+    shutil.copytree(made_town, here, dirs_exist_ok=True)
     return here
 
 

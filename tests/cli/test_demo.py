@@ -1,10 +1,9 @@
-"""`discreet demo`: the whole story, real, quick, and gone afterwards."""
+"""`discreet demo`: the whole story, real, and gone afterwards."""
 
 from __future__ import annotations
 
 import os
 import re
-import resource
 import tempfile
 from pathlib import Path
 from time import sleep
@@ -17,18 +16,14 @@ from discreet.cli import served_story
 from discreet.errors import ServerUnreachable
 from discreet.interfaces.client import connect
 
-SECONDS = 20
-"""Of computing: three times what it takes where cores are shared."""
-
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the demo prints in an empty folder, what it took, and what it left behind."""
+    """What the demo prints in an empty folder, and what it left behind."""
     import subprocess
     import sys
 
     folder, temporary = tmp_path_factory.mktemp("folder"), tmp_path_factory.mktemp("tmp")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(
         [sys.executable, "-m", "discreet", "demo"],
         cwd=folder,
@@ -37,11 +32,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         capture_output=True,
         text=True,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "run": run,
         "text": run.stdout,
-        "seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "left": [*folder.iterdir(), *temporary.iterdir()],
     }
 
@@ -54,9 +47,8 @@ def test_it_runs_to_its_end(told: dict[str, Any]) -> None:
     assert max(map(len, told["text"].splitlines())) <= 80
 
 
-def test_it_takes_seconds_and_leaves_nothing(told: dict[str, Any]) -> None:
-    """Some seconds of work, and no file in the folder or among temporary files."""
-    assert told["seconds"] < SECONDS
+def test_it_leaves_nothing(told: dict[str, Any]) -> None:
+    """No file in the folder or among temporary files."""
     assert told["left"] == []
 
 

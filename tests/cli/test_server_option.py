@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import discreet as dp
 from discreet.cli.common.failures import ExitCode
 from discreet.interfaces.http import make_app
 from discreet.results import PublicKey
@@ -129,3 +130,83 @@ def test_errors_of_a_server_end_as_those_of_a_configuration(ann: list[str], run:
     assert run("ask", COUNT, "--epsilon", "1", "--analyst", "bob", *ann).exit_code == ExitCode.REFUSED
     clear = run("budget", "--server", "http://gate.example.org", *ann[2:])
     assert "in the clear" in " ".join(clear.output.split())
+
+
+def test_an_earlier_version_is_read_by_its_number(gate: tuple[Served, str], ann: list[str], run: Any) -> None:
+    """From a server and from its configuration; a version that has no answer is refused, and nothing is paid."""
+    question = f"{COUNT} WHERE id < 77"
+    for epsilon in ("1/2", "1/3", "1/4", "1/5"):
+        asked = run("ask", question, "--epsilon", epsilon, "--format", "json", *ann)
+        if asked.exit_code == ExitCode.OK:
+            break
+    rows = json.loads(asked.stdout)["rows"]
+    with dp.load(gate[0].folder / "discreet.toml") as tables:
+        number = tables.refresh().version - 1
+    spent = json.loads(run("budget", "--format", "json", *ann).stdout)["spent"]
+    config = ["--config", str(gate[0].folder / "discreet.toml")]
+    for where in (ann, config):
+        said = ("ask", question, "--epsilon", epsilon, "--format", "json", *where, "--version")
+        assert json.loads(run(*said, str(number)).stdout)["rows"] == rows
+        refused = run(*said, str(number + 7))
+        assert refused.exit_code == ExitCode.REFUSED
+        assert "is stored for version" in json.loads(refused.stderr)["message"]
+    assert json.loads(run("budget", "--format", "json", *ann).stdout)["spent"] == spent
+
+
+def test_a_question_above_ones_ceiling_is_requested_and_asked(
+    gate: tuple[Served, str], ann: list[str], run: Any
+) -> None:
+    """From the command line alone; it says who else may read the answer, and what became of it."""
+    running, _ = gate
+    Path(ann[3]).write_text(running.tokens["bob"])
+    question = (f"{COUNT} WHERE id < 88", "--epsilon", "2")
+    assert run("ask", *question, *ann).exit_code == ExitCode.REFUSED
+    made = run("request", "create", *question, "--purpose", "the yearly report", *ann)
+    assert made.exit_code == ExitCode.OK, made.output
+    assert "may have it for nothing" in " ".join(made.stdout.split())
+    (row,) = json.loads(run("request", "list", "--format", "json", *ann).stdout)
+    assert (row["name"], row["epsilon"], row["purpose"], row["state"]) == ("bob", "2", "the yearly report", "open")
+    assert run("request", "approve", row["request"], *gate_config(gate)).exit_code == ExitCode.OK
+    by = ("--approval", row["request"], "--idempotency-key", "the yearly report")
+    asked = run("ask", *question, *by, "--format", "json", *ann)
+    assert asked.exit_code in {ExitCode.OK, ExitCode.FAILED}, asked.output  # on a busy machine; paid for all the same
+    again = run("ask", *question, *by, "--format", "json", *ann)
+    assert again.exit_code == asked.exit_code
+    if asked.exit_code == ExitCode.OK:
+        assert json.loads(again.stdout)["entry"] == json.loads(asked.stdout)["entry"]
+    (row,) = json.loads(run("request", "list", "--format", "json", *ann).stdout)
+    assert row["state"] == "used"
+    second = json.loads(run("request", "create", *question, "--purpose", "why", "--format", "json", *ann).stdout)
+    assert "readers" in second
+    denied = run("request", "deny", second["request"], "--reason", "ask by region", *gate_config(gate))
+    assert denied.exit_code == ExitCode.OK
+    assert json.loads(run("request", "list", "--format", "json", *ann).stdout)[-1]["reason"] == "ask by region"
+
+
+def gate_config(gate: tuple[Served, str]) -> list[str]:
+    """The configuration that the server has."""
+    return ["--config", str(gate[0].folder / "discreet.toml")]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (("ask", COUNT, "--epsilon", "1", "--approval", "x"), "a server's"),
+        (("ask", COUNT, "--epsilon", "1", "--idempotency-key", "x"), "a server's"),
+        (("request", "create", COUNT, "--epsilon", "1", "--purpose", "why"), "--server says which"),
+    ],
+)
+def test_what_a_server_takes_needs_one(said: tuple[str, ...], message: str, here: Path, run: Any) -> None:
+    """Nothing is left out in silence."""
+    assert list(here.iterdir()) == []
+    refused = run(*said)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert message in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize("key", ["", " a", "a\n", "é", "x" * 201, "a\r\nX-Role: custodian"])
+def test_what_is_no_key_is_sent_nowhere(key: str, ann: list[str], run: Any) -> None:
+    """Nor does anything get into the head of a request by it."""
+    refused = run("ask", COUNT, "--epsilon", "1", "--idempotency-key", key, *ann)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "200 printable ASCII" in " ".join(refused.stderr.split())

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from discreet.cli import app
 from discreet.cli.common.help import EXAMPLES
@@ -24,6 +26,7 @@ NOT_HERE = {
     "discreet serve": "it serves until it is stopped, see test_serving",
     "discreet connect": "there is no such server, see test_server_option",
     "discreet token revoke": "its token is somebody's own, see test_serving",
+    "discreet request create": "there is no such server, see test_server_option",
     "discreet request approve": "its request is somebody's own, see test_request",
     "discreet request deny": "the same",
     "discreet conform": "there is no such server, see test_conform",
@@ -85,11 +88,28 @@ def words(text: str) -> str:
     return re.sub(r"[\s─\\]+", "", text)
 
 
-@pytest.mark.usefixtures("town")
+@pytest.fixture(scope="module")
+def made_asked(made_town: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The town, of which one question was asked."""
+    folder = tmp_path_factory.mktemp("asked") / "town"
+    shutil.copytree(made_town, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        asked = CliRunner().invoke(app, ["ask", LONG, "--epsilon", "0.1", "--delta", "1e-8"], prog_name="discreet")
+    assert asked.exit_code == 0, asked.output
+    return folder
+
+
+@pytest.fixture
+def asked_town(here: Path, made_asked: Path) -> None:
+    """A copy of it, to run commands in."""
+    shutil.copytree(made_asked, here, dirs_exist_ok=True)
+
+
+@pytest.mark.usefixtures("asked_town")
 @pytest.mark.parametrize("command", SHOWN, ids=lambda command: " ".join(command)[:24])
 def test_lines_fit_and_nothing_is_lost(run: Any, on_screen: OnScreen, command: list[str]) -> None:
     """From 40 columns on; each word that a wide screen shows is on a narrow one."""
-    run("ask", LONG, "--epsilon", "0.1", "--delta", "1e-8")
     run(*command)
     shown = {columns: on_screen(columns, *command) for columns in (200, 61, 40)}
     assert [columns for columns, text in shown.items() if max(map(len, text.splitlines())) > columns] == []
@@ -101,10 +121,9 @@ def test_lines_fit_and_nothing_is_lost(run: Any, on_screen: OnScreen, command: l
         assert lost == {200: [], 61: [], 40: []}
 
 
-@pytest.mark.usefixtures("town")
+@pytest.mark.usefixtures("asked_town")
 def test_what_goes_to_a_program_has_no_width(run: Any, on_screen: OnScreen, monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON and CSV are never folded, and in a pipe nothing is, whatever COLUMNS says."""
-    run("ask", LONG, "--epsilon", "0.1", "--delta", "1e-8")
     assert json.loads(on_screen(40, "history", "--format", "json"))[-1]["text"] == LONG
     lines = io.StringIO(on_screen(40, "history", "--format", "csv"), newline="")
     assert list(csv.DictReader(lines))[-1]["text"] == LONG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.engine.capability import check_capability
+from discreet.engine.interface import check_capability
 from discreet.errors import InvalidArgument
 from discreet.query.ir import Sum
 from support.questions import column, exact, table_of, total

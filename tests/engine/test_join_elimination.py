@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from discreet.engine.duckdb import engine as duckdb
-from discreet.engine.join_elimination import eliminate_owner_joins
+from discreet.engine.rewrites import eliminate_owner_joins
 from discreet.privacy import Bounds, Keys, Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Join, JoinKind, Key, Relation, Scan, Type, Where

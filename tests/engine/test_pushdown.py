@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from discreet.engine import pushdown
+from discreet.engine import rewrites
 from discreet.engine.duckdb import engine as duckdb
 from discreet.engine.duckdb import join_limits
-from discreet.engine.pushdown import push_filters_down
+from discreet.engine.rewrites import push_filters_down
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Function, Join, JoinKind, Relation, Scan, Type, Where
@@ -144,7 +144,7 @@ def test_a_wrong_push_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     class Careless:
         INNER = JoinKind.LEFT
 
-    monkeypatch.setattr(pushdown, "JoinKind", Careless)
+    monkeypatch.setattr(rewrites, "JoinKind", Careless)
     assert differs(JoinKind.LEFT, "right", tables) or differs(JoinKind.LEFT, "missing", tables)
 
 

@@ -34,6 +34,8 @@ from support.questions import (
 )
 from support.reference import Answer, answer
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 moment = datetime.fromisoformat
 INTEGERS = [None, 0, 1, -1, 3, 7, 10, -(2**63), 2**63 - 1, 2**53 + 1, -(2**53) - 1]
 REALS = [

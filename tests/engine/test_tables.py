@@ -39,6 +39,8 @@ from discreet.tables.admission import Snapshot, admit
 from support.engines import engine_over
 from support.questions import EQUAL, by_group, call, count, total
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 WHOLE, TEXT = Type(Kind.INTEGER), Type(Kind.TEXT)
 ROWS = {
     "customers": pa.table({"id": [1, 2, 3], "region": ["n", "s", "n"]}),

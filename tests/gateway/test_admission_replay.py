@@ -19,6 +19,8 @@ import discreet as dp
 from discreet.gateway import Protected
 from support.replayed import Tape, debits, frozen, seen_of
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 Rows = Mapping[str, Sequence[Sequence[str | None]]]
 
 NAMES = {"patients": ("id", "age", "city"), "visits": ("patient", "load", "at", "note")}

@@ -6,7 +6,6 @@ import json
 import shutil
 import sqlite3
 import stat
-import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -29,6 +28,9 @@ from discreet.errors import (
 )
 from discreet.gateway import Protected
 from discreet.gateway.declaring import table
+from support.forked import asking
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 BUDGET = dp.Budget(epsilon=1000)
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -408,9 +410,7 @@ def test_whenever_it_is_killed_one_version_is_whole(tmp_path: Path, step: str) -
     """The old one, or the new one once the ledger names it; the folder is clean after the next admission."""
     account = configured(tmp_path, 3)
     account.refresh()
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, step, str(tmp_path)], check=False, capture_output=True, timeout=120
-    )
+    child = asking().run(CHILD, step, tmp_path)
     assert child.returncode == -9, child.stderr
     version = 1 if step in STEPS[:3] else 2
     assert account.ask(COUNT, epsilon=400).certificate["data_version"] == version
@@ -426,9 +426,7 @@ def test_a_full_disk_leaves_the_version_before(tmp_path: Path) -> None:
     account = configured(tmp_path, 3)
     account.refresh()
     write(tmp_path / "people.parquet", people(*[n % 97 for n in range(100_000)]))
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, "full", str(tmp_path)], check=False, capture_output=True, timeout=120, text=True
-    )
+    child = asking().run(CHILD, "full", tmp_path)
     assert child.stdout.strip() == "snapshot", child.stderr
     assert [each.name[:6] for each in snapshots(tmp_path)] == ["000001"]
     assert account.ask(COUNT, epsilon=400)["n"][0] == 3

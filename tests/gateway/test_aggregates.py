@@ -16,6 +16,8 @@ import pytest
 
 import discreet as dp
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 GREAT = 100_000
 """An ε at which even sums have next to no noise."""
 
@@ -312,6 +314,11 @@ def test_decimals_come_back_as_decimals(tmp_path: Path) -> None:
         "SUM(price) FILTER (WHERE pieces > 2)": (Decimal("155.40"), 2),
         "MEDIAN(price)": (Decimal("3.10"), 2),
         "MIN(price)": (None, 2),
+        "SUM(price) + 1": (Decimal("243.40"), 2),
+        "0.5 * SUM(price) - COUNT(*)": (Decimal("61.200"), 3),
+        "COALESCE(-SUM(price), 0)": (Decimal("-242.40"), 2),
+        "SUM(price) / 2": (None, None),
+        "ROUND(SUM(price), 1)": (None, None),
         "AVG(price)": (None, None),
         "SUM(price / 2)": (None, None),
         "COUNT(*)": (60, None),

@@ -17,6 +17,8 @@ from discreet.query.estimates import Noise
 from discreet.query.planner import Level
 from discreet.tables import Column, Dataset, Source, Table, save_config
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 
 def test_a_plan_with_other_noise_is_not_carried_out(tmp_path: Path) -> None:
     """A plan is checked against the rules, not taken at its word: this one states a sensitivity of 1 instead of 100."""

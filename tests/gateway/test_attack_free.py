@@ -16,6 +16,8 @@ from discreet.accounting import Charge, charge_of
 from discreet.engine.duckdb import DuckDB
 from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile, Threshold
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PEOPLE = pa.table({"id": range(60), "region": ["n", "s", "e"] * 20, "age": [n % 50 for n in range(60)]})
 VISITS = pa.table(
     {"person": [n % 60 for n in range(300)], "x": [float(n % 9) for n in range(300)], "city": ["a", "b"] * 150}

@@ -11,6 +11,8 @@ import pytest
 import discreet as dp
 from discreet.errors import Unsupported
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 ROWS = [
     ("infinity", "infinity", "infinity", "infinity", "nan", 2**127 - 1, True),
     ("2020-01-01 00:00:00+99:99", "-infinity", "-infinity", "-infinity", "inf", -(2**127) + 1, False),

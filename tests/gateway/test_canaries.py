@@ -11,6 +11,8 @@ import pytest
 
 import discreet as dp
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 CANARY = "CANARY-7f3a"
 NUMBER = 918_273_645_546_372_819
 """So long that no hash, and no noise, has these digits by chance."""

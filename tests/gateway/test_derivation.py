@@ -19,6 +19,8 @@ from discreet.gateway.reuse import ReuseIndex
 from support.examples import examples
 from support.tables import VISITS, visits
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 ROW, PERSON = dp.Unit.row(), dp.Unit("person_id")
 WIDE = "SELECT region, sex, day, COUNT(*) AS n, AVG(age) AS a, SUM(income) AS s FROM t GROUP BY region, sex, day"
 PAIR = "SELECT region, day, COUNT(*) AS n, COUNT(age) AS c, SUM(age) AS s FROM t GROUP BY region, day"

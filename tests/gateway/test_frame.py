@@ -17,6 +17,8 @@ from ibis import _
 import discreet as dp
 from discreet.errors import QueryError, Unsupported
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PEOPLE = 24
 TABLES = {
     "people": pa.table(

@@ -22,6 +22,8 @@ from discreet.tables import Source
 from discreet.tables.sources import parquet_files
 from support.replayed import Tape, debits, frozen, seen_of
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 OTHER = "SELECT COUNT(*) AS n FROM patients"
 ROWS = 3_000

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import discreet as dp
+from support.forked import asking
 
 CHILD = """
 import os, signal, sys
@@ -65,9 +63,7 @@ def test_a_killed_question_is_paid_for_and_shows_nothing(step: str, paid: bool, 
     import pyarrow as pa
 
     ledger = tmp_path / "t.ledger"
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(ledger), step], capture_output=True, text=True, check=False, env=os.environ
-    )
+    child = asking().run(CHILD, ledger, step)
     assert child.returncode == -signal.SIGKILL, child.stderr
     assert child.stdout == ""
     table = pa.table({"x": [1, 2, 3]})

@@ -22,6 +22,8 @@ from discreet.tables import Column, Dataset, Kind, Link, Source, Table
 from support.neighbours import check, engine_of, exact
 from support.pmf import exact_tail, gaussian_pmf, laplace_pmf
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 MANY = 50
 """How many rows the heavy unit has, where limits allow few."""
 

@@ -22,6 +22,8 @@ from discreet.gateway.answers import workload
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.query.planner import Plan, Request, make_plan
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PEOPLE = pa.table(
     {"id": [n // 3 for n in range(90)], "age": [n % 60 for n in range(90)], "town": [f"t{n % 7}" for n in range(90)]}
 )

@@ -13,6 +13,8 @@ import pytest
 import discreet as dp
 from discreet.results import verify_certificate
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 DUMP = Path(__file__).parents[1] / "fixtures" / "ledgers" / "answers_in_two_shapes.sql"
 """One question, a workload, a ROLLUP made consistent, and a question with ρ and bounds: in the shapes of 0.1.0."""
 

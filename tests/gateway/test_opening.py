@@ -16,6 +16,8 @@ from pyarrow import csv, parquet
 import discreet as dp
 from discreet.errors import ConfigError, InvalidArgument, SchemaMismatch, SourceError, SourceUnsupported, Unsupported
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 CUSTOMERS = pa.table({"id": [1, 2, 3], "nation": ["FR", "IT", "FR"], "age": [20, 40, 60]})
 ORDERS = pa.table({"id": [10, 11, 12], "customer_id": [1, 1, 2], "total": [5.0, 7.5, 1.25]})
 NATIONS = pa.table({"code": ["FR", "IT"], "continent": ["Europe", "Europe"]})

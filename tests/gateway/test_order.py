@@ -25,6 +25,8 @@ from discreet.errors import (
 from discreet.gateway import admissions as gateway
 from discreet.gateway import execute
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 COUNT = "SELECT COUNT(*) AS n FROM census"
 
 

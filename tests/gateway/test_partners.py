@@ -12,6 +12,8 @@ import discreet as dp
 from discreet.errors import QueryError
 from support.neighbours import engine_of, exact
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PUBLIC = {
     "p": {"k": [1, 2, 3], "g": [1, 1, 3]},
     "q": {"k": [1, 2, 3], "g": [1, 1, 1]},

@@ -12,6 +12,8 @@ import pytest
 
 import discreet as dp
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 EXPRESSIONS = [
     "x + b", "x - b", "x * b", "x / b", "x // b", "x % b", "-x", "ABS(x)", "SIGN(x)", "SQRT(x)", "ROUND(y, 2)",
     "FLOOR(y)", "CEIL(y)", "y / x", "y * y * y", "1 / (x - 3)", "CAST(t AS INTEGER)", "CAST(t AS DOUBLE)",

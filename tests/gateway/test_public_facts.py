@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.errors import BudgetExhausted, DeltaRequired, InvalidArgument, Unsupported
-from discreet.results import Answer, contradictions
+from discreet.errors import BudgetExhausted, DeltaRequired, InvalidArgument, QueryError, Unsupported
+from discreet.results import Answer, contradictions, to_arrow_stream, with_ends
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 Make: TypeAlias = Callable[..., dp.Protected]
 
@@ -105,6 +107,20 @@ FREE: dict[str, list[dict[str, Any]]] = {
     "SELECT color, COUNT(*) AS n FROM t WHERE age > 200 GROUP BY color HAVING COUNT(*) > 3": [],
     "SELECT city, COUNT(*) AS n FROM t WHERE age > 200 GROUP BY city": [],
     "SELECT COUNT(*) FILTER (WHERE age > 200) AS n FROM t": [NONE],
+    "SELECT COUNT(*) FILTER (WHERE FALSE) AS n FROM t": [NONE],
+    "SELECT COUNT(*) FILTER (WHERE 1 = 0) AS n, COUNT_IF(FALSE) AS c, COUNT(NULL) AS k FROM t": [
+        {"n": 0, "c": 0, "k": 0}
+    ],
+    "SELECT COUNT(CASE WHEN FALSE THEN 1 END) AS n, SUM(CASE WHEN FALSE THEN 1 END) AS s FROM t": [{"n": 0, "s": None}],
+    "SELECT SUM(CASE WHEN color = 'purple' THEN age ELSE 0 END) AS n FROM t": [NONE],
+    "SELECT SUM(CASE WHEN FALSE THEN 1 ELSE 0 END) AS n, SUM(age * 0) AS z FROM t": [{"n": 0, "z": 0}],
+    "SELECT AVG(NULL) AS a, MEDIAN(age) FILTER (WHERE FALSE) AS m, CORR(age, NULL) AS r FROM t": [
+        {"a": None, "m": None, "r": None}
+    ],
+    "SELECT COUNT(DISTINCT CASE WHEN FALSE THEN city END) AS n FROM t": [NONE],
+    "SELECT COUNT(*) FILTER (WHERE age IN (300, 400)) AS n FROM t": [NONE],
+    "SELECT COUNT(*) AS n FROM t WHERE color IN ()": [NONE],
+    "SELECT color, COUNT(*) AS n FROM t GROUP BY color HAVING COUNT(*) > 3 AND FALSE": [],
     "SELECT COUNT(*) AS n FROM t LIMIT 0": [],
     "SELECT COUNT(*) AS n FROM t OFFSET 1": [],
     "SELECT color, COUNT(*) AS n FROM t GROUP BY color ORDER BY n DESC LIMIT 5 OFFSET 2": [],
@@ -136,6 +152,72 @@ def test_they_are_the_same_whatever_the_data(census: dp.Protected, others: dp.Pr
     answer = others.ask(question, epsilon=1)
     assert answer.rows() == FREE[question]
     assert answer.certificate == census.ask(question, epsilon=1).certificate
+
+
+COLUMNS = {
+    "person": pa.int64(),
+    "color": pa.string(),
+    "age": pa.int64(),
+    "city": pa.string(),
+}
+EMPTY = {
+    "SELECT * FROM t LIMIT 0": COLUMNS,
+    "SELECT * FROM t WHERE 1 = 0": COLUMNS,
+    "SELECT * FROM (SELECT * FROM t) AS q WHERE FALSE LIMIT 1000": COLUMNS,
+    "WITH q AS (SELECT * FROM t) SELECT q.* FROM q ORDER BY age LIMIT 0": COLUMNS,
+    "SELECT * FROM t WHERE age > 5 AND age < 3": COLUMNS,
+    "SELECT a.age, b.* FROM t AS a JOIN t AS b ON a.person = b.person LIMIT 0": {
+        "age": pa.int64(),
+        "person": pa.int64(),
+        "color": pa.string(),
+        "age_1": pa.int64(),
+        "city": pa.string(),
+    },
+    "SELECT age / 2 AS half, UPPER(city) AS c, age > 3 AS old, 1 AS one FROM t WHERE 1 = 0": {
+        "half": pa.float64(),
+        "c": pa.string(),
+        "old": pa.bool_(),
+        "one": pa.int64(),
+    },
+    "SELECT color, COUNT(*) AS n, AVG(age) AS a FROM t GROUP BY color HAVING FALSE": {
+        "color": pa.string(),
+        "n": pa.int64(),
+        "a": pa.float64(),
+    },
+}
+
+
+@pytest.mark.parametrize("question", EMPTY)
+def test_tools_see_the_columns_of_no_rows(census: dp.Protected, others: dp.Protected, question: str) -> None:
+    """Names and types, as an Arrow table, as a stream and as JSON; for nothing, the same whatever the data."""
+    found = [each.ask(question, epsilon=1) for each in (census, others)]
+    assert found[0].certificate == found[1].certificate
+    answer = found[0]
+    assert (answer.rows(), str(answer.cost), answer.entry) == ([], "nothing", 0)
+    assert contradictions(answer) == []
+    assert dict(zip(answer.names, answer.to_arrow().schema.types, strict=True)) == EMPTY[question]
+    read = Answer.from_json(answer.to_json())
+    assert read.to_arrow().schema == answer.to_arrow().schema
+    names, rows = with_ends(read)
+    stream = to_arrow_stream(names, rows, {column.name: column.kind for column in read.columns})
+    assert pa.ipc.open_stream(stream).read_all().schema == answer.to_arrow().schema
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT * FROM t",
+        "SELECT * FROM t LIMIT 1",
+        "SELECT age FROM t WHERE age > 3",
+        "SELECT nobody.* FROM t LIMIT 0",
+        "SELECT * EXCLUDE (age) FROM t LIMIT 0",
+        "SELECT no_such FROM t WHERE 1 = 0",
+    ],
+)
+def test_rows_that_there_may_be_are_not_shown(census: dp.Protected, question: str) -> None:
+    """Nor what isn't understood."""
+    with pytest.raises(QueryError):
+        census.plan(question, epsilon=1)
 
 
 def test_what_is_known_exactly_has_an_interval_without_width(make: Make) -> None:

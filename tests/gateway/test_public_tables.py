@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,8 +12,13 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DeltaRequired, InvalidArgument
-from discreet.query.ir import MOST_VALUES
+from discreet.gateway import planning
+from discreet.query.ir import MOST_VALUES, Question
+from discreet.query.planner import Request, make_plan
 from discreet.results import contradictions
+from discreet.tables import Dataset
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 Make: TypeAlias = Callable[..., dp.Protected]
 
@@ -61,6 +67,32 @@ GROUPS: dict[str, list[tuple[Any, ...]]] = {
         ("Jazz",),
         ("Rock",),
         (None,),
+    ],
+    f"SELECT g.name, g.decade, COUNT(*) AS n {JOINED} GROUP BY g.name, g.decade": [
+        ("Jazz", 1920),
+        ("Rock", 1960),
+        ("Rock", 1990),
+        (None, 1930),
+    ],
+    f"SELECT g.decade, v.color, g.name, COUNT(*) AS n {JOINED} WHERE g.decade > 1950 GROUP BY ALL": [
+        (1960, "red", "Rock"),
+        (1960, "green", "Rock"),
+        (1990, "red", "Rock"),
+        (1990, "green", "Rock"),
+    ],
+    f"SELECT g.name, g.decade, COUNT(*) AS n {JOINED.replace('JOIN', 'LEFT JOIN')} AND g.decade < 1940 GROUP BY ALL": [
+        ("Jazz", 1920),
+        (None, 1930),
+        (None, None),
+    ],
+    f"SELECT UPPER(g.name) AS u, g.decade > 1950 AS late, COUNT(*) AS n {JOINED} GROUP BY ROLLUP (u, late)": [
+        ("JAZZ", False),
+        ("ROCK", True),
+        (None, False),
+        ("JAZZ", None),
+        ("ROCK", None),
+        (None, None),
+        (None, None),
     ],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.name IS NOT NULL GROUP BY g.name": [("Jazz",), ("Rock",)],
     f"SELECT g.name, COUNT(*) AS n {JOINED} WHERE g.decade = 1960 GROUP BY g.name": [("Rock",)],
@@ -144,6 +176,13 @@ def test_what_a_public_table_holds_is_no_secret(make: Make) -> None:
     shop = make()
     names = shop.ask(f"SELECT DISTINCT g.name {JOINED}", epsilon=1)
     assert (names["name"], names.entry) == (["Jazz", "Rock", None], 0)
+    pairs = shop.ask(f"SELECT DISTINCT g.name, g.decade {JOINED}", epsilon=1)
+    assert [tuple(row.values()) for row in pairs.rows()] == [
+        ("Jazz", 1920),
+        ("Rock", 1960),
+        ("Rock", 1990),
+        (None, 1930),
+    ]
     missed = shop.ask(f"SELECT COUNT(*) AS n {JOINED} WHERE g.name = 'Rok'", epsilon=1)
     assert (missed["n"], missed.entry, shop.spent.epsilon) == ([0], 0, 0)
     assert missed.warnings[1] == "name is never 'Rok': name is one of 'Jazz', 'Rock'; did you mean 'Rock'?"
@@ -170,6 +209,34 @@ def test_a_plan_is_of_what_the_table_held(make: Make) -> None:
     assert held.column("name").values is None  # it is found, never declared
 
 
+def test_an_answer_from_before_the_public_table_changed_is_refused_with_that_reason(tmp_path: Path) -> None:
+    """The groups of then can't be planned now; what is read of no public table is found as ever."""
+    genres = tmp_path / "genre.csv"
+    genres.write_text("id,name\n1,Rock\n2,Jazz\n")
+    visits = pa.table(
+        VISITS, schema=pa.schema([("person", pa.int64()), ("genre_id", pa.int64()), ("color", pa.string())])
+    )
+    columns = {"id": dp.Column(kind=dp.Kind.INTEGER), "name": dp.Column(kind=dp.Kind.TEXT)}
+    with dp.protect(
+        [
+            dp.table(visits, name="visits", unit=dp.Unit("person"), limits=dp.Limits(rows=2)),
+            dp.table(genres, name="genre", public=True, unique=["id"], columns=columns),
+        ],
+        name="shop",
+        budget=dp.Budget(epsilon=9),
+        ledger=tmp_path / "shop.ledger",
+    ) as shop:
+        plain = shop.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+        shop.ask(FIRST, epsilon=1)
+        genres.write_text("id,name\n1,Rock\n2,Jazz\n3,Folk\n")
+        shop.refresh()
+        with pytest.raises(InvalidArgument, match="public table 'genre', and if that has changed since, other groups"):
+            shop.ask(FIRST, epsilon=1, version=1)
+        with pytest.raises(InvalidArgument, match="no answer to this question, at this cost"):
+            shop.ask("SELECT COUNT(*) AS n FROM visits", epsilon=2, version=1)
+        assert shop.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1, version=1).rows() == plain.rows()
+
+
 def test_a_list_that_is_too_long_is_said_to_be(make: Make) -> None:
     """Such a column is no key by itself; with a δ, its groups are selected as those of any other."""
     many = range(MOST_VALUES + 1)
@@ -190,3 +257,22 @@ def test_plans_are_made_after_the_end_too(make: Make) -> None:
     with pytest.raises(DeltaRequired):
         shop.plan(FIRST, epsilon=1)
     assert shop.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1).cost.epsilon == 1
+
+
+def test_what_was_planned_last_is_planned_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until a public table is admitted again, for then it may be another question."""
+    made: list[Request] = []
+
+    def counted(asked: Question, request: Request, dataset: Dataset) -> dp.Plan:
+        made.append(request)
+        return make_plan(asked, request, dataset)
+
+    shop = make()
+    monkeypatch.setattr(planning, "make_plan", counted)
+    plan = shop.plan(FIRST, epsilon=1)
+    shop.ask(plan)
+    assert len(made) == 1
+    shop.refresh()
+    shop.ask(plan)
+    shop.ask(replace(plan))  # as good, but nobody's word is taken for it
+    assert len(made) == 3

@@ -14,6 +14,8 @@ import discreet as dp
 from discreet.errors import AdmissionConflict, InvalidArgument, NotAdmitted, SnapshotMissing, SourceMissing
 from discreet.gateway import Protected
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PATIENTS = "SELECT COUNT(*) AS n FROM patients"
 VISITS = "SELECT COUNT(*) AS n FROM visits"
 BOTH = "SELECT COUNT(*) AS n FROM patients p JOIN visits v ON p.id = v.patient"

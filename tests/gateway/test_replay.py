@@ -15,6 +15,8 @@ from discreet.mechanisms import Gaussian, Laplace
 from support.replayed import Tape, debits, frozen, seen_of
 from support.shop import Rows, arrow
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 Data = Mapping[str, Rows]
 
 GROUPS = [("a", date(2024, 2, 1)), ("b", date(2024, 2, 29)), (None, date(2024, 2, 1))]

@@ -11,6 +11,8 @@ import pytest
 
 import discreet as dp
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 BOUNDED = """
     SELECT person_id, CASE WHEN sex IN ('Female', 'Male') THEN sex END AS sex,
            IF(age IS NULL, NULL, LEAST(GREATEST(age, 0), 110)) AS age,

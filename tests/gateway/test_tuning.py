@@ -14,6 +14,8 @@ import discreet as dp
 from discreet.errors import BudgetExhausted, InvalidArgument, UnknownColumn, Unsupported
 from discreet.query.planner import ENDS, STEPS, Profile, bounds_of
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 COUNT = "SELECT region, COUNT(*) AS n FROM visits GROUP BY region"
 PLACES = ["east", "north", "south", "west"]
 
@@ -62,7 +64,8 @@ def make(visits: pa.Table, tmp_path: Path) -> Iterator[Make]:
 def mostly(right: Callable[[str], bool], times: int) -> None:
     """Something holds in most of so many runs, each told to offer a little more than the one before.
 
-    Runs end when they can't change that any more.
+    Runs end when they can't change that any more; or after three, if it held in each, so that what holds in one of five
+    runs passes in 1.8 % of cases, for 1.2 % if all were waited for.
 
     Noise alone may fill a class that nobody is in, by which a choice is spoilt. Classes are looked at that hold 8 or 12
     scales of it, so of at most 50 or 410 classes one does with a chance below 1 % or 0.2 %.
@@ -70,6 +73,8 @@ def mostly(right: Callable[[str], bool], times: int) -> None:
     found = {True: 0, False: 0}
     for number in range(times):
         found[right(f"1.{number:03}")] += 1
+        if found == {True: 3, False: 0}:
+            return
         if max(found.values()) > times / 2:
             break
     assert found[True] > times / 2

@@ -12,6 +12,8 @@ import discreet as dp
 from discreet.errors import InvalidArgument, NotOneSelect, Unsupported
 from discreet.results import Explanation
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 COUNT = "SELECT COUNT(*) AS n, AVG(age) AS a FROM census"
 
 

@@ -16,6 +16,8 @@ from discreet.errors import BudgetExhausted, InvalidArgument, QuestionFailed, Un
 from discreet.gateway import execute as gateway
 from support.tables import VISITS, visits
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 QUESTIONS = [
     "SELECT region, COUNT(*) AS n FROM t GROUP BY region",
     "SELECT region AS r, AVG(age) AS a, COUNT(*) AS m FROM t GROUP BY 1 HAVING COUNT(*) > 0 ORDER BY a DESC LIMIT 2",
@@ -276,7 +278,7 @@ def test_a_budget_that_fits_once_pays_once(tmp_path: Path) -> None:
             child.stdin.write("\n")
             child.stdin.flush()
         for child in children:
-            out, _ = child.communicate(timeout=120)
+            out, _ = child.communicate(timeout=600)
             said.append(out.strip())
     finally:
         for child in children:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from fractions import Fraction
@@ -113,11 +114,10 @@ def test_killed_at_any_time(path: Path) -> None:
     answered: set[int] = set()
     for moment in range(12):
         with start("loop", path) as process:
-            assert process.stdout is not None
             lines = [process.stdout.readline() for _ in ("paid", "answer")]
             time.sleep(moment * 0.0137)
-            process.send_signal(signal.SIGKILL)
-            lines += process.stdout.readlines()
+            os.kill(process.pid, signal.SIGKILL)
+            lines += process.wait().stdout.splitlines(keepends=True)
         whole = [line.split() for line in lines if line.endswith("\n")]
         paid |= {int(entry) for what, entry in whole if what == "paid"}
         answered |= {int(entry) for what, entry in whole if what == "answer"}

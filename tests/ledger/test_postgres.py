@@ -9,22 +9,32 @@ from fractions import Fraction
 from pathlib import Path
 from typing import LiteralString
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from discreet.errors import BudgetExhausted, LedgerCorrupt, LedgerMissing, LedgerUnavailable, LedgerVersion
-from discreet.ledger import Ledger
+from discreet.ledger import Ledger, Verifier
 from discreet.ledger.backup import restore
 from discreet.ledger.declaration import Declaration
 from discreet.privacy import Budget
+from discreet.service import Role
+from discreet.service.tokens import issue
 from support.ledgers import admitted, ask, fill, laplace, raised, run
-from support.postgres import connected, program, running_server
+from support.postgres import Postgres, connected, program, running_server
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
+def running() -> Iterator[Postgres]:
     """A server of our own."""
     with running_server() as started:
-        yield started.url
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(running: Postgres) -> str:
+    """Where its database is."""
+    return running.url
 
 
 @pytest.fixture
@@ -241,3 +251,31 @@ def test_faults_have_their_cause(url: str) -> None:
             Ledger.open(url, create=True)
     with pytest.raises(LedgerUnavailable):
         Ledger.open(url.replace("/postgres?", "/nowhere?"), create=True)
+
+
+@pytest.mark.usefixtures("url")
+def test_a_token_is_a_password_by_its_verifier(running: Postgres) -> None:
+    """PostgreSQL takes the verifier as it is in the ledger, and its client comes in by the token, and by no other.
+
+    What the client's own library makes of the same token, with the same salt, is the same.
+    """
+    rules = running.folder / "data" / "pg_hba.conf"
+    rules.write_text(f"local all holder scram-sha-256\n{rules.read_text()}")
+    running.control("reload")
+    url = running.url.replace("ledger@", "holder@")
+    with Ledger.open(running.url, create=True) as ledger:
+        tokens = ledger.account("census", Budget(epsilon=1)).tokens
+        token, other = (issue(tokens, "ann", Role.ANALYST, days=2).text for _ in range(2))
+        verifier = tokens.all()[0].content["scram"]
+        assert ledger.verify().problems == ()
+    with connected(running.url) as connection:
+        connection.execute(sql.SQL("CREATE ROLE holder LOGIN PASSWORD {}").format(verifier))
+        (kept,) = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = 'holder'").fetchall()
+        theirs = connection.pgconn.encrypt_password(token.encode(), b"holder", b"scram-sha-256").decode()
+    assert kept == (verifier,)
+    assert str(Verifier.make(token, Verifier.read(theirs).salt)) == theirs
+    with psycopg.connect(url, password=token, client_encoding="utf8") as connection:
+        assert connection.execute("SELECT current_user").fetchone() == ("holder",)
+    for wrong in (other, token[:-1], token.upper(), ""):
+        with pytest.raises(psycopg.OperationalError, match="password"):
+            psycopg.connect(url, password=wrong or None, passfile="/dev/null")

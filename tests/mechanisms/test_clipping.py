@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import Clipping
+from discreet.mechanisms.textbook import Clipping
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency
 
 Norm = Literal["l1", "l2"]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import RandomisedResponse
+from discreet.mechanisms.textbook import RandomisedResponse
 from discreet.privacy import PureDP, PureEvent
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 

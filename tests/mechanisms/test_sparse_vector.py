@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import AboveThreshold
+from discreet.mechanisms.textbook import AboveThreshold
 from discreet.mechanisms.textbook.sparse_vector import Answer
 from discreet.privacy import PureDP, PureEvent
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical

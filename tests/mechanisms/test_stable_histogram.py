@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import Gaussian, Laplace, StableHistogram, Threshold
+from discreet.mechanisms import Gaussian, Laplace, Threshold
+from discreet.mechanisms.textbook import StableHistogram
 from discreet.mechanisms.textbook.group_selection import in_order
 from discreet.privacy import ZCDP, ApproxDP, ComposedEvent, SelectionEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical, lower_bound, upper_bound

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import Laplace, Staircase
+from discreet.mechanisms import Laplace
+from discreet.mechanisms.textbook import Staircase
 from discreet.privacy import PureDP, PureEvent, Sensitivity
 from support.pmf import Pmf, hockey_stick, shifted
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import Gaussian, Laplace, RangeTree
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.textbook import RangeTree
 from discreet.mechanisms.textbook.range_consistency import (
     consistent,
     gaussian_radius,

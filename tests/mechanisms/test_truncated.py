@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms import TruncatedLaplace
 from discreet.mechanisms.parameters import delta_share, joint_delta
+from discreet.mechanisms.textbook import TruncatedLaplace
 from discreet.privacy import ApproxDP, ApproxEvent, Sensitivity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.pmf import hockey_stick, shifted

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.exact import exp as exp_bound
-from discreet.mechanisms import Laplace, Threshold, TruncatedGeometric
+from discreet.mechanisms import Laplace, Threshold
+from discreet.mechanisms.textbook import TruncatedGeometric
 from discreet.privacy import ApproxDP, ApproxEvent, Sensitivity
 from discreet.stats import clopper_pearson, lower_bound
 from support.examples import examples

@@ -99,6 +99,7 @@ def test_the_composition_can_write_its_snapshots_and_nothing_else() -> None:
         service = services[name]
         assert (service["read_only"], service["user"], service["cap_drop"]) == (True, "10001:10001", ["ALL"])
         assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["ulimits"]["core"] == 0  # which would hold rows
     mounts = [mount.split(":") for mount in services["discreet"]["volumes"]]
     assert {target for _, target, *mode in mounts if mode != ["ro"]} == {WRITABLE}
     assert services["discreet"]["ports"] == ["8443:8443", "127.0.0.1:9464:9464"]
@@ -128,6 +129,7 @@ def test_the_unit_is_hardened_and_lets_questions_come_to_an_end() -> None:
         "CapabilityBoundingSet": "",
         "StateDirectory": "discreet",
         "UMask": "0077",
+        "LimitCORE": "0",
     }
     assert {name: service[name] for name in wanted} == wanted
     assert int(service["TimeoutStopSec"]) >= 300

@@ -6,6 +6,7 @@ import ast
 import pickle
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,7 +16,7 @@ from discreet.cli import app
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
 from discreet.tables.schema import config_keys
-from support.project import SOURCE
+from support.project import SOURCE, syntax
 
 PACKAGE = SOURCE / "discreet"
 
@@ -56,7 +57,7 @@ def hints(tree: ast.AST, where: str) -> Iterator[Text]:
     given += [
         node.value
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and names & {ast.unparse(target) for target in node.targets}
+        if isinstance(node, ast.Assign) and names & {each.id for each in node.targets if isinstance(each, ast.Name)}
     ]
     for each in given:
         for text in _texts(each):
@@ -76,12 +77,13 @@ def _texts(node: ast.AST) -> Iterator[str]:
         yield from _texts(child)
 
 
+@cache
 def everywhere() -> list[Text]:
     """Those of all sources."""
     return [
         text
         for path in sorted(PACKAGE.rglob("*.py"))
-        for text in hints(ast.parse(path.read_text("utf-8")), path.relative_to(PACKAGE).as_posix())
+        for text in hints(syntax(path.read_text("utf-8")), path.relative_to(PACKAGE).as_posix())
     ]
 
 
@@ -90,12 +92,18 @@ def in_python_alone(where: str) -> bool:
     return any(where.startswith((f"{part}/", f"{part}:")) for part in PYTHON_ALONE)
 
 
+def is_hint(called: ast.expr) -> bool:
+    """Whether it is `Hint` or `Hint.of`."""
+    kind = called.value if isinstance(called, ast.Attribute) and called.attr == "of" else called
+    return isinstance(kind, ast.Name) and kind.id == "Hint"
+
+
 def made() -> Iterator[tuple[str, ast.Call]]:
     """Each call that makes a hint of several spellings."""
     for path in sorted(PACKAGE.rglob("*.py")):
         where = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if where != "errors.py" and isinstance(node, ast.Call) and ast.unparse(node.func) in {"Hint", "Hint.of"}:
+        for node in ast.walk(syntax(path.read_text("utf-8"))):
+            if where != "errors.py" and isinstance(node, ast.Call) and is_hint(node.func):
                 yield f"{where}:{node.lineno}", node
 
 

@@ -208,4 +208,4 @@ def test_a_client_reads_an_answer_alone(staff: dp.Protected) -> None:
     )
     *shown, loaded = found.stdout.splitlines()
     assert "\n".join(shown) == str(answer)
-    assert loaded == "[] ['errors', 'exact', 'hints', 'results', 'version']"
+    assert loaded == "[] ['arguments', 'errors', 'exact', 'hints', 'results', 'version']"

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from discreet.errors import EngineUnavailable, QuestionFailed, TooManyWaiting, TooMuchPlanning, Unsupported
 from discreet.ledger import Servers, servers_of
 from discreet.service import PlanningLimits
-from discreet.service.planners import Planners
-from discreet.service.scheduling import FairQueue
+from discreet.service.scheduling import FairQueue, Planners
 from discreet.service.workers import Job, Message
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pyarrow import csv
 import discreet as dp
 from discreet.errors import EngineUnavailable, QuestionFailed
 from discreet.gateway import planning as module
-from discreet.service import ReleaseTimes, workers
+from discreet.service import ReleaseTimes, settings
 from discreet.service.workers import Job, _done
 from discreet.tables import Kind
 from discreet.tables.session import usable_memory
@@ -123,8 +123,8 @@ def test_what_nobody_foresaw_says_nothing(config: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("cores", "slots"), [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 3), (9, 2)])
 def test_each_slot_has_its_own_cores(cores: int, slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No two share one, nor with who plans, where there are more cores than slots; no slot has more than another."""
-    monkeypatch.setattr(workers, "usable_cores", lambda: list(range(cores)))
-    asking, planning = workers.shares(slots, 1.0)
+    monkeypatch.setattr(settings, "usable_cores", lambda: list(range(cores)))
+    asking, planning = settings.shares(slots, 1.0)
     taken = [core for share in asking for core in share.cores]
     assert len(asking) == slots
     assert len({len(share.cores) for share in asking}) == 1

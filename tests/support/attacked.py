@@ -11,18 +11,23 @@ from threading import Thread
 from time import sleep
 from typing import Any, TextIO
 
-import pyarrow as pa
 import uvicorn
-from pyarrow import csv
 
-import discreet as dp
 from discreet.interfaces.http.serving import PromptHeads
 from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import digest_of, issue
+from support.accounts import declared, founded, of_each_role
 from support.served import in_threads
 
 STEP = 0.5
 """How many seconds a question has."""
+
+SETTINGS = Settings(
+    times=ReleaseTimes(base=STEP / 2, scan=STEP / 2),
+    planning=PlanningLimits(per_minute=3600, waiting=80),
+    waiting=80,
+)
+"""How they are run: all that race at once get in."""
 
 LATE = "dsc_" + "L" * 43
 """A token that has expired."""
@@ -33,27 +38,18 @@ CANARY = "Zebediah-0f3a"
 SHARE = "1/50"
 """The share of the analyst second."""
 
-CONFIG = f"""
-name = "people"
-ledger = "people.ledger"
-adjacency = "add_remove"
-budget = {{ epsilon = 10 }}
-
+SHARES = f"""
 [analysts.analyst]
 epsilon = 8
 
 [analysts.second]
 epsilon = "{SHARE}"
+"""
 
-[tables.people]
-source = "people.csv"
-unit = "id"
-limits = {{ rows = 1 }}
-
-[tables.people.columns]
-id = {{ kind = "integer" }}
-k = {{ kind = "text", keys = ["a", "b"] }}
-name = {{ kind = "text" }}
+COLUMNS = """
+id = { kind = "integer" }
+k = { kind = "text", keys = ["a", "b"] }
+name = { kind = "text" }
 """
 
 Scope = MutableMapping[str, Any]
@@ -65,20 +61,21 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 @contextmanager
 def attacked(folder: Path, people: int = 1000, log: TextIO | None = None) -> Iterator[tuple[Service, dict[str, str]]]:
     """A service, and the tokens of one of each role, of the analyst second, and of one that has expired."""
+    texts = prepared(folder, people)
+    with in_threads(), closing(Service(folder / "discreet.toml", SETTINGS, EventLog(log))) as service:
+        yield service, texts
+
+
+def prepared(folder: Path, people: int = 1000) -> dict[str, str]:
+    """The files of such a service, and the tokens."""
     names = [f"{CANARY}-{n}" for n in range(people)]
     table = {"id": range(people), "k": ["a", "b"] * (people // 2) + ["a"] * (people % 2), "name": names}
-    csv.write_csv(pa.table(table), folder / "people.csv")
-    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
-    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
-        tables.refresh()
-        texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
+    with founded(folder, declared("people", COLUMNS, more=SHARES), table) as tables:
+        texts = of_each_role(tables)
         texts["second"] = issue(tables.tokens, "second", Role.ANALYST, days=1).text
         tables.tokens.grant(digest_of(LATE), "late", {"role": "analyst", "expires": "2020-01-01T00:00:00+00:00"})
         texts["late"] = LATE
-    planning = PlanningLimits(per_minute=3600)
-    settings = Settings(times=ReleaseTimes(base=STEP / 2, scan=STEP / 2), planning=planning)
-    with in_threads(), closing(Service(folder / "discreet.toml", settings, EventLog(log))) as service:
-        yield service, texts
+    return texts
 
 
 class Hasty(PromptHeads):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import atexit
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-import duckdb
 import pytest
 
-from discreet.engine.duckdb import DuckDB, contributions
+from discreet.engine.duckdb import DuckDB, contributions, engine
 from discreet.engine.duckdb.engine import Compiled
 from discreet.engine.duckdb.sessions import Sessions
 from discreet.query.ir import Exact
@@ -42,9 +42,9 @@ def engine_as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any], *, t
         data: by the location of their source.
         threads: of the engine; None for one per core.
     """
-    engine = DuckDB(as_if_admitted(tables, data), threads=threads)
-    engine._sessions = _ReusedSessions(threads)
-    return engine
+    opened = DuckDB(as_if_admitted(tables, data), threads=threads)
+    opened._sessions = _ReusedSessions(threads=threads, memory=None)
+    return opened
 
 
 @contextmanager
@@ -75,6 +75,19 @@ def _once(make: Callable[..., Any], made: dict[int, Any]) -> Callable[..., Any]:
     return remembered
 
 
+def keep_sessions(patch: pytest.MonkeyPatch) -> None:
+    """Ask the questions of many accounts, and admit tables in memory, in few instances of DuckDB.
+
+    To start one takes longer than a small question does, and an account starts three. What sessions are for (that
+    nothing of one question is left for the next, nor open to it) is tested where they are their own.
+
+    Args:
+        patch: that undoes it.
+    """
+    patch.setattr(engine, "Sessions", _ReusedSessions)
+    patch.setattr(import_module("discreet.tables.admission.admit"), "Session", _admitting)
+
+
 class _ReusedSessions(Sessions):
     """Sessions that are used for many questions, each in a transaction that is rolled back.
 
@@ -82,32 +95,63 @@ class _ReusedSessions(Sessions):
     and changes none of their answers.
     """
 
-    def __init__(self, threads: int | None) -> None:
+    def __init__(self, *, threads: int | None, memory: int | None) -> None:
         """Note how many threads a session has."""
-        super().__init__(threads=threads, memory=None)
+        super().__init__(threads=threads, memory=memory)
         self._threads = threads
 
-    @contextmanager
-    def fresh(self, *, in_order: bool = False) -> Iterator[Session]:
+    def fresh(self, *, in_order: bool = False) -> AbstractContextManager[Session]:
         """A session without rows."""
-        session = _session(self._threads, in_order)
-        try:
-            yield session
-        finally:
-            session.forget()
+        return _taken(self._threads, in_order, in_row_order=False)
+
+    def trial(self, *, in_order: bool = False) -> AbstractContextManager[Session]:
+        """Another."""
+        return self.fresh(in_order=in_order)
+
+
+def _admitting(*, in_row_order: bool = False) -> AbstractContextManager[Session]:
+    """A session for admissions: a kept one for tables in memory, which alone keep the order of their rows."""
+    return _taken(None, in_order=False, in_row_order=True) if in_row_order else Session()
 
 
 class _ReusedSession(Session):
-    """A session that forgets."""
+    """A session that forgets, and is locked from the start; where files are to be read, another stands in for it."""
 
-    def __init__(self, threads: int | None) -> None:
+    def __init__(self, threads: int | None, *, in_order: bool, in_row_order: bool) -> None:
         """Start it; what it may read is settled at once."""
-        super().__init__(threads=threads)
+        super().__init__(threads=threads, in_row_order=in_row_order)
+        self._settings = {"threads": threads, "in_row_order": in_row_order}
+        self._in_order = in_order
         self._registered: list[str] = []
+        self._own = self._connection
+        self._other: Session | None = None
+        self._settle(self)
+
+    def _settle(self, session: Session, *, allowed: Sequence[str] = ()) -> None:
+        """Settle what can't be changed once a session is locked."""
+        Session.execute(session, "SET TimeZone = 'UTC'")
+        if self._in_order:
+            Session.join_as_written(session)
+        Session.lock(session, allowed=allowed)
+
+    def join_as_written(self) -> None:
+        """Nothing: it does so from the start, or never."""
 
     def lock(self, *, allowed: Sequence[str] = ()) -> None:
-        """Nothing: it was locked when it started, and no question here may read a file."""
-        assert not allowed
+        """Nothing where no file is to be read."""
+        if allowed:
+            self._other = Session(**self._settings)  # type: ignore[arg-type]  # as it was started itself
+            self._settle(self._other, allowed=allowed)
+            self._connection = self._other._connection
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement, unless it is what every session here begins with."""
+        is_begun = sql == "SET TimeZone = 'UTC'" or (sql == _BEGIN and self._other is None)
+        return [] if is_begun else super().execute(sql, parameters)
+
+    def begin(self) -> None:
+        """Begin what can be forgotten."""
+        super().execute(_BEGIN)
 
     def register(self, view: str, table: object) -> None:
         """Make an Arrow table readable, and note that it was."""
@@ -116,24 +160,39 @@ class _ReusedSession(Session):
 
     def forget(self) -> None:
         """Undo all that a question made."""
-        with suppress(duckdb.TransactionException):  # there is none, if the question failed before it began one
-            self.execute("ROLLBACK")
+        if self._other is not None:
+            self._other.close()
+            self._connection, self._other = self._own, None
+            self._registered.clear()
+        self.execute("ROLLBACK")
         for view in self._registered:
             self._connection.unregister(view)
         self._registered.clear()
 
 
-@cache
-def _session(threads: int | None, in_order: bool) -> _ReusedSession:
-    """The one session with these settings."""
-    session = _ReusedSession(threads)
-    if in_order:
-        session.join_as_written()
-    Session.lock(session)
-    return session
+_BEGIN = "BEGIN TRANSACTION"
+
+_IDLE: dict[tuple[int | None, bool, bool], list[_ReusedSession]] = defaultdict(list)
+"""Sessions that nobody uses, by their settings."""
 
 
-atexit.register(_session.cache_clear)  # DuckDB complains of what is left
+@contextmanager
+def _taken(threads: int | None, in_order: bool, *, in_row_order: bool) -> Iterator[Session]:
+    """A session that nobody else uses meanwhile."""
+    idle = _IDLE[threads, in_order, in_row_order]
+    try:
+        session = idle.pop()
+    except IndexError:
+        session = _ReusedSession(threads, in_order=in_order, in_row_order=in_row_order)
+    session.begin()
+    try:
+        yield session
+    finally:
+        session.forget()
+        idle.append(session)
+
+
+atexit.register(_IDLE.clear)  # DuckDB complains of what is left
 
 
 def as_if_admitted(tables: Sequence[Table], data: Mapping[str, Any]) -> Snapshot:

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 from discreet.ledger import Ledger
 from discreet.ledger.row import GENESIS, Row
 from discreet.privacy import Budget, ComposedEvent, GaussianEvent, LaplaceEvent, SelectionEvent
+from support.forked import server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from discreet.ledger import Account, Reservation
+    from support.forked import Finished, Forked, Server
 
 COLUMNS = tuple(Row.__dataclass_fields__)
 
@@ -108,32 +111,46 @@ def rewrite(path: str | Path, change: Callable[[list[Row]], object]) -> None:
         connection.execute("UPDATE discreet_ledger SET seq = ?, hash = ?", (len(changed), before))
 
 
-def start(program: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """Start one of the programs in `child.py`; its input and output are pipes."""
-    return subprocess.Popen(
-        [*prefix, sys.executable, "-W", "error", str(CHILD), program, *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+def _server() -> Server:
+    """What runs the programs in `child.py`."""
+    return server("support.ledgers", "discreet.ledger.store", "discreet.exact.ball", "sqlalchemy.dialects.sqlite")
+
+
+def start(program: str, *arguments: object) -> AbstractContextManager[Forked]:
+    """Start one of the programs in `child.py`."""
+    return _server().start(CHILD.read_text(encoding="utf-8"), program, *arguments)
 
 
 def run(program: str, *arguments: object, prefix: tuple[str, ...] = ()) -> list[str]:
-    """Run one of the programs in `child.py` to its end, and return the lines it printed."""
-    with start(program, *arguments, prefix=prefix) as process:
-        output, errors = process.communicate(timeout=600)
-    assert process.returncode == 0, errors
-    return output.splitlines()
+    """Run one of the programs in `child.py` to its end, and return the lines it printed.
+
+    Args:
+        program: its name.
+        arguments: of the program.
+        prefix: a command that runs it, in an interpreter of its own.
+    """
+    finished: Finished | subprocess.CompletedProcess[str]
+    if prefix:
+        finished = subprocess.run(
+            [*prefix, sys.executable, "-W", "error", str(CHILD), program, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+    else:
+        finished = _server().run(CHILD.read_text(encoding="utf-8"), program, *arguments)
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout.splitlines()
 
 
 def killed(program: str, *arguments: object) -> list[str]:
     """Run a program that must die of a kill, and return the lines it printed before."""
     with start(program, *arguments) as process:
-        output, errors = process.communicate(timeout=600)
-    assert process.returncode == -9, errors
-    return output.splitlines()
+        finished = process.wait()
+    assert finished.returncode == -9, finished.stderr
+    return finished.stdout.splitlines()
 
 
 def raised(kind: type[Exception], action: Callable[[], object]) -> str:

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
+from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile, QuantileInterval
 
 _RELEASES = (Laplace, Gaussian)
-_CHOICES = (Quantile, Mode)
+_CHOICES = (Quantile, QuantileInterval, Mode)
 
 
 @dataclass
@@ -70,8 +70,8 @@ def _releasing(tape: Tape, name: str, release: Any) -> Any:
 def _choosing(tape: Tape, name: str, choose: Any) -> Any:
     """A choice on tape."""
 
-    def recorded(self: Any, bins: Any) -> Any:
-        return tape.take(f"{name} {self}", 1, lambda: choose(self, bins))
+    def recorded(self: Any, bins: Any, *about: Any) -> Any:
+        return tape.take(f"{name} {self} {about}", 1, lambda: choose(self, bins, *about))
 
     return recorded
 

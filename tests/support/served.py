@@ -17,36 +17,27 @@ from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any, Self
 
-import pyarrow as pa
 import pytest
-from pyarrow import csv
 
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.ledger import Attempt, State
 from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket, workers
 from discreet.service.tokens import issue
+from support.accounts import declared, founded, of_each_role
 
 STEP = 3.0
 """How many seconds a question over the one table has."""
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
-CONFIG = """
-name = "people"
-ledger = "people.ledger"
-adjacency = "add_remove"
-budget = { epsilon = 10 }
-
-[tables.people]
-source = "people.csv"
-unit = "id"
-limits = { rows = 1 }
-
-[tables.people.columns]
+CONFIG = declared(
+    "people",
+    """
 id = { kind = "integer" }
 k = { kind = "text", keys = ["a", "b"] }
-"""
+""",
+)
 
 
 @dataclass
@@ -70,7 +61,7 @@ class Served:
 
     def settled(self) -> Self:
         """The same, once no question is waiting or running."""
-        for ticket in list(self.service._tickets.values()):
+        for ticket in list(self.service._questions._tickets.values()):
             assert ticket.wait(120)
         return self
 
@@ -82,6 +73,8 @@ class Served:
 
 class ThreadWorker:
     """What stands in for a worker's process where nothing is killed: a thread, which is there at once."""
+
+    pid: None = None
 
     def __init__(self, target: Callable[..., None], args: tuple[Any, ...], daemon: bool) -> None:
         """Keep what is to be done; the end of the pipe that it is given is closed by who made it, as after a fork."""
@@ -110,7 +103,7 @@ def bearer(running: Served, name: str, **more: str) -> dict[str, str]:
 def in_threads() -> Iterator[None]:
     """Services that are made meanwhile have threads for processes."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_detach", "_limit_memory", "_settle"):  # which are about a whole process
+        for name in ("_detach", "_limit_memory", "_settle", "keep_quiet"):  # which are about a whole process
             patch.setattr(workers, name, lambda *_: None)
         patch.setattr(workers, "_limited", nullcontext)
         patch.setattr(os, "nice", lambda _: 0)
@@ -138,15 +131,10 @@ def served(
         rare: the value of the last person.
         ledger: a URL; a file in the folder if left out.
     """
-    csv.write_csv(
-        pa.table({"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}), folder / "people.csv"
-    )
+    data = {"id": range(rows), "k": [*("ab"[n % 2] for n in range(rows - 1)), rare]}
     kept = f'ledger = "{ledger}"\nsnapshots = "snapshots"' if ledger else 'ledger = "people.ledger"'
-    config = CONFIG.replace('ledger = "people.ledger"', kept)
-    (folder / "discreet.toml").write_text(config, encoding="utf-8")
-    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
-        tables.refresh()
-        texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
+    with founded(folder, CONFIG.replace('ledger = "people.ledger"', kept), data) as tables:
+        texts = of_each_role(tables)
         texts["bob"] = issue(tables.tokens, "bob", Role.ANALYST, days=1, most_epsilon=1).text
     settings = Settings(times=ReleaseTimes(base=step / 2, scan=step / 2), waiting=2)
     service = Service(folder / "discreet.toml", settings)

@@ -12,16 +12,14 @@ from pathlib import Path
 from threading import Thread
 from time import sleep
 
-import pyarrow as pa
 import uvicorn
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from pyarrow import csv
 
-import discreet as dp
 from discreet.interfaces.http import make_app
 from discreet.service import ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import issue
+from support.accounts import declared, founded, of_each_role
 
 IMAGE = "\"'><img src=x onerror=document.title='owned'>"
 SCRIPT = "<script>document.title='owned'</script>"
@@ -31,18 +29,7 @@ MALLORY = f"mallory{SCRIPT}"
 COUNT = "SELECT COUNT(*) AS n FROM people"
 BY_KEY = "SELECT k, COUNT(*) AS n FROM people GROUP BY k"
 
-CONFIG = f"""
-name = "people"
-ledger = "people.ledger"
-adjacency = "add_remove"
-budget = {{ epsilon = 1000 }}
-
-[tables.people]
-source = "people.csv"
-unit = "id"
-limits = {{ rows = 1 }}
-
-[tables.people.columns]
+COLUMNS = f"""
 id = {{ kind = "integer" }}
 k = {{ kind = "text", keys = {json.dumps(KEYS)} }}
 age = {{ kind = "integer", bounds = [0, 100] }}
@@ -73,11 +60,8 @@ def visited(folder: Path, *, seconds: float) -> Iterator[Visited]:
         seconds: of a question.
     """
     people = {"id": range(1000), "k": KEYS * 200, "age": [20, 30, 40, 50] * 250, IMAGE: [1, 2] * 500}
-    csv.write_csv(pa.table(people), folder / "people.csv")
-    (folder / "discreet.toml").write_text(CONFIG, encoding="utf-8")
-    with dp.load(folder / "discreet.toml", create_ledger=True) as tables:
-        tables.refresh()
-        texts = {str(role): issue(tables.tokens, str(role), role, days=1).text for role in Role}
+    with founded(folder, declared("people", COLUMNS, epsilon=1000), people) as tables:
+        texts = of_each_role(tables)
         texts["poor"] = issue(tables.tokens, "poor", Role.ANALYST, days=1, most_epsilon="0.1").text
         texts["mallory"] = issue(tables.tokens, MALLORY, Role.ANALYST, days=1).text
     service = Service(

@@ -153,6 +153,7 @@ def test_names_plates_and_notes_are_told() -> None:
     """Names by the commonest of them; plates by a form that half of the values have; notes by their length."""
     names = ["Lynn Romero", "Shelly Green", "James Smith", "Mary Major", "Bob Stone", "Kari Nordmann"]
     assert said(content_of(pa.array(names))) == {"names of people": 1}
+    assert said(content_of(pa.array([f"{name} €" for name in names]))) == {}  # which is no letter
     plates = ["AB-123-CD", "CD-456-EF", "EF-789-GH", "AA-111-BB", "ZZ-999-ZZ"]
     assert said(content_of(pa.array(plates))) == {"licence plates": 1}
     notes = [f"the patient came in early and left after {hours} hours" for hours in range(20)]

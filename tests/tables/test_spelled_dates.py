@@ -62,6 +62,7 @@ def test_what_can_be_read_in_two_ways_is_not_settled() -> None:
         ["1/2/3"],
         ["12345678"],
         ["13 Brumaire 1799"],
+        ["€€ 1 March 1799"],
         ["1.2.2020", None],
         [],
     ],

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from discreet.audit.outputs import Batch, Output
 from discreet.audit.scorers import Scorer, Value, learned
-from discreet.mechanisms import BoundedLaplace, Gaussian, Laplace, Staircase, TruncatedLaplace
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms.textbook import BoundedLaplace, Staircase, TruncatedLaplace
 
 _NOISES = (Laplace, Gaussian, Staircase, TruncatedLaplace)
 """Noise that is added: the law for any value is the law for 0, moved."""

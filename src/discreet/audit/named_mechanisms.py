@@ -15,6 +15,7 @@ from discreet.audit.auditing import CONFIDENCE, DRAWS, Data, audit
 from discreet.audit.gallery import GALLERY, Broken
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
+from discreet.mechanisms import textbook
 from discreet.privacy import ApproxDP, Loss, Sensitivity
 
 _ONE = Sensitivity.scalar(1)
@@ -69,29 +70,29 @@ def _gaussian(epsilon: Fraction, delta: Fraction) -> Prepared:
 
 def _truncated(epsilon: Fraction, delta: Fraction) -> Prepared:
     """Laplace noise that ends."""
-    return Prepared(mechanisms.TruncatedLaplace.calibrate(_ONE, epsilon, delta), 0, 1)
+    return Prepared(textbook.TruncatedLaplace.calibrate(_ONE, epsilon, delta), 0, 1)
 
 
 def _bounded(epsilon: Fraction, _: Fraction) -> Prepared:
     """Laplace noise between two bounds, where they are close: that is where it needs its larger scale."""
     high = 2 * ceil(1 / epsilon)
-    return Prepared(mechanisms.BoundedLaplace.calibrate(0, high, _ONE, epsilon), 0, 1)
+    return Prepared(textbook.BoundedLaplace.calibrate(0, high, _ONE, epsilon), 0, 1)
 
 
 def _top_k(epsilon: Fraction, _: Fraction) -> Prepared:
     """The best two of three: two that are behind catch up."""
     ahead = ceil(8 / epsilon)
-    return Prepared(mechanisms.TopK.calibrate(2, 1, epsilon), [0, 0, ahead], [1, 1, ahead - 1], draws=_FEW)
+    return Prepared(textbook.TopK.calibrate(2, 1, epsilon), [0, 0, ahead], [1, 1, ahead - 1], draws=_FEW)
 
 
 def _response(epsilon: Fraction, _: Fraction) -> Prepared:
     """One person's yes or no."""
-    return Prepared(mechanisms.RandomisedResponse.calibrate(epsilon, 2), 0, 1)
+    return Prepared(textbook.RandomisedResponse.calibrate(epsilon, 2), 0, 1)
 
 
 def _sparse(epsilon: Fraction, _: Fraction) -> Prepared:
     """Four questions, of which the first three rise and the last falls."""
-    watch = mechanisms.AboveThreshold.calibrate(1, epsilon)
+    watch = textbook.AboveThreshold.calibrate(1, epsilon)
     return Prepared(
         lambda values: [str(each) for each in watch.release(values, 0)],
         [0, 0, 0, 1],
@@ -116,20 +117,20 @@ def _threshold(epsilon: Fraction, delta: Fraction) -> Prepared:
 def _selected(epsilon: Fraction, delta: Fraction) -> Prepared:
     """A group of n units, and of n + 1, named some one time in twenty: the chance rises by e^ε each time."""
     units = max(1, ceil(log(1 / (20 * delta)) / epsilon))
-    return Prepared(mechanisms.TruncatedGeometric.calibrate(epsilon, delta), units, units + 1)
+    return Prepared(textbook.TruncatedGeometric.calibrate(epsilon, delta), units, units + 1)
 
 
 SOUND: Mapping[str, Prepare] = MappingProxyType(
     {
         "laplace": _noise(mechanisms.Laplace),
-        "staircase": _noise(mechanisms.Staircase),
+        "staircase": _noise(textbook.Staircase),
         "truncated-laplace": _truncated,
         "bounded-laplace": _bounded,
         "gaussian": _gaussian,
         "exponential": _choice(mechanisms.Exponential, 3),
-        "permute-and-flip": _choice(mechanisms.PermuteAndFlip, 1),
-        "noisy-max": _choice(mechanisms.NoisyMax, 1),
-        "noisy-max-laplace": _choice(mechanisms.NoisyMax, 3, noise="laplace"),
+        "permute-and-flip": _choice(textbook.PermuteAndFlip, 1),
+        "noisy-max": _choice(textbook.NoisyMax, 1),
+        "noisy-max-laplace": _choice(textbook.NoisyMax, 3, noise="laplace"),
         "top-k": _top_k,
         "randomised-response": _response,
         "above-threshold": _sparse,

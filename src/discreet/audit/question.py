@@ -23,8 +23,8 @@ from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
+from discreet.gateway.execute import release
 from discreet.gateway.protected import Protected
-from discreet.gateway.release import release
 from discreet.ledger import Ledger
 from discreet.mechanisms import Gaussian
 from discreet.privacy import Budget, KeyValue, Loss
@@ -230,5 +230,5 @@ def _held(result: ExactResult) -> dict[tuple[KeyValue, ...], list[Any]]:
 def _names(level: Level) -> list[str]:
     """What is released of a group, in order."""
     picks = [selection.pick for selection in level.draft.selections]
-    counted = [selection.pick.around for selection in level.draft.selections if selection.counting is not None]
-    return [*level.noises, *(pick.name for pick in picks), *counted]
+    about = [selection.pick.around for selection in level.draft.selections if selection.about is not None]
+    return [*level.noises, *(pick.name for pick in picks), *about]

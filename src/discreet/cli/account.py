@@ -48,8 +48,8 @@ def budget(*, format_: options.Formatted = options.Format.TABLE, where: options.
 def _flat(standings: list[Standing]) -> Sheet:
     """One row for each, one column for each amount."""
     parts = [(part, name) for part in ("budget", "spent", "remaining") for name in ("epsilon", "rho", "delta")]
-    rows = [[one.who, *(one.data[part][name] for part, name in parts)] for one in standings]
-    return Sheet(("who", *(f"{part}_{name}" for part, name in parts)), rows)
+    rows = [[one.who, *(one.data[part][name] for part, name in parts), one.data.get("renews")] for one in standings]
+    return Sheet(("who", *(f"{part}_{name}" for part, name in parts), "renews"), rows)
 
 
 @reported

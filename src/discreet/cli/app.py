@@ -56,13 +56,16 @@ class _Commands(UserDict[str, Any]):
         return super().__getitem__(name)
 
 
+_ALL = _Commands(_HOMES)
+
+
 class _Group(Group):
     """All commands."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 — as Typer has them
-        """Build none yet."""
+        """Build none yet, and none twice."""
         super().__init__(**settings)
-        self.commands = _Commands(_HOMES)
+        self.commands = _ALL
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 — as Typer calls it
         """The names."""

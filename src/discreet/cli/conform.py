@@ -41,6 +41,10 @@ def conform(  # noqa: PLR0913 — each is an option of the command
     family: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Try this family alone. May be said again.")
     ] = None,
+    written: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="What the server writes: its log, its standard error. May be said again."),
+    ] = None,
     format_: options.TextOrJson = options.TextFormat.TABLE,
 ) -> None:
     """Try on a server what has been done to servers of its kind, over the protocol that strangers use.
@@ -56,7 +60,9 @@ def conform(  # noqa: PLR0913 — each is an option of the command
 
     tokens = [each for said in token for each in _tokens(said)]
     with working("trying"):
-        found = tried(url, tokens, spend=spend, twin=twin, canaries=canary or (), families=family or None)
+        found = tried(
+            url, tokens, spend=spend, twin=twin, canaries=canary or (), families=family or None, written=written or ()
+        )
     if format_ is options.TextFormat.JSON:
         show_json(found.to_dict())
     else:

@@ -18,7 +18,7 @@ from discreet.cli.common.tables import Written, with_written
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from discreet.tables import Proposal, ProposalInput, TableProposal
+    from discreet.tables.proposals import Proposal, ProposalInput, TableProposal
 
 
 _GUESSED = "guessed from the cells of text files, of which one can change a kind: correct them, or use --strict"
@@ -61,7 +61,7 @@ def init(  # noqa: PLR0913 — each is an option of the command
     from its cells, and said to be. Links between tables are proposed by the names of columns alone. The ledger is
     created beside the configuration; one that is there is kept, with what was spent.
     """
-    from discreet.tables import propose_together
+    from discreet.tables.proposals import propose_together
 
     _refuse_to_replace(output, force=force)
     with working("looking at the table" if len(files) == 1 else "looking at the tables"):
@@ -79,7 +79,7 @@ def _looks(files: list[Path], how: Written, unit: str | None, *, strict: bool) -
     """
     from discreet.errors import InvalidArgument
     from discreet.gateway import inspect
-    from discreet.tables import ProposalInput
+    from discreet.tables.proposals import ProposalInput
 
     if how.table is not None and len(files) > 1:
         raise InvalidArgument("--table names a table inside of one database", hint="give one file, or no --table")

@@ -23,14 +23,40 @@ Yes: TypeAlias = Annotated[
 ]
 
 
+Version: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--version",
+        metavar="NUMBER",
+        min=1,
+        help="Give what is stored of this version of the tables, as certificates name it; nothing is paid.",
+    ),
+]
+Approval: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--approval", metavar="REQUEST", help="Of a server: by the approval of this request of yours."),
+]
+IdempotencyKey: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--idempotency-key",
+        metavar="KEY",
+        help="Of a server: what is asked again under the same key is paid for once. A random one if left out.",
+    ),
+]
+
+
 @reported
 @options.offering
 @options.somewhere
-def ask(
+def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     question: options.Question,
     *,
     format_: options.Formatted = options.Format.TABLE,
     where: options.Where,
+    version: Version = None,
+    approval: Approval = None,
+    idempotency_key: IdempotencyKey = None,
     yes: Yes = False,
     terms: dict[str, Any],
 ) -> None:
@@ -45,9 +71,14 @@ def ask(
     """
     from discreet.cli.common.answers import show_answer, show_plan
     from discreet.cli.common.standing import of_everyone
+    from discreet.errors import InvalidArgument
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
 
+    beside = {"approval": approval, "idempotency_key": idempotency_key}
+    said: dict[str, Any] = {name: value for name, value in beside.items() if value is not None}
+    if said and where.server is None:
+        raise InvalidArgument("approvals and keys are a server's", hint="--server says which")
     probability(terms["confidence"], "confidence")
     refuse_binary_to_screen(format_)
     inner = explained(question)
@@ -57,22 +88,23 @@ def ask(
     if inner is not None:
         show_plan(plan, format_)
     else:
-        if not yes:
-            _confirm(plan)
-        _read_first(tables)
+        if version is None:
+            if not yes:
+                _confirm(plan)
+            _read_first(tables)
         with working("asking"):
-            answer = patiently(lambda: tables.ask(plan))
+            answer = patiently(lambda: tables.ask(plan, version=version, **said))
         show_answer(answer, of_everyone(tables), format_, terms["confidence"])
     tables.close()
 
 
 def _read_first(tables: Protected | Remote) -> None:
     """Admit tables that are here, where they weren't yet; a server has done so."""
-    from discreet.interfaces.client import Remote
+    from discreet.cli.common.standing import here
 
-    if not isinstance(tables, Remote):
+    if (protected := here(tables)) is not None:
         with counting("reading") as progress:
-            patiently(lambda: tables.admissions.first(progress=progress))
+            patiently(lambda: protected.admissions.first(progress=progress))
 
 
 def _confirm(plan: Plan | RemotePlan) -> None:

@@ -1,8 +1,8 @@
-"""Requests: `discreet request`, what analysts asked to be approved, and what the custodian says to it."""
+"""Requests: `discreet request`, what analysts ask to be approved, and what the custodian says to it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -10,9 +10,10 @@ from discreet.cli.common import options
 from discreet.cli.common.failures import reported
 from discreet.cli.common.help import Command, group
 from discreet.cli.common.screen import printable, say
-from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
+from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen, show_json
 
 if TYPE_CHECKING:
+    from discreet.interfaces.client import RemoteRequest
     from discreet.ledger import ApprovalRequest
 
 Name: TypeAlias = Annotated[str, typer.Argument(metavar="REQUEST", help="What `discreet request list` calls it.")]
@@ -21,14 +22,54 @@ By: TypeAlias = Annotated[str, typer.Option("--by", metavar="NAME", help="Who de
 request = group("request", "Questions above a ceiling that analysts asked to be approved.")
 
 
+@request.command(cls=Command)
+@reported
+@options.offering
+@options.somewhere
+def create(
+    question: options.Question,
+    *,
+    purpose: Annotated[str, typer.Option("--purpose", metavar="TEXT", help="What it is for, for the custodian.")],
+    format_: options.TextOrJson = options.TextFormat.TABLE,
+    where: options.Where,
+    terms: dict[str, Any],
+) -> None:
+    """Request approval, at a server, for a question that costs more than one of yours may.
+
+    What is approved is its plan as it is now, once. Ask it then with --approval, with the same question and offer. It
+    says who else may read the answer.
+    """
+    from discreet.errors import InvalidArgument
+    from discreet.interfaces.client import Remote
+
+    if where.server is None:
+        raise InvalidArgument(
+            "a request is made at a server, in the name of the token's holder", hint="--server says which"
+        )
+    with where.opened() as tables:
+        if isinstance(tables, Remote):
+            made = tables.request(question, purpose=purpose, **terms)
+    if format_ is options.TextFormat.JSON:
+        show_json({**dict(zip(_COLUMNS, _row(made), strict=True)), "readers": made.readers})
+        return
+    say(f"requested {made.id}, at {made.cost}; ask it with --approval {made.id} once it is approved")
+    say(printable(made.readers))
+
+
 @request.command("list", cls=Command)
 @reported
-def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.Config = options.CONFIG) -> None:
-    """Show what analysts asked to be approved: the question, what it costs, what for, and what became of it."""
+@options.somewhere
+def list_(*, format_: options.Formatted = options.Format.TABLE, where: options.Where) -> None:
+    """Show what analysts asked to be approved: the question, what it costs, what for, and what became of it.
+
+    A server shows analysts their own requests.
+    """
+    from discreet.interfaces.client import Remote
+
     refuse_binary_to_screen(format_)
-    with options.opened(config) as tables:
-        rows = [_row(each) for each in tables.requests.all()]
-    Sheet(("request", "name", "question", "epsilon", "rho", "purpose", "state", "until"), rows).show(format_)
+    with where.opened() as tables:
+        found = tables.requests() if isinstance(tables, Remote) else tables.requests.all()
+    Sheet(_COLUMNS, [_row(each) for each in found]).show(format_)
 
 
 @request.command(cls=Command)
@@ -83,16 +124,22 @@ def deny(
     say(f"denied {name}, of {printable(denied.subject)}")
 
 
-def _row(found: ApprovalRequest) -> list[str | None]:
+_COLUMNS = ("request", "name", "question", "epsilon", "rho", "purpose", "state", "until", "reason")
+
+
+def _row(found: ApprovalRequest | RemoteRequest) -> list[str | None]:
     """A request as a line of a sheet."""
-    cost = found.cost["exact"]
+    from discreet.results import Cost
+
+    cost: Any = found.cost.to_json() if isinstance(found.cost, Cost) else found.cost
     return [
         found.id,
         printable(found.subject),
         printable(found.question),
-        cost["epsilon"],
-        cost["rho"],
+        cost["exact"]["epsilon"],
+        cost["exact"]["rho"],
         printable(found.purpose),
         str(found.state),
         None if found.until is None else f"{found.until:%Y-%m-%d %H:%M}",
+        printable(found.reason),
     ]

@@ -65,6 +65,10 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     share_delta: Annotated[
         str | None, typer.Option("--share-delta", metavar="NUMBER", help="The δ of that share, for Gaussian noise.")
     ] = None,
+    renews: Annotated[
+        str | None,
+        typer.Option("--renews", metavar="monthly", help="The share is for each calendar month, in UTC, not in all."),
+    ] = None,
     datasets: Annotated[
         list[str] | None, typer.Option("--dataset", metavar="NAME", help="Whose tables it is for; else this one's.")
     ] = None,
@@ -72,8 +76,7 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
 ) -> None:
     """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
     from discreet.errors import InvalidArgument
-    from discreet.privacy import Budget
-    from discreet.service import role_of
+    from discreet.service import role_of, share_of
     from discreet.service.tokens import issue
 
     if share is None and share_delta is not None:
@@ -87,7 +90,7 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
             days=days,
             most_epsilon=most_epsilon,
             most_rho=most_rho,
-            share=None if share is None else Budget(share, share_delta),
+            share=share_of(None if share is None else {"epsilon": share, "delta": share_delta}, renews),
             datasets=datasets or (),
         )
     say(issued.text)
@@ -201,11 +204,12 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
     from importlib.util import find_spec
 
     from discreet.errors import ExtraMissing, InvalidArgument
+    from discreet.loopback import is_loopback
     from discreet.tables.session import usable_cores
 
     if (certificate is None) != (key is None):
         raise InvalidArgument("TLS needs a certificate and its key", hint="--certificate FILE --key FILE")
-    if host not in {"127.0.0.1", "::1", "localhost"} and certificate is None and not behind_proxy:
+    if not is_loopback(host) and certificate is None and not behind_proxy:
         raise InvalidArgument(
             f"tokens would travel to {host} in the clear", hint="--certificate FILE --key FILE, or --behind-proxy"
         )

@@ -108,6 +108,9 @@ def _certificate_words(content: Mapping[str, Any]) -> dict[str, Any]:
     if not content:
         return {}
     signature, proof = content["signature"], content["certificate"]
+    if "rows" not in content:  # of an entry, without its answer
+        names = {"account": signature["account"], "ledger": signature["ledger"], "signed": signature["at"]}
+        return {**names, "question": content["text"], "version": proof["data_version"], "entry": content["entry"]}
     return {
         "account": signature["account"],
         "ledger": signature["ledger"],

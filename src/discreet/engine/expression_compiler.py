@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, TypeAlias
 
-from discreet.engine.predicates import Name, name_of
 from discreet.query.ir import Call, Column, Expr, Literal
 from discreet.tables import Kind
 from discreet.tables.admission.column_casts import LONGEST_TEXT
@@ -26,6 +25,9 @@ IBIS_TYPES = {
     Kind.DATE: "date",
     Kind.TIMESTAMP: "timestamp(6)",
 }
+
+Name: TypeAlias = tuple[str, str]
+"""A column of a question: the alias of its relation, and its name in lower case."""
 
 Columns: TypeAlias = Mapping[Name, Any]
 """The Ibis values of the columns at hand."""
@@ -96,6 +98,11 @@ class Names:
             key = (alias, name.casefold(), checked)
             found[key[:2]] = f"x{self._numbers.setdefault(key, len(self._numbers))}"
         return found
+
+
+def name_of(column: Column) -> Name:
+    """The name under which a column is found."""
+    return column.table, column.name.casefold()
 
 
 def selected(table: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ANN401 — Ibis tables and values

@@ -9,7 +9,18 @@ from discreet.accounting import Charge
 
 if TYPE_CHECKING:
     from discreet.accounting import Remaining
-    from discreet.ledger import Account, Attempt, Entry, Ledger, Requests, Tokens, Tried, Verification
+    from discreet.ledger import (
+        Account,
+        Attempt,
+        Entry,
+        Ledger,
+        Requests,
+        Standing,
+        Tokens,
+        Tried,
+        Verification,
+        Vouched,
+    )
     from discreet.results import Cost
 
 
@@ -37,13 +48,25 @@ class Accounted:
         """What one analyst may still spend: the lesser of what their share and the budget have left."""
         return self._account.remaining(analyst)
 
-    def affordable(self, cost: Cost, analyst: str | None = None) -> int | None:
-        """How many more questions of this cost the budget pays for, and an analyst's share; None if it costs nothing.
+    def standing(self, analyst: str, token: str = "") -> Standing:
+        """Where an analyst stands: what they have spent, in all and this month, what is left, and when it renews.
+
+        Args:
+            analyst: who.
+            token: the digest of the token with which they ask, whose share binds them too; empty without one.
+
+        Raises:
+            BudgetExhausted: analysts have shares, and this one has none.
+        """
+        return self._account.standing(analyst, token)
+
+    def affordable(self, cost: Cost, analyst: str | None = None, token: str = "") -> int | None:
+        """How many more questions of this cost the budget pays for, and an analyst's shares; None if it costs nothing.
 
         It follows from what is spent and declared. Others may spend what is left meanwhile.
         """
         charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
-        return self._account.affordable(charge, analyst)
+        return self._account.affordable(charge, analyst, token)
 
     @property
     def tokens(self) -> Tokens:
@@ -70,6 +93,10 @@ class Accounted:
     def history(self) -> Sequence[Entry]:
         """The entries of the account, oldest first."""
         return self._account.entries()
+
+    def vouched(self, number: int) -> Vouched | None:
+        """The question of this number, with what vouches for its answer; None if there is none."""
+        return self._account.vouched(number)
 
     def verify(self, *, kept: str | None = None) -> Verification:
         """Recompute the ledger's hash chain and every loss in it.

@@ -323,9 +323,10 @@ class Admissions:
         snapshot = admit(tables, self._data, folder, among=self._dataset.tables, progress=progress)
         for name, found in snapshot.report.items():
             _check_unreadable(name, found, at_most_unreadable)
-        engine = open_engine(snapshot)
-        for table in tables:
-            engine.check(table)
+        if any(table.unique for table in tables):
+            engine = open_engine(snapshot)
+            for table in tables:
+                engine.check(table)
         return snapshot
 
     def _handed_on(self, admitted: Admitted, folder: Path | None) -> Snapshot:

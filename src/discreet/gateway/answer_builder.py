@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import charge_of
-from discreet.gateway.answers import Group, Workload, arrange, consistent, evaluate, interval_of
+from discreet.gateway.answers import Group, Values, Workload, arrange, consistent, evaluate, interval_of
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned
 from discreet.privacy import ComposedEvent
@@ -18,10 +18,12 @@ from discreet.query.estimates import Interval, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.planner import Draft, Plan
 from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation, decimal_kind, decimal_of
-from discreet.tables import MOST_PLACES, Kind
+from discreet.tables import MOST_PLACES, Column, Kind
 
 if TYPE_CHECKING:
     from discreet.ledger import Signing
+
+_COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
 
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
@@ -71,16 +73,16 @@ def _shown(
     """The answer to a question whose groups were released, or follow from others."""
     drafts = tuple(level.draft for level in plan.levels)
     adjusted = consistent(drafts, groups) if plan.request.consistent else groups
-    rows = arrange(drafts, groups, adjusted)
+    rows, digits = arrange(drafts, groups, adjusted), _digits(plan.question)
     return Answer(
         columns=tuple(
             AnswerColumn(
                 name=output.name,
                 kind=output.expr.type.kind.value if places is None else decimal_kind(places),
-                values=tuple(_shown_as(evaluate(output.expr, values), places) for _, values in rows),
+                values=tuple(_value(output.expr, values, places, digits) for _, values in rows),
                 deviation=_deviation(output.expr, drafts),
             )
-            for output, places in ((each, _places(each.expr, plan.question)) for each in plan.question.outputs)
+            for output, places in ((each, _places(each.expr, plan.question, digits)) for each in plan.question.outputs)
         ),
         intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows)),
         confidence=plan.request.confidence,
@@ -95,19 +97,39 @@ def _shown(
     )
 
 
-def _places(expr: ir.Expr, question: ir.Question) -> int | None:
-    """How many digits are behind the point, if it is a sum or a quantile of decimals; else None."""
-    of = [each for each in question.aggregates if isinstance(expr, ir.Released) and each.name == expr.name]
-    if not of or of[0].argument is None or of[0].statistic not in {ir.Statistic.SUM, ir.Statistic.QUANTILE}:
-        return None
-    columns = {(scan.alias, each.name): each for scan in ir.scans(question.source) for each in scan.table.columns}
-    places = ir.places_of(of[0].argument, columns) or None
+def _digits(question: ir.Question) -> dict[str, int | None]:
+    """How many digits released values have behind the point, by name: sums and quantiles of decimals, and counts."""
+    columns = _columns(question)
+    sums = {
+        each.name: ir.places_of(each.argument, columns)
+        for each in question.aggregates
+        if each.argument is not None and each.statistic in {ir.Statistic.SUM, ir.Statistic.QUANTILE}
+    }
+    return sums | {each.name: 0 for each in question.aggregates if each.statistic in _COUNTS}
+
+
+def _places(expr: ir.Expr, question: ir.Question, digits: Mapping[str, int | None]) -> int | None:
+    """How many digits are behind the point of an output, if it is made of decimals by arithmetic; else None."""
+    places = ir.places_of(expr, _columns(question), digits) or None
     return places if places is None or places <= MOST_PLACES else None
 
 
-def _shown_as(value: Any, places: int | None) -> Any:  # noqa: ANN401 — a released value
-    """A released value, as a decimal if it is one."""
-    return value if places is None or value is None else decimal_of(value, places)
+def _columns(question: ir.Question) -> dict[tuple[str, str], Column]:
+    """The columns of the tables that are read."""
+    return {(scan.alias, each.name): each for scan in ir.scans(question.source) for each in scan.table.columns}
+
+
+def _value(expr: ir.Expr, values: Values, places: int | None, digits: Mapping[str, int | None]) -> Any:  # noqa: ANN401 — a released value
+    """An output's value; a decimal if it is one, of the decimals that it is made of, as they are shown."""
+    if places is None:
+        return evaluate(expr, values)
+    rounded: Values = {
+        name: float(decimal_of(values[name], behind))
+        for name, behind in digits.items()
+        if behind and values.get(name) is not None
+    }
+    value = evaluate(expr, values | rounded)
+    return None if value is None else decimal_of(value, places)
 
 
 def cost_of(plans: Iterable[Plan]) -> Cost:

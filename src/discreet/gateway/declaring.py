@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from inspect import signature
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import rational
@@ -15,9 +14,6 @@ from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.query.sql import meant
 from discreet.tables import Column, Kind, Link, Source, Table
 from discreet.tables.schema.table import ROW_CEILING, kind_of
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""
@@ -35,33 +31,6 @@ _IN_SHORT = (
     'a pair is bounds, (0, 100) or (date(2020, 1, 1), date(2029, 12, 31)); a list is keys, ["a", "b"]; '
     "Column(kind=…) says everything"
 )
-
-
-def taking_known(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let a function refuse arguments that it doesn't know, or needs and isn't given, as it refuses wrong ones.
-
-    Raises:
-        InvalidArgument: from the function, with the argument that was probably meant.
-    """
-    known = signature(function).parameters
-    needed = [each.name for each in known.values() if each.kind is each.KEYWORD_ONLY and each.default is each.empty]
-
-    @functools.wraps(function)
-    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        for name in kwargs:
-            if name not in known:
-                raise InvalidArgument(
-                    f"{function.__name__} takes no argument {name[:70]!r}", hint=meant(name, list(known))
-                )
-        for name in needed:
-            if name not in kwargs:
-                raise InvalidArgument(f"{function.__name__} needs {name}", hint=_NEEDED[name])
-        return function(*args, **kwargs)
-
-    return checked
-
-
-_NEEDED = {"name": 'name="census"', "budget": "budget=Budget(epsilon=3, delta=1e-6); a number alone is its ε"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

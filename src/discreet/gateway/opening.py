@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
@@ -16,17 +18,18 @@ from discreet.gateway.declaring import (
     budget_of,
     shares_of,
     table,
-    taking_known,
     text_of,
 )
 from discreet.gateway.protected import Protected
 from discreet.hints import Hint
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
-from discreet.tables import Column, DataProfile, Dataset, Source, Table, load_config
+from discreet.tables import Column, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe
-from discreet.tables.proposals import profile_table
 from discreet.tables.schema.table import ROW_CEILING
 from discreet.tables.sources import source_at, source_of
+
+if TYPE_CHECKING:
+    from discreet.tables.proposals import DataProfile
 
 
 @taking_known
@@ -67,7 +70,8 @@ def protect(  # noqa: PLR0913 — what a custodian declares, each by name
         limits: how much a unit may contribute to one question; needed unless each row is a unit.
         adjacency: which tables are neighbours.
         ledger: a path or database URL; `<name>.ledger` by default. Created if it isn't there.
-        analysts: smaller budgets of single analysts; if there are any, nobody else may ask.
+        analysts: smaller budgets of single analysts, in all or, as `MonthlyShare`, in each month; if there are any,
+            nobody else may ask.
         row_ceiling: more rows than the table will ever have.
         time_zone: in which times are told that the source holds as points in time, for instance "Europe/Paris".
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out. What is in it is
@@ -273,6 +277,8 @@ def inspect(
     Raises:
         SourceError: the file can't be opened.
     """
+    from discreet.tables.proposals import profile_table
+
     source = path if isinstance(path, Source) else source_at(path, table)
     columns, seen = profile_table(source, peek=peek, unit=unit)
     return columns, seen, source
@@ -283,7 +289,7 @@ def _open(
 ) -> Protected:
     """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
     from discreet.ledger import Ledger
-    from discreet.ledger.database_errors import hint_to_create
+    from discreet.ledger.database import hint_to_create
     from discreet.ledger.signing import key_path
 
     try:

@@ -23,8 +23,7 @@ from discreet.query.planner import Plan, Request, cost_to_dict
 from discreet.results import certificate
 
 if TYPE_CHECKING:
-    from discreet.ledger import Reservation
-    from discreet.ledger.account import Stored
+    from discreet.ledger import Reservation, Stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ class Planning:
         """Keep the parts; nothing is read yet."""
         self._dataset = dataset
         self._admissions: Admissions | None = admissions
-        self._last: tuple[object, Dataset, Plan] | None = None
+        self._last: tuple[tuple[str, str, str], Dataset, Plan] | None = None
 
     def close(self) -> None:
         """Look at no tables any more; plans are made all the same."""
@@ -55,15 +55,14 @@ class Planning:
             return self._workload(questions, request.checked(), choosing=True)
         text, dialect = written(question, request.dialect)
         dataset, said = self._facts(request.bounds, text), options(text, dialect)
-        known = [id(each) for each in dataset.tables if each.public]  # each is another one once it is admitted again
-        same, last = (text, dialect, dumps(request.to_json(), sort_keys=True), known), self._last
-        if last is not None and last[0] == same:
+        same, last = (text, dialect, dumps(request.to_json(), sort_keys=True)), self._last
+        if last is not None and last[0] == same and _knows_the_same(last[1], dataset):
             return last[2]  # a plan is a function of these alone
         asked = self._parse(text, dialect, dataset, shown=isinstance(question, str))
         again, offer = partial(make_plan, asked, dataset=dataset), request.with_options(said, asked).checked()
         demands_laplace = said.group_selection_strategy is Strategy.LAPLACE_THRESHOLD
         plan = again(offer) if demands_laplace else self._choosing(again, offer)
-        self._last = same, dataset, plan  # with the dataset, so that no other has its tables' ids
+        self._last = same, dataset, plan
         return plan
 
     def _choosing(self, again: Callable[[Request], Plan], offer: Request) -> Plan:
@@ -109,6 +108,14 @@ class Planning:
             error.place = error.place if shown else None
             raise
 
+    def _parsed_among(self, number: int, written: tuple[str, str], dataset: Dataset) -> ir.Question:
+        """One of several questions; errors say which."""
+        try:
+            return self._parse(*written, dataset)
+        except QueryError as error:
+            error.message = f"question {number}: {error.message}"
+            raise
+
     def _workload(self, questions: Sequence[tuple[str, str]], request: Request, *, choosing: bool = False) -> Workload:
         """Questions, each with its dialect, planned together."""
         from discreet.query.sql import Options, options
@@ -120,11 +127,19 @@ class Planning:
                 "a question with OPTIONS of its own has no place in a workload", hint="offer for all of them together"
             )
         dataset = self._facts(request.bounds, *(text for text, _ in questions))
-        asked = [self._parse(text, dialect, dataset) for text, dialect in questions]
+        asked = [self._parsed_among(number, each, dataset) for number, each in enumerate(questions, 1)]
         return make_workload(asked, request, dataset, choosing=choosing)
 
     def made_again(self, plan: Plan | Workload) -> Plan | Workload:
-        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
+        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word.
+
+        What was planned here last is what it is: it can't be changed, and it isn't made a second time.
+        """
+        last = self._last
+        if last is not None and plan is last[2]:
+            offer = last[2].request if last[2].choice is None else last[2].choice.offer
+            if _knows_the_same(last[1], self._facts(offer.bounds, last[0][0])):
+                return plan
         made = (
             self.remade_for(plan, plan.request)
             if plan.choice is None
@@ -148,3 +163,9 @@ class Planning:
         except DiscreetError:
             return None
         return plan.digest, (plan,)
+
+
+def _knows_the_same(one: Dataset, other: Dataset) -> bool:
+    """Whether both have the same public tables, not only equal ones: each is another one once it is admitted again."""
+    public = ([table for table in each.tables if table.public] for each in (one, other))
+    return all(first is second for first, second in zip(*public, strict=True))

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, Unpack, overload
 
+from discreet.arguments import taking_known
 from discreet.errors import (
     BudgetError,
     BudgetExhausted,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Account, Attempt, Ledger, Tried
 
 
+@taking_known
 class Protected(Accounted):
     """Private tables behind their account: what an analyst is given.
 
@@ -217,7 +219,12 @@ class Protected(Accounted):
             return answers_of(plan, carry_out(plan), signing)
         if not all(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
             self._account.check(plan.event, analyst)  # all of it, so that a profile isn't paid for in vain
-        return answer_of(tuned(plan, carry_out, self._planning.again), signing)
+        try:
+            return answer_of(tuned(plan, carry_out, self._planning.again), signing)
+        except BudgetExhausted as refusal:
+            if any(self._index.holds(profile, current.version_for(profile)) for profile in plan.profiles):
+                refusal.hint = "what it measures first is paid for, and free when this is asked again at the same offer"
+            raise
 
     def hold(self, until: Callable[[], None]) -> None:
         """Store no outcome from now on until this returns; it is called each time one was made. For servers.
@@ -291,6 +298,14 @@ class Protected(Accounted):
         reached = self._admissions.version_at(version, *(bundles_of(question) or plans_of(question)))
         found = self._index.find(question, reached) if reached else None
         if found is None:
+            drafts = (level.draft for plan in plans_of(question) for level in plan.levels)
+            public = sorted({scan.table.name for draft in drafts for scan in draft.scans if scan.table.public})
+            if public and version < self._admissions.current().version:
+                raise InvalidArgument(
+                    f"no answer to this question, as it is planned now, is stored for version {version}: it reads the "
+                    f"public table {public[0]!r}, and if that has changed since, other groups were asked about then",
+                    hint="only the version in force can be asked anew",
+                )
             raise InvalidArgument(
                 f"no answer to this question, at this cost, is stored for version {version}",
                 hint="only the version in force can be asked anew",

@@ -16,8 +16,7 @@ from discreet.query.planner import Plan, Request
 from discreet.tables import public_schema
 
 if TYPE_CHECKING:
-    from discreet.ledger import Signing
-    from discreet.ledger.account import Stored
+    from discreet.ledger import Signing, Stored
     from discreet.results import Answer
     from discreet.tables import Dataset
 

@@ -12,8 +12,7 @@ from discreet.query.planner import Plan
 from discreet.results import Cost, certificate
 
 if TYPE_CHECKING:
-    from discreet.ledger import Account
-    from discreet.ledger.account import Stored
+    from discreet.ledger import Account, Stored
 
 _MOST_READ = 60
 """How many answers about the same rows are looked at: so many of the dearest, and of the newest."""

@@ -1,14 +1,14 @@
 """The durable account: reserve, commit, verify."""
 
-from discreet.ledger.account import Account, Reservation, Stored, Tried
-from discreet.ledger.attempts import Attempt, key_digest
-from discreet.ledger.declaration import amounts_of, budget_of, checked_name
-from discreet.ledger.history import Entry, State
+from discreet.ledger.account import Account
+from discreet.ledger.attempts import Attempt, Tried, key_digest
+from discreet.ledger.declaration import Standing, amounts_of, budget_of, checked_name
+from discreet.ledger.history import Entry, Reservation, State, Stored, Vouched
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.servers import Place, Servers, servers_of
 from discreet.ledger.signing import Signing
-from discreet.ledger.tokens import Grant, Tokens
+from discreet.ledger.tokens import Grant, Tokens, Verifier
 from discreet.ledger.transaction import Admitted
 from discreet.ledger.verification import Problem, Verification
 
@@ -28,11 +28,14 @@ __all__ = [
     "Reservation",
     "Servers",
     "Signing",
+    "Standing",
     "State",
     "Stored",
     "Tokens",
     "Tried",
     "Verification",
+    "Verifier",
+    "Vouched",
     "amounts_of",
     "budget_of",
     "checked_name",

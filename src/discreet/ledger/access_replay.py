@@ -1,16 +1,20 @@
-"""Replaying access: whether tokens, idempotency keys, requests and approvals were given and used rightly."""
+"""Replaying access: whether tokens, shares, keys, requests and approvals were given and used rightly."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
+from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
-from discreet.ledger.declaration import budget_of
+from discreet.ledger.declaration import in_utc, month_of, recorded_in_month, share_of
 from discreet.ledger.requests import same_person
-from discreet.ledger.row import Kind, Row
+from discreet.ledger.row import Kind, Row, exact_sum, from_columns
+from discreet.ledger.signing import key_of
+from discreet.ledger.tokens import Verifier
 from discreet.privacy import Budget
 
 
@@ -37,23 +41,23 @@ class AccessReplay:
     budget: int = 0
     _tokens: dict[str | None, Row] = field(default_factory=dict)
     _revoked: set[str | None] = field(default_factory=set)
+    _verifiers: set[bytes] = field(default_factory=set)
     _keys: dict[str | None, tuple[str | None, Any, Any]] = field(default_factory=dict)
     _requests: dict[str | None, _Asked] = field(default_factory=dict)
     _debit: Row | None = None
     _end: int = 0
 
     def debited(self, row: Row) -> Iterator[str]:
-        """A debit is made with a token that holds, or without any."""
+        """A debit is made with an analyst's token that holds, or without any."""
         self._debit, self._end = row, row.seq
         token = row.content().get("token")
         if token is not None:
-            yield from self._held(token, row.analyst)
+            yield from self._held(token, row.analyst, "analyst")
 
     def share(self, row: Row) -> Budget | None:
-        """What the token of a debit allows its holder in all; None where nothing is said."""
+        """What the token of a debit allows its holder, in all or in each month; None where nothing is said."""
         token = self._tokens.get(row.content().get("token"))
-        share = None if token is None else token.content().get("share")
-        return None if share is None else budget_of(share, "a token's share")
+        return None if token is None else share_of(token)
 
     def check(self, kind: Kind, row: Row) -> Iterator[str]:
         """Go on by an entry of one of these kinds, and say what is wrong with it.
@@ -64,9 +68,7 @@ class AccessReplay:
         content = row.content()
         match kind:
             case Kind.TOKEN:
-                if row.digest in self._tokens:
-                    yield "it gives a token that was given before"
-                self._tokens[row.digest] = row
+                yield from self._given(row, content)
             case Kind.REVOKE:
                 yield from self._revocation(row)
             case Kind.ATTEMPT:
@@ -75,12 +77,28 @@ class AccessReplay:
                 if row.digest in self._requests:
                     yield "it has the id of another request"
                 if content.get("token"):
-                    yield from self._held(content["token"], row.analyst)
+                    yield from self._held(content["token"], row.analyst, "analyst")
                 self._requests[row.digest] = _Asked(row)
             case Kind.USE:
                 yield from self._use(row, content)
+            case Kind.KEY:
+                if sha256(key_of(row).raw).hexdigest() != row.digest:
+                    yield "it names a key by the digest of another"
             case _:
                 yield from self._decision(kind, row, content)
+
+    def _given(self, row: Row, content: dict[str, Any]) -> Iterator[str]:
+        """A token is given once. Its SCRAM verifier is one, and no other token's; tokens of before have none."""
+        if row.digest in self._tokens:
+            yield "it gives a token that was given before"
+        self._tokens[row.digest] = row
+        text = content.get("scram")
+        if text is None:
+            return
+        verifier = Verifier.read(text)
+        if not self._verifiers.isdisjoint(parts := {verifier.salt, verifier.stored_key, verifier.server_key}):
+            yield "it has the SCRAM verifier of another token"
+        self._verifiers |= parts
 
     def _revocation(self, row: Row) -> Iterator[str]:
         """A token is revoked once, and is whose it says."""
@@ -91,13 +109,13 @@ class AccessReplay:
             yield "it revokes a token that was revoked before"
         self._revoked.add(row.digest)
 
-    def _held(self, token: object, subject: object, role: str | None = None) -> Iterator[str]:
-        """A token was given to this subject, and wasn't revoked."""
+    def _held(self, token: object, subject: object, role: str) -> Iterator[str]:
+        """A token was given to this subject, for this role, and wasn't revoked."""
         given = self._tokens.get(token) if isinstance(token, str) else None
         if given is None or given.analyst != subject or given.digest in self._revoked:
             yield "its token wasn't given to this subject, or was revoked"
-        elif role is not None and given.content().get("role") != role:
-            yield f"its token isn't that of a {role}"
+        elif given.content().get("role") != role:
+            yield f"its token is of another role than {role}"
 
     def _follows(self, row: Row) -> Iterator[str]:
         """An entry about a debit stands right behind it."""
@@ -165,6 +183,42 @@ class AccessReplay:
             yield "it uses an approval that had ended"
         if asked.row.content().get("token") in self._revoked:
             yield "it uses an approval for a token that was revoked"
+
+
+class MonthReplay:
+    """What each analyst of an account spent in the month of their last debit, rebuilt from debits one by one.
+
+    Months go on and never back: a debit that is dated before the last counts towards the same month as that. Only where
+    versions of discreet wrote that knew of no months, a month may begin again, since no share renewed then.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was spent yet."""
+        self._months: dict[str, tuple[str, Charge, bool]] = {}
+        self._latest = ""
+
+    def debited(self, analyst: str, row: Row) -> tuple[Charge, list[str]]:
+        """Go on by a debit: what was spent in its month by then, and what is wrong with it.
+
+        Raises:
+            LedgerCorrupt: it can't be read.
+        """
+        cost, recorded, month = from_columns(row), recorded_in_month(row), month_of(row.at)
+        before, spent, is_kept = self._months.get(analyst, ("", Charge.zero(), False))
+        if month > before or (month < before and not is_kept):
+            before, spent = month, Charge.zero()
+        found, problems = exact_sum(spent, cost), []
+        if recorded is not None:
+            if not found.within(recorded):
+                problems.append("the analyst's total of the month is less than the sum of their debits in it")
+            else:
+                found = recorded
+            moment = in_utc(row.at)
+            if moment < self._latest:
+                problems.append("it is dated before the debit before it")
+            self._latest = max(moment, self._latest)
+        self._months[analyst] = (before, found, is_kept or recorded is not None)
+        return found, problems
 
 
 def _moment(text: object) -> datetime:

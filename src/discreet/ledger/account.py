@@ -4,89 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from hmac import compare_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from discreet.accounting import Charge, Remaining, charge_of
-from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.ledger.attempts import Attempt, check_use, is_over
-from discreet.ledger.declaration import Declaration, checked_name
-from discreet.ledger.history import Entry, history
+from discreet.errors import InvalidArgument
+from discreet.ledger.attempts import Attempt, Tried, check_use, tried_under
+from discreet.ledger.declaration import Declaration, Standing, checked_name
+from discreet.ledger.history import (
+    Entry,
+    Reservation,
+    Stored,
+    Vouched,
+    debit_content,
+    history,
+    outcome_body,
+    stored_in,
+    vouched,
+)
 from discreet.ledger.requests import Requests
-from discreet.ledger.row import Kind, Row, to_body
+from discreet.ledger.row import Kind, Row, number_of, to_body
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Tokens
-from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered, number_of, version_of
+from discreet.ledger.transaction import AccountTransaction, Admitted, Debit, Offered
 from discreet.privacy import Event
-from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
-    from discreet.ledger.schema import Topic
+    from discreet.ledger.database import Topic
     from discreet.ledger.store import Store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """A question that has been paid for. It is on the disk, and nothing takes it back.
-
-    Args:
-        entry: the question's number in its account: 1, 2, 3, …
-        question: its digest.
-        version: of the data it is asked of.
-        analyst: who asked.
-        cost: what was charged.
-        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
-    """
-
-    entry: int
-    question: str
-    version: int
-    analyst: str | None
-    cost: Charge
-    receipt: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """An answer that was released, as it was released.
-
-    Args:
-        entry: the number of the question that paid for it.
-        question: its digest.
-        version: of the data.
-        certificate: what was done, as JSON-ready data.
-        answer: the answer, as JSON-ready data.
-    """
-
-    entry: int
-    question: str
-    version: int
-    certificate: dict[str, Any]
-    answer: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """What became of the attempt that was made under an idempotency key.
-
-    Args:
-        id: of the attempt.
-        plan: the digest of its plan.
-        version: of the data that it was asked of.
-        stored: the answers that its debits got so far.
-        failed: whether one of them got none.
-        is_over: whether it has had its time, so that nobody carries it out any more.
-    """
-
-    id: str
-    plan: str
-    version: int
-    stored: Sequence[Stored]
-    failed: bool
-    is_over: bool
 
 
 _MOST_KEPT = 1 << 14
@@ -211,7 +158,7 @@ class Account:
         row = self._store.read(
             lambda chain: self._transaction(chain).first(Kind.COMMIT, digest=question, version=version)
         )
-        return None if row is None else _stored(row)
+        return None if row is None else stored_in(row)
 
     def about(self, topic: str, version: int, most: int, *, asked: str = "") -> list[Stored]:
         """Answers about a topic, of one data version: the dearest, then the newest that aren't among them.
@@ -234,8 +181,8 @@ class Account:
 
         own, rows = self._store.read(look)
         if own is not None:
-            return [_stored(own)]
-        found = {row.seq: (row, read[row.seq][1] if row is checked.get(row.seq) else _stored(row)) for row in rows}
+            return [stored_in(own)]
+        found = {row.seq: (row, read[row.seq][1] if row is checked.get(row.seq) else stored_in(row)) for row in rows}
         self._read = {seq: pair for seq, pair in found.items() if len(pair[0].body) <= _MOST_KEPT}
         return [stored for _, stored in found.values()]
 
@@ -273,7 +220,7 @@ class Account:
             digest=question,
             version=version,
             analyst=analyst,
-            body=debit_body(text, event, self._attempt),
+            content=debit_content(text, event, self._token),
             attempt=self._attempt,
         )
 
@@ -300,7 +247,7 @@ class Account:
 
         def admit(chain: Chain) -> None:
             transaction = self._transaction(chain)
-            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._attempt)
+            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._token)
 
         self._store.read(admit)
 
@@ -327,23 +274,7 @@ class Account:
         Raises:
             LedgerError: the ledger can't be read.
         """
-
-        def look(chain: Chain) -> Tried | None:
-            transaction = self._transaction(chain)
-            rows = chain.every(Kind.ATTEMPT, self.name, digest=key)
-            if not rows:
-                return None
-            commits = [transaction.last(Kind.COMMIT, number=row.number) for row in rows]
-            return Tried(
-                id=rows[0].content().get("attempt", ""),
-                plan=rows[0].content().get("plan", ""),
-                version=max(version_of(row) for row in rows),
-                stored=[_stored(row) for row in commits if row is not None],
-                failed=any(transaction.last(Kind.FAIL, number=row.number) is not None for row in rows),
-                is_over=is_over(rows[0], chain.time()),
-            )
-
-        return self._store.read(look)
+        return self._store.read(lambda chain: tried_under(self._transaction(chain), key))
 
     def commit(
         self,
@@ -368,8 +299,8 @@ class Account:
             InvalidArgument: the reservation isn't open in this account, or the answer isn't JSON.
             LedgerError: the ledger can't be written; the answer must not be shown.
         """
-        body = _outcome_body({"certificate": certificate, "answer": answer})
-        return _stored(self._settle(reservation, Kind.COMMIT, body, topics))
+        body = outcome_body({"certificate": certificate, "answer": answer})
+        return stored_in(self._settle(reservation, Kind.COMMIT, body, topics))
 
     def fail(self, reservation: Reservation) -> None:
         """Record that a question got no answer. What was paid for it stays paid.
@@ -393,16 +324,33 @@ class Account:
 
         def left(chain: Chain) -> Remaining:
             transaction = self._transaction(chain)
-            return transaction.remaining(transaction.in_force(self._adjacency), analyst)
+            return transaction.remaining(transaction.in_force(self._adjacency), analyst, self._token)
 
         return self._store.read(left)
 
-    def affordable(self, cost: Charge, analyst: str | None = None) -> int | None:
+    def standing(self, analyst: str, token: str = "") -> Standing:
+        """Where an analyst stands: what they have spent, what is left to them, and when a share of theirs renews.
+
+        Args:
+            analyst: who.
+            token: the digest of the token with which they ask; empty without one.
+
+        Raises:
+            BudgetExhausted: analysts have shares, and this one has none.
+        """
+
+        def found(chain: Chain) -> Standing:
+            transaction = self._transaction(chain)
+            return transaction.standing(transaction.in_force(self._adjacency), analyst, token)
+
+        return self._store.read(found)
+
+    def affordable(self, cost: Charge, analyst: str | None = None, token: str = "") -> int | None:
         """How many more questions of this cost can be paid for, in all or by one analyst; None if it costs nothing."""
 
         def counted(chain: Chain) -> int | None:
             transaction = self._transaction(chain)
-            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst)
+            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst, token)
 
         return self._store.read(counted)
 
@@ -428,6 +376,15 @@ class Account:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
 
+    def vouched(self, number: int) -> Vouched | None:
+        """The question of this number with what vouches for its answer; None if there is none."""
+        return vouched(self._store, self.name, number)
+
+    @property
+    def _token(self) -> str:
+        """The digest of the token with which questions are asked; empty without one."""
+        return "" if self._attempt is None else self._attempt.token
+
     def _transaction(self, chain: Chain) -> AccountTransaction:
         """The account within a transaction."""
         return AccountTransaction(chain, self.name)
@@ -438,38 +395,3 @@ class Account:
         return self._store.write(
             lambda chain: self._transaction(chain).settle(kind, reservation.entry, reservation.receipt, body, known)
         )
-
-
-def debit_body(text: str, event: Event, attempt: Attempt | None = None) -> str:
-    """Text and event of a debit, if they can be read back: what can't be verified isn't accepted."""
-    try:
-        written = to_dict(event)
-        if from_dict(written) == event:
-            token = {"token": attempt.token} if attempt is not None and attempt.token else {}
-            return to_body({"text": text, "event": written, **token})
-    except (ValueError, LedgerCorrupt):
-        pass
-    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
-
-
-def _outcome_body(content: Mapping[str, object]) -> str:
-    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
-    try:
-        return to_body(content)
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")
-
-
-def _stored(row: Row) -> Stored:
-    """The answer in a commit."""
-    match row.content():
-        case {"certificate": dict(certificate), "answer": dict(answer)}:
-            return Stored(
-                entry=number_of(row),
-                question=row.digest or "",
-                version=version_of(row),
-                certificate=certificate,
-                answer=answer,
-            )
-    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")

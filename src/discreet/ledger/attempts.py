@@ -7,19 +7,19 @@ that there is none by another attempt; so whatever is asked again, by however ma
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from discreet.errors import AskedAlready, KeyReused, NotApproved, Unauthenticated
+from discreet.ledger.history import Stored, stored_in
 from discreet.ledger.requests import RequestState, read_request
-from discreet.ledger.row import Kind, Row, to_body
-from discreet.ledger.tokens import share_of
+from discreet.ledger.row import Kind, Row, to_body, version_of
 
 if TYPE_CHECKING:
     from discreet.ledger.account_entries import AccountEntries
-    from discreet.privacy import Budget
 
 MARGIN = timedelta(seconds=5)
 """For so long after its time an attempt may still be storing its answer."""
@@ -46,6 +46,29 @@ class Attempt:
     approval: str = ""
     declarations: str = ""
     token: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What became of the attempt that was made under an idempotency key.
+
+    Args:
+        id: of the attempt.
+        plan: the digest of its plan.
+        version: of the data that it was asked of.
+        stored: the answers that its debits got so far.
+        failed: whether one of them got none.
+        is_open: whether one of them has no outcome, so that nobody knows what came of it.
+        is_over: whether it has had its time, so that nobody carries it out any more.
+    """
+
+    id: str
+    plan: str
+    version: int
+    stored: Sequence[Stored]
+    failed: bool
+    is_open: bool
+    is_over: bool
 
 
 def key_digest(subject: str, key: str) -> str:
@@ -106,20 +129,6 @@ def check_use(transaction: AccountEntries, attempt: Attempt, analyst: str | None
         raise NotApproved("this was approved for another version of the tables", hint="request it again")
 
 
-def share_of_token(transaction: AccountEntries, token: str) -> Budget | None:
-    """What the holder of a token may spend in all; None where the token doesn't say.
-
-    Raises:
-        Unauthenticated: there is no such token.
-    """
-    if not token:
-        return None
-    row = transaction.last(Kind.TOKEN, digest=token)
-    if row is None:
-        raise Unauthenticated
-    return share_of(row)
-
-
 def note_attempt(transaction: AccountEntries, attempt: Attempt, debit: Row) -> None:
     """Write down, with a debit, under which key and by which approval it was made."""
     same = {"account": debit.account, "number": debit.number, "analyst": debit.analyst, "version": debit.version}
@@ -135,3 +144,20 @@ def is_over(first: Row, time: str) -> bool:
     """Whether an attempt that began with this entry has had its time."""
     end = datetime.fromisoformat(first.at) + timedelta(seconds=float(first.content().get("seconds", 0))) + MARGIN
     return end <= datetime.fromisoformat(time)
+
+
+def tried_under(transaction: AccountEntries, key: str) -> Tried | None:
+    """What became of the attempt under an idempotency key, given by its digest; None if none got as far as a debit."""
+    rows = transaction.chain.every(Kind.ATTEMPT, transaction.account, digest=key)
+    if not rows:
+        return None
+    commits, fails = ([transaction.last(kind, number=row.number) for row in rows] for kind in (Kind.COMMIT, Kind.FAIL))
+    return Tried(
+        id=rows[0].content().get("attempt", ""),
+        plan=rows[0].content().get("plan", ""),
+        version=max(version_of(row) for row in rows),
+        stored=[stored_in(row) for row in commits if row is not None],
+        failed=any(row is not None for row in fails),
+        is_open=any(pair == (None, None) for pair in zip(commits, fails, strict=True)),
+        is_over=is_over(rows[0], transaction.chain.time()),
+    )

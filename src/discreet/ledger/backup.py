@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.accounting import Charge
 from discreet.errors import BudgetError, InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.hints import Hint
-from discreet.ledger.account import debit_body
+from discreet.ledger.history import debit_content
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.location import File, locate
-from discreet.ledger.row import Kind, to_body
+from discreet.ledger.row import Kind, number_of, to_body, version_of
 from discreet.ledger.signing import SigningKey, key_of
 from discreet.ledger.store import Store, link
-from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit, number_of, version_of
+from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit
 from discreet.privacy import ComposedEvent
 from discreet.results import PublicKey, heads_in, verify_head
 
@@ -216,7 +216,7 @@ def _charge(chain: Chain, name: str, heads: Sequence[Mapping[str, Any]]) -> Char
         digest=f"{RESTORED}{last['head']}",
         version=version_of(version),
         analyst=None,
-        body=debit_body("what was spent between this copy and the witnessed head", ComposedEvent(())),
+        content=debit_content("what was spent between this copy and the witnessed head", ComposedEvent(())),
     )
     try:
         row = transaction.reserve(replace(declaration, analysts={}), debit)  # it is nobody's in particular

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
 from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.hints import Hint
+from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
 from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
-from discreet.ledger.schema import ENTRY, LEDGER, Topic, note, places
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""
@@ -85,6 +85,7 @@ class Chain:
     def __init__(self, connection: Connection, *, lock: bool) -> None:
         """Take the lock."""
         self._connection = connection
+        self._time = ""
         self.head = self._read_head(lock=lock)
 
     def append(self, kind: Kind, body: str, **columns: object) -> Row:
@@ -103,13 +104,17 @@ class Chain:
     def time(self) -> str:
         """The time by which all is decided: never before that of the last entry, so a clock set back renews nothing.
 
+        One transaction has one: what it writes is dated by the time that it decided by.
+
         Raises:
             LedgerCorrupt: the last entry isn't whole, or isn't the one the head names.
         """
-        last = self.at(self.head.seq)
-        if last is None or last.hash != self.head.hash:
-            raise _damaged(self.head.seq)
-        return max(now(), last.at)
+        if not self._time:
+            last = self.at(self.head.seq)
+            if last is None or last.hash != self.head.hash:
+                raise _damaged(self.head.seq)
+            self._time = max(now(), last.at)
+        return self._time
 
     def last(self, kind: Kind, **equal: object) -> Row | None:
         """The last entry of a kind with these values in its columns."""

@@ -1,23 +1,68 @@
-"""The history of an account, for the custodian's eyes."""
+"""Questions as an account has them: what was paid for, what was answered, what vouches for it, and the history.
+
+For the custodian's eyes, and for those who hold an account to account.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from discreet.accounting import Charge
-from discreet.errors import LedgerCorrupt
+from discreet.accounting import Charge, charge_of
+from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from discreet.hints import Hint
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row, from_columns
-from discreet.ledger.transaction import group_of
+from discreet.ledger.row import Kind, Row, from_columns, group_of, number_of, to_body, version_of
+from discreet.privacy import Event
+from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
+    from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A question that has been paid for. It is on the disk, and nothing takes it back.
+
+    Args:
+        entry: the question's number in its account: 1, 2, 3, …
+        question: its digest.
+        version: of the data it is asked of.
+        analyst: who asked.
+        cost: what was charged.
+        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
+    """
+
+    entry: int
+    question: str
+    version: int
+    analyst: str | None
+    cost: Charge
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer that was released, as it was released.
+
+    Args:
+        entry: the number of the question that paid for it.
+        question: its digest.
+        version: of the data.
+        certificate: what was done, as JSON-ready data.
+        answer: the answer, as JSON-ready data.
+    """
+
+    entry: int
+    question: str
+    version: int
+    certificate: dict[str, Any]
+    answer: dict[str, Any]
 
 
 class State(StrEnum):
@@ -56,6 +101,25 @@ class Entry:
     state: State | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vouched:
+    """A question that was paid for, with what vouches for its answer.
+
+    Args:
+        entry: its line of the history.
+        debit: the hash of the entry of the chain that paid for it.
+        outcome: the hash of the one that says what became of it; None while it is pending.
+        certificate: what was done for its answer, as JSON-ready data; None if it has none.
+        problems: what doesn't hold of it by itself, in words. That the entries are in the chain, `verify` says.
+    """
+
+    entry: Entry
+    debit: str
+    outcome: str | None
+    certificate: Mapping[str, Any] | None
+    problems: tuple[str, ...]
+
+
 _OUTCOMES: dict[str, State] = {Kind.COMMIT: State.COMMITTED, Kind.FAIL: State.FAILED}
 
 
@@ -76,6 +140,49 @@ def history(store: Store, account: str) -> list[Entry]:
         else:
             outcomes[row.number] = outcome
     return [_entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
+
+
+def vouched(store: Store, account: str, number: int) -> Vouched | None:
+    """What vouches for the question of this number; None if there is none.
+
+    Raises:
+        LedgerCorrupt: an entry isn't what was written.
+    """
+
+    def look(chain: Chain) -> tuple[Row | None, list[Row]]:
+        found = [chain.first(kind, account=account, number=number) for kind in (Kind.COMMIT, Kind.FAIL)]
+        return chain.first(Kind.RESERVE, account=account, number=number), [row for row in found if row is not None]
+
+    debit, outcomes = store.read(look)
+    if debit is None:
+        return None
+    last = outcomes[0] if outcomes else None
+    proof = None if last is None else last.content().get("certificate")
+    return Vouched(
+        entry=_entry(debit, State.RESERVED if last is None else _OUTCOMES[last.kind]),
+        debit=debit.hash,
+        outcome=None if last is None else last.hash,
+        certificate=proof,
+        problems=tuple(_problems(debit, outcomes, proof)),
+    )
+
+
+def _problems(debit: Row, outcomes: Sequence[Row], proof: Mapping[str, Any] | None) -> Iterator[str]:
+    """What doesn't hold of a question: its debit, its outcome and its certificate should say the same."""
+    cost = from_columns(debit)
+    if not least_cost(debit).within(cost):
+        yield "it was charged less than its noise costs"
+    if len(outcomes) > 1 or any((each.digest, each.version) != (debit.digest, debit.version) for each in outcomes):
+        yield "its outcome is of another question, or it has two"
+    if proof is None:
+        return
+    said = {"entry": debit.number, "analyst": debit.analyst, "data_version": debit.version}
+    yield from (f"its certificate names another {name}" for name, value in said.items() if proof.get(name) != value)
+    if str(proof.get("text")).strip() != str(debit.content().get("text")).strip():
+        yield "its certificate is of another question"
+    exact = {name: None if one is None else str(one) for name, one in asdict(cost).items()}
+    if proof.get("cost", {}).get("exact") != exact:
+        yield "its certificate names another cost than was charged"
 
 
 def _rows(store: Store, account: str) -> Iterator[Row]:
@@ -120,3 +227,56 @@ def _text(row: Row) -> str:
     if row.kind == Kind.KEY:
         return "signing key"
     return str(row.content().get("text", ""))
+
+
+def debit_content(text: str, event: Event, token: str = "") -> dict[str, Any]:
+    """Text, event and token of a debit, if they can be read back: what can't be verified isn't accepted."""
+    try:
+        written = to_dict(event)
+        if from_dict(written) == event:
+            content = {"text": text, "event": written, **({"token": token} if token else {})}
+            to_body(content)
+            return content
+    except (ValueError, LedgerCorrupt):
+        pass
+    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
+
+
+def least_cost(row: Row) -> Charge:
+    """What the event of a debit costs.
+
+    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
+    """
+    return charge_of(_event(row))
+
+
+def _event(row: Row) -> Event:
+    """The event of a debit."""
+    content = row.content()
+    try:
+        return from_dict(content.get("event"))
+    except DiscreetError:
+        raise LedgerCorrupt("its event can't be read") from None
+
+
+def outcome_body(content: Mapping[str, object]) -> str:
+    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
+    try:
+        return to_body(content)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")
+
+
+def stored_in(row: Row) -> Stored:
+    """The answer in a commit."""
+    match row.content():
+        case {"certificate": dict(certificate), "answer": dict(answer)}:
+            return Stored(
+                entry=number_of(row),
+                question=row.digest or "",
+                version=version_of(row),
+                certificate=certificate,
+                answer=answer,
+            )
+    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")

@@ -68,7 +68,7 @@ class Ledger:
             InvalidArgument: the URL can't be read, or means a database in memory; or `patience` is out of range.
         """
         import discreet.exact.ball  # noqa: F401 — charges need it: a fork must not happen while a thread imports it
-        from discreet.ledger.database_errors import missing
+        from discreet.ledger.database import missing
         from discreet.ledger.store import Store, create_ledger
 
         if not 0 < patience <= _LONGEST:

@@ -184,6 +184,47 @@ def to_body(content: Mapping[str, object]) -> str:
     return json.dumps(content, separators=(",", ":"), allow_nan=False)
 
 
+def number_of(row: Row) -> int:
+    """The number of a question."""
+    if row.number is None:
+        raise LedgerCorrupt(f"entry {row.seq} has no number")
+    return row.number
+
+
+def version_of(row: Row) -> int:
+    """The number of a data version."""
+    if row.version is None:
+        raise LedgerCorrupt(f"entry {row.seq} has no data version")
+    return row.version
+
+
+def snapshot_of(row: Row) -> str | None:
+    """The snapshot of a data version; None for a number of before tables were admitted."""
+    content = row.content()
+    if not content:
+        return None
+    snapshot = content.get("snapshot")
+    if not isinstance(snapshot, str):
+        raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
+    return snapshot
+
+
+def groups_of(row: Row) -> dict[str, int]:
+    """The newest version of each refresh group, as of an entry of a data version; "" is the group without a name."""
+    groups = row.content().get("groups", {"": version_of(row)})
+    if not isinstance(groups, dict) or not all(isinstance(number, int) for number in groups.values()):
+        raise LedgerCorrupt(f"the groups in entry {row.seq} can't be read")
+    return groups
+
+
+def group_of(row: Row) -> str:
+    """The refresh group that an entry of a data version admitted."""
+    for group, number in groups_of(row).items():
+        if number == row.version:
+            return group
+    raise LedgerCorrupt(f"entry {row.seq} is of no group")
+
+
 _INFINITE = "inf"
 _AMOUNT = re.compile(r"(?:0|[1-9][0-9]{0,2000})(?:/[1-9][0-9]{0,2000})?", re.ASCII)
 _LEGIBLE = 10**15
@@ -211,7 +252,18 @@ def from_columns(row: Row | None, prefix: str = "") -> Charge:
     """
     if row is None:
         return Charge.zero()
-    epsilon, rho, delta = (_from_text(getattr(row, f"{prefix}{name}"), row) for name in ("epsilon", "rho", "delta"))
+    return charge_from({name: getattr(row, f"{prefix}{name}") for name in ("epsilon", "rho", "delta")}, row)
+
+
+def charge_from(amounts: object, row: Row) -> Charge:
+    """Read a charge that `to_columns` wrote, from the columns or from the body of a row.
+
+    Raises:
+        LedgerCorrupt: an amount isn't in the one spelling that there is for it.
+    """
+    if not isinstance(amounts, dict):
+        raise _unreadable(row)
+    epsilon, rho, delta = (_from_text(amounts.get(name), row) for name in ("epsilon", "rho", "delta"))
     if delta is None:
         raise _unreadable(row)
     return Charge(epsilon=epsilon, rho=rho, delta=delta)

@@ -328,7 +328,7 @@ class _Line:
         """
         from sqlalchemy.exc import DBAPIError
 
-        from discreet.ledger.database_errors import typed
+        from discreet.ledger.database import typed
 
         try:
             if self._connection is None:

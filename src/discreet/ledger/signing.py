@@ -244,6 +244,20 @@ class Signing:
         """
         return None if self._key is None else _AnswerSigner(self._key, self._ledger, self._account, question)
 
+    def certificate(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """What the account says of one question that was paid for, signed.
+
+        Args:
+            content: all of it, as JSON-ready data.
+
+        Raises:
+            LedgerUnavailable: no key is at hand.
+            LedgerError: the ledger can't be read.
+        """
+        self.load()
+        key, said = self._needed(), {"ledger": self._ledger, "account": self._account, "at": _now()}
+        return {**content, "signature": signature_of("certificate", content, said, key=key.public, sign=key.sign)}
+
     def head(self) -> dict[str, Any]:
         """The ledger's head as it is now, signed: how many entries, the hash of the last, and what this account spent.
 

@@ -17,6 +17,8 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from time import monotonic
@@ -27,9 +29,8 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, begin_chain
-from discreet.ledger.database_errors import lost_race, typed
+from discreet.ledger.database import ENTRY, LEDGER, METADATA, lost_race, typed
 from discreet.ledger.location import File, Server
-from discreet.ledger.schema import ENTRY, LEDGER, METADATA
 
 _T = TypeVar("_T")
 
@@ -60,7 +61,7 @@ class Store:
         """Remember where; nothing is opened yet."""
         self.location = location
         self._patience = patience
-        self._engine = _file_engine(location, patience) if isinstance(location, File) else _server_engine(location)
+        self._engine = _file_engine() if isinstance(location, File) else _server_engine(location)
         self._process = os.getpid()
         self._inherited: list[Pool] = []
         self.seen: Head | None = None
@@ -160,6 +161,8 @@ class Store:
     def _transaction(self, *, write: bool) -> Iterator[Connection]:
         """A connection inside a transaction; committed at the end of a write, and rolled back in any other case."""
         self._leave_inherited()
+        if isinstance(self.location, File):
+            _CONNECTING.set((self.location, self._patience))
         with self._engine.connect() as connection:
             if isinstance(self.location, File):
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -206,23 +209,33 @@ def _file_exists(file: File) -> bool:
     return True
 
 
-def _file_engine(file: File, patience: float) -> Engine:
-    """An engine for SQLite that never makes a file, and leaves transactions to us."""
+_CONNECTING: ContextVar[tuple[File, float]] = ContextVar("connecting")
+"""The file that the next connection is made to, and for how many seconds it waits for locks."""
+
+
+@cache
+def _file_engine() -> Engine:
+    """The engine for SQLite that never makes a file, and leaves transactions to us.
+
+    There is one for all files, since an engine compiles statements for itself; it keeps no connection.
+    """
+    return create_engine("sqlite://", creator=_connect_to_file, poolclass=NullPool, hide_parameters=True)
+
+
+def _connect_to_file() -> sqlite3.Connection:
+    """A connection to the file that a transaction is about to begin on."""
+    file, patience = _CONNECTING.get()
     uri = f"{file.path.as_uri()}?mode={'ro' if file.read_only else 'rw'}"
-
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
-        # Text that tampering has left undecodable is read all the same, so that its hash is found not to fit.
-        connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
-        try:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("PRAGMA fullfsync = ON")  # macOS: through the disk's own cache
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
-
-    return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+    connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None)
+    # Text that tampering has left undecodable is read all the same, so that its hash is found not to fit.
+    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+    try:
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA fullfsync = ON")  # macOS: through the disk's own cache
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _server_engine(server: Server) -> Engine:

@@ -2,27 +2,50 @@
 
 The ledger holds the SHA-256 of a token, never the token: whoever reads a copy of it can't come in. A token is 256
 random bits, so no digest of it can be found by trying.
+
+Beside the digest stands a SCRAM-SHA-256 verifier, by which a server that speaks PostgreSQL's protocol checks a token.
+With it nobody comes in either: what a client has to show is hashed in it. Whoever reads it can pretend to be the server
+to a client that doesn't check the server's certificate, and then hear what lets them in. So clients come by TLS.
+
+Source: RFC 5802, section 3; RFC 7677; PostgreSQL's own text of a verifier, as in `pg_authid.rolpassword`.
 """
 
 from __future__ import annotations
 
+import binascii
+import hashlib
+import hmac
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.hints import Hint
-from discreet.ledger.declaration import budget_of, checked_name
+from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain
     from discreet.ledger.store import Store
-    from discreet.privacy import Budget
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+
+ITERATIONS = 4096
+"""How often a token is hashed.
+
+Iterations make guessing slow. A token is 256 random bits, which nobody guesses, so one would do; but RFC 7677 asks for
+4,096 at the least, and some clients refuse a server that names fewer. More would cost each connection of each client
+its time, and protect nothing.
+"""
+
+_SALT = 16
+_KEY = 32
+_SCRAM = re.compile(
+    r"SCRAM-SHA-256\$([1-9][0-9]{3,8}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +56,8 @@ class Grant:
         digest: the SHA-256 of the token, in hexadecimal.
         subject: who holds it; questions that are asked with it are this analyst's.
         at: when it was made, in UTC.
-        content: what it allows, as JSON-ready data; the ledger itself reads `expires` and `share` alone.
+        content: what it allows, as JSON-ready data; the ledger itself reads `role`, `expires`, `share`
+            and `scram` alone.
         revoked: when it was revoked, in UTC; None if it wasn't.
     """
 
@@ -174,11 +198,68 @@ def granted(row: Row, revocation: Row | None = None) -> Grant:
     )
 
 
-def share_of(row: Row) -> Budget | None:
-    """What the holder of a token may spend in all, as its entry says; None if it doesn't.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifier:
+    """What a password is checked by.
 
-    Raises:
-        LedgerCorrupt: it can't be read.
+    Args:
+        iterations: how often it is hashed.
+        salt: random bytes of its own.
+        stored_key: the SHA-256 of what a client proves to have.
+        server_key: what the server proves to have.
     """
-    share = row.content().get("share")
-    return None if share is None else budget_of(share, "a token's share")
+
+    iterations: int
+    salt: bytes
+    stored_key: bytes
+    server_key: bytes
+
+    @classmethod
+    def make(cls, password: str, salt: bytes, *, iterations: int = ITERATIONS) -> Self:
+        """The verifier of a password of printable ASCII characters, which SASLprep leaves as it is.
+
+        Args:
+            password: a token.
+            salt: 16 random bytes.
+            iterations: how often it is hashed.
+
+        Examples:
+            >>> str(Verifier.make("pencil", bytes(16)))[:46]
+            'SCRAM-SHA-256$4096:AAAAAAAAAAAAAAAAAAAAAA==$cY'
+        """
+        salted = hashlib.pbkdf2_hmac("sha256", password.encode("ascii"), salt, iterations)
+        client_key = hmac.digest(salted, b"Client Key", "sha256")
+        return cls(
+            iterations=iterations,
+            salt=salt,
+            stored_key=hashlib.sha256(client_key).digest(),
+            server_key=hmac.digest(salted, b"Server Key", "sha256"),
+        )
+
+    @classmethod
+    def read(cls, text: object) -> Self:
+        """A verifier as PostgreSQL writes it.
+
+        Raises:
+            LedgerCorrupt: it is none, or of fewer iterations than RFC 7677 asks for.
+        """
+        found = _SCRAM.fullmatch(text) if isinstance(text, str) else None
+        try:
+            if found is not None:
+                salt, stored_key, server_key = (b64decode(part, validate=True) for part in found.groups()[1:])
+                read = cls(iterations=int(found[1]), salt=salt, stored_key=stored_key, server_key=server_key)
+                is_whole = (len(salt), len(stored_key), len(server_key)) == (_SALT, _KEY, _KEY)
+                if is_whole and read.iterations >= ITERATIONS and str(read) == text:
+                    return read
+        except binascii.Error:
+            pass
+        raise LedgerCorrupt("a token's SCRAM verifier can't be read")
+
+    def __str__(self) -> str:
+        """As PostgreSQL writes it."""
+        salt, stored_key, server_key = (b64encode(b).decode() for b in (self.salt, self.stored_key, self.server_key))
+        return f"SCRAM-SHA-256${self.iterations}:{salt}${stored_key}:{server_key}"
+
+    def __repr__(self) -> str:
+        """No part of it, so that none is in a log."""
+        return "Verifier()"

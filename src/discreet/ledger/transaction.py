@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
 from discreet.ledger.account_entries import AccountEntries
-from discreet.ledger.attempts import check_attempt, note_attempt, share_of_token
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row, from_columns, in_words, to_body, to_columns
-from discreet.privacy import Adjacency, Budget
+from discreet.ledger.attempts import check_attempt, note_attempt
+from discreet.ledger.declaration import Declaration, Standing, bindings, least_of, renewal, spent_in_month
+from discreet.ledger.row import (
+    Kind,
+    Row,
+    from_columns,
+    groups_of,
+    in_words,
+    number_of,
+    snapshot_of,
+    to_body,
+    to_columns,
+    version_of,
+)
+from discreet.privacy import Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
     from discreet.ledger.attempts import Attempt
-    from discreet.ledger.schema import Topic
+    from discreet.ledger.database import Topic
 
 
 RESTORED = "restored "
@@ -32,7 +44,7 @@ class Debit:
         digest: of the question.
         version: of the data.
         analyst: who asks.
-        body: the question's text and event, as JSON.
+        content: the question's text and event, as JSON-ready data.
         attempt: of a server, which it is made in; None elsewhere.
     """
 
@@ -40,7 +52,7 @@ class Debit:
     digest: str
     version: int
     analyst: str | None
-    body: str
+    content: Mapping[str, Any]
     attempt: Attempt | None = None
 
 
@@ -156,27 +168,33 @@ class AccountTransaction(AccountEntries):
             return from_columns(self.last(Kind.RESERVE), "spent_")
         return from_columns(self.last(Kind.RESERVE, analyst=analyst), "share_")
 
-    def remaining(self, declaration: Declaration, analyst: str | None) -> Remaining:
-        """What a next question may cost: the lesser of what the budget and the analyst's share have left."""
+    def remaining(self, declaration: Declaration, analyst: str | None, token: str = "") -> Remaining:
+        """What a next question may cost: the least of what the budget and the analyst's shares have left."""
         total = filter_for(declaration.budget).remaining(self.spent())
-        share = None if analyst is None else _share(declaration, analyst)
-        if share is None:
-            return total
-        own = filter_for(share).remaining(self.spent(analyst))
-        return Remaining(
-            epsilon=min(total.epsilon, own.epsilon), rho=min(total.rho, own.rho), delta=min(total.delta, own.delta)
+        own = () if analyst is None else bindings(self, declaration, analyst, token)
+        return least_of([total, *(each.remaining for each in own)])
+
+    def standing(self, declaration: Declaration, analyst: str, token: str = "") -> Standing:
+        """Where an analyst stands."""
+        last = self.last(Kind.RESERVE, analyst=analyst)
+        renews = any(isinstance(each.share, MonthlyShare) for each in bindings(self, declaration, analyst, token))
+        return Standing(
+            spent=from_columns(last, "share_"),
+            this_month=spent_in_month(self, analyst, last),
+            remaining=self.remaining(declaration, analyst, token),
+            renews=renewal(self.chain.time()) if renews else None,
         )
 
-    def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None) -> int | None:
-        """How often a cost can be paid now: the lesser of what the budget and the analyst's share have left."""
+    def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = "") -> int | None:
+        """How often a cost can be paid now: the least of what the budget and the analyst's shares have left."""
         total = filter_for(declaration.budget).times(self.spent(), cost)
         try:
-            share = None if analyst is None else _share(declaration, analyst)
+            own = () if analyst is None else bindings(self, declaration, analyst, token)
         except BudgetExhausted:
             return 0
-        if total is None or share is None:
-            return total
-        return min(total, filter_for(share).times(self.spent(analyst), cost) or 0)
+        if total is None:
+            return None
+        return min([total, *(filter_for(each.share).times(each.spent, cost) or 0 for each in own)])
 
     def reserve(self, declaration: Declaration, debit: Debit) -> Row:
         """Decide, and append the debit; raises what `Account.reserve` does."""
@@ -185,13 +203,16 @@ class AccountTransaction(AccountEntries):
         cost, analyst, last, attempt = debit.cost, debit.analyst, self.last(Kind.RESERVE), debit.attempt
         if attempt is not None:
             check_attempt(self, attempt, analyst, debit.version)
-        total, own = self.admit(declaration, cost, analyst, attempt)
-        amounts = to_columns(cost) | to_columns(total, "spent_")
-        if own is not None:
-            amounts |= to_columns(own, "share_")
+        total = self.admit(declaration, cost, analyst, "" if attempt is None else attempt.token)
+        amounts, content = to_columns(cost) | to_columns(total, "spent_"), dict(debit.content)
+        if analyst is not None:
+            # Kept without a share too, so that one declared later counts what came before it.
+            before = self.last(Kind.RESERVE, analyst=analyst)
+            amounts |= to_columns(from_columns(before, "share_") + cost, "share_")
+            content["month"] = to_columns(spent_in_month(self, analyst, before) + cost)
         row = self.chain.append(
             Kind.RESERVE,
-            debit.body,
+            to_body(content),
             account=self.account,
             number=1 if last is None else number_of(last) + 1,
             analyst=analyst,
@@ -203,22 +224,21 @@ class AccountTransaction(AccountEntries):
             note_attempt(self, attempt, row)
         return row
 
-    def admit(
-        self, declaration: Declaration, cost: Charge, analyst: str | None, attempt: Attempt | None = None
-    ) -> tuple[Charge, Charge | None]:
-        """What will have been spent, in all and by the analyst, if the budgets admit a cost; raises as reserving does.
+    def admit(self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = "") -> Charge:
+        """What will have been spent in all, if the budget and the analyst's shares admit a cost; raises as reserving.
 
-        An analyst's sum is kept without a share too, so that one declared later counts what came before it.
+        Args:
+            declaration: in force.
+            cost: of a question.
+            analyst: who asks.
+            token: the digest of the token with which they ask; empty without one.
         """
-        share, last = _share(declaration, analyst), self.last(Kind.RESERVE)
-        total = _admitted(declaration.budget, from_columns(last, "spent_"), cost, "the budget")
-        if analyst is None:
-            return total, None
-        own = self.spent(analyst)
-        by_token = None if attempt is None else share_of_token(self, attempt.token)
-        if by_token is not None:
-            _admitted(by_token, own, cost, "what your token may spend in all")
-        return total, own + cost if share is None else _admitted(share, own, cost, f"the share of analyst {analyst!r}")
+        own = bindings(self, declaration, analyst, token)
+        total = _admitted(declaration.budget, from_columns(self.last(Kind.RESERVE), "spent_"), cost, "the budget")
+        for each in own:
+            renews = renewal(self.chain.time()) if isinstance(each.share, MonthlyShare) else None
+            _admitted(each.share, each.spent, cost, each.whose, renews)
+        return total
 
     def settle(self, kind: Kind, number: int, receipt: str, body: str, topics: Iterable[Topic] = ()) -> Row:
         """Append the one outcome of a reservation, to be found again by what it is about.
@@ -265,59 +285,8 @@ class AccountTransaction(AccountEntries):
         return newest if version == version_of(newest) else self.last(Kind.DATA, version=version)
 
 
-def number_of(row: Row) -> int:
-    """The number of a question."""
-    if row.number is None:
-        raise LedgerCorrupt(f"entry {row.seq} has no number")
-    return row.number
-
-
-def version_of(row: Row) -> int:
-    """The number of a data version."""
-    if row.version is None:
-        raise LedgerCorrupt(f"entry {row.seq} has no data version")
-    return row.version
-
-
-def snapshot_of(row: Row) -> str | None:
-    """The snapshot of a data version; None for a number of before tables were admitted."""
-    content = row.content()
-    if not content:
-        return None
-    snapshot = content.get("snapshot")
-    if not isinstance(snapshot, str):
-        raise LedgerCorrupt(f"the snapshot in entry {row.seq} can't be read")
-    return snapshot
-
-
-def groups_of(row: Row) -> dict[str, int]:
-    """The newest version of each refresh group, as of an entry of a data version; "" is the group without a name."""
-    groups = row.content().get("groups", {"": version_of(row)})
-    if not isinstance(groups, dict) or not all(isinstance(number, int) for number in groups.values()):
-        raise LedgerCorrupt(f"the groups in entry {row.seq} can't be read")
-    return groups
-
-
-def group_of(row: Row) -> str:
-    """The refresh group that an entry of a data version admitted."""
-    for group, number in groups_of(row).items():
-        if number == row.version:
-            return group
-    raise LedgerCorrupt(f"entry {row.seq} is of no group")
-
-
-def _share(declaration: Declaration, analyst: str | None) -> Budget | None:
-    """An analyst's own budget; None where analysts have none."""
-    if not declaration.analysts:
-        return None
-    if analyst is None or analyst not in declaration.analysts:
-        who = "a question without an analyst" if analyst is None else f"analyst {analyst!r}"
-        raise BudgetExhausted(f"{who} has no share of this budget", hint="the custodian lists who may ask")
-    return declaration.analysts[analyst]
-
-
-def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str) -> Charge:
-    """The new total, if the budget admits it."""
+def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: datetime | None = None) -> Charge:
+    """The new total, if the budget admits it; one that renews does so at that time."""
     decision = filter_for(budget)
     asked = in_words(cost, budget)
     if not decision.accepts(cost):
@@ -331,6 +300,7 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str) -> Charge
         raise BudgetExhausted(
             f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
             f"remaining {decision.remaining(spent)}",
-            hint="offer what remains, or less; what was asked before is answered again for nothing",
+            hint=("" if renews is None else f"it renews on {renews:%Y-%m-%d}, in UTC; ")
+            + "offer what remains, or less; what was asked before is answered again for nothing",
         )
     return total

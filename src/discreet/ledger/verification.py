@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from discreet.accounting import Charge, charge_of, filter_for
-from discreet.errors import DiscreetError, LedgerCorrupt
-from discreet.ledger.access_replay import AccessReplay
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns
-from discreet.ledger.signing import key_of
-from discreet.ledger.transaction import RESTORED, group_of, groups_of, snapshot_of
-from discreet.privacy import Budget, Event
-from discreet.privacy.events import from_dict
+from discreet.accounting import Charge, filter_for
+from discreet.errors import LedgerCorrupt
+from discreet.ledger.access_replay import AccessReplay, MonthReplay
+from discreet.ledger.declaration import Declaration, recorded_in_month
+from discreet.ledger.history import least_cost
+from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns, group_of, groups_of, snapshot_of
+from discreet.ledger.transaction import RESTORED
+from discreet.privacy import Budget, MonthlyShare
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain, Head
@@ -45,7 +43,8 @@ class Verification:
 
     If there are no problems: no entry was changed, left out, added or moved since it was written; every debit is at
     least what its event costs, and every running total at least their sum; no question was admitted over the budget
-    then in force, or over its analyst's share; and every outcome belongs to one debit, and none has two.
+    then in force, or over its analyst's share, in all or in a month; and every outcome belongs to one debit, and none
+    has two.
 
     What no chain can show by itself is that its end was cut off, by someone who also set back the head, or that all
     of it was written anew. Against that, keep `head` elsewhere, and hand it to the next verification.
@@ -183,6 +182,7 @@ class _Account:
     marks: set[str | None] = field(default_factory=set)
     spent: Charge = field(default_factory=Charge.zero)
     shares: dict[str, Charge] = field(default_factory=dict)
+    months: MonthReplay = field(default_factory=MonthReplay)
     questions: int = 0
     open: dict[int | None, Row] = field(default_factory=dict)
     access: AccessReplay = field(default_factory=AccessReplay)
@@ -220,8 +220,6 @@ class Replay:
             yield from _check_debit(account, account.declaration, row)
         elif kind in {Kind.COMMIT, Kind.FAIL}:
             yield from _check_outcome(account, row)
-        elif kind is Kind.KEY:
-            yield from _check_key(row)
         else:
             yield from account.access.check(kind, row)
 
@@ -275,7 +273,7 @@ def _check_debit(account: _Account, declaration: Declaration, row: Row) -> Itera
     elif row.version in range(1, account.unadmitted + 1) and account.unadmitted < account.versions:
         yield f"it was asked of data version {row.version}, of before tables were admitted"
     cost = from_columns(row)
-    if not _least_cost(row).within(cost) or cost == Charge.zero():
+    if not least_cost(row).within(cost) or cost == Charge.zero():
         yield "it costs less than its event does"
     total = from_columns(row, "spent_")
     account.spent, low = _at_least(total, exact_sum(account.spent, cost))
@@ -294,15 +292,19 @@ def _check_share(account: _Account, declaration: Declaration, cost: Charge, row:
         yield "whoever asked had no share of the budget"
     if row.analyst is None:
         return
-    own = from_columns(row, "share_")
+    own, access = from_columns(row, "share_"), account.access
     account.shares[row.analyst], low = _at_least(own, exact_sum(account.shares.get(row.analyst, Charge.zero()), cost))
     if low:
         yield "the analyst's total is less than the sum of their debits"
-    if row.analyst in declaration.analysts and not _admits(declaration.analysts[row.analyst], cost, own):
-        yield "it overspends the analyst's share"
-    by_token = account.access.share(row)
-    if by_token is not None and not _admits(by_token, cost, own):
-        yield "it overspends what its token allows"
+    month, problems = account.months.debited(row.analyst, row)
+    yield from problems
+    shares = {"the analyst's share": declaration.analysts.get(row.analyst), "what its token allows": access.share(row)}
+    for whose, share in shares.items():
+        renews = isinstance(share, MonthlyShare)
+        if share is not None and not _admits(share, cost, month if renews else own):
+            yield f"it overspends {whose}"
+        if renews and recorded_in_month(row) is None:
+            yield f"it doesn't say what was spent in its month, by which {whose} was decided"
 
 
 def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
@@ -315,29 +317,6 @@ def _check_outcome(account: _Account, row: Row) -> Iterator[str]:
     content = row.content()
     if row.kind == Kind.COMMIT and not all(isinstance(content.get(name), dict) for name in ("certificate", "answer")):
         yield "it has no certificate, or no answer"
-
-
-def _check_key(row: Row) -> Iterator[str]:
-    """A key is found by its own digest."""
-    if sha256(key_of(row).raw).hexdigest() != row.digest:
-        yield "it names a key by the digest of another"
-
-
-def _least_cost(row: Row) -> Charge:
-    """What the event of a debit costs.
-
-    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
-    """
-    return charge_of(_event(row))
-
-
-def _event(row: Row) -> Event:
-    """The event of a debit."""
-    content = row.content()
-    try:
-        return from_dict(content.get("event"))
-    except DiscreetError:
-        raise LedgerCorrupt("its event can't be read") from None
 
 
 def _at_least(recorded: Charge, least: Charge) -> tuple[Charge, bool]:

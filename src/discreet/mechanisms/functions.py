@@ -20,6 +20,7 @@ from fractions import Fraction
 from math import ceil, floor, isfinite, isqrt
 from typing import Any, Literal, TypeAlias
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
 from discreet.mechanisms.exponential import Exponential
@@ -121,6 +122,7 @@ Numbers: TypeAlias = Number | Sequence[Number]
 """A number, or a list, tuple or one-dimensional array of them."""
 
 
+@taking_known
 def laplace(
     value: Numbers | Any,  # noqa: ANN401 — arrays and series of any library that has tolist()
     sensitivity: Rationalizable,
@@ -167,6 +169,7 @@ def laplace(
     return values.released(mechanism, chosen, mechanism.loss)
 
 
+@taking_known
 def gaussian(  # noqa: PLR0913 — the parameters of two ways to state a guarantee
     value: Numbers | Any,  # noqa: ANN401 — arrays and series of any library that has tolist()
     sensitivity: Rationalizable,
@@ -219,6 +222,7 @@ def gaussian(  # noqa: PLR0913 — the parameters of two ways to state a guarant
     return values.released(mechanism, chosen, loss or mechanism.loss)
 
 
+@taking_known
 def exponential(
     options: Iterable[Any],
     scores: Numbers | Any,  # noqa: ANN401 — arrays and series of any library that has tolist()

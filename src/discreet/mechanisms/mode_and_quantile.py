@@ -221,9 +221,9 @@ class Quantile(Selects):
     def __post_init__(self) -> None:
         """Find the rate before there is any data."""
         checked_size(self.size)
-        object.__setattr__(self, "fraction", _checked_fraction(self.fraction))
+        object.__setattr__(self, "fraction", checked_fraction(self.fraction))
         object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        spread, total = _spreads_of_ranks(self.fraction, self.contribution)
+        spread, total = spreads_of_ranks(self.fraction, self.contribution)
         object.__setattr__(self, "selection", Exponential(self.epsilon / total, spread, total))
 
     @classmethod
@@ -251,7 +251,7 @@ class Quantile(Selects):
         Raises:
             InvalidArgument: a number is out of range.
         """
-        spread, total = _spreads_of_ranks(_checked_fraction(fraction), contribution)
+        spread, total = spreads_of_ranks(checked_fraction(fraction), contribution)
         return cls.calibrate(fraction, size, contribution, epsilon_for(positive(rho, "rho"), spread / total))
 
     @property
@@ -298,7 +298,7 @@ class Quantile(Selects):
         return total - inside if self.fraction else inside
 
 
-def _checked_fraction(fraction: Rationalizable) -> Fraction:
+def checked_fraction(fraction: Rationalizable) -> Fraction:
     """The fraction, exactly."""
     number = short_enough(rational(fraction, "fraction"), "fraction")
     if not 0 <= number <= 1:
@@ -306,6 +306,6 @@ def _checked_fraction(fraction: Rationalizable) -> Fraction:
     return number
 
 
-def _spreads_of_ranks(fraction: Fraction, contribution: Contribution) -> tuple[Fraction, Fraction]:
+def spreads_of_ranks(fraction: Fraction, contribution: Contribution) -> tuple[Fraction, Fraction]:
     """How far the scores of two bins can move against each other: in one group, and in all."""
     return contribution.spreads(added=2 * max(fraction, 1 - fraction), replaced=Fraction(2))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TypeAlias
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 from discreet.hints import Hint
@@ -15,6 +16,7 @@ BoundValue: TypeAlias = Rationalizable | date
 """A bound: a number, or a date or timestamp (without a time zone)."""
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """The least and greatest value a column may hold; what lies outside is moved to the nearer end when scanned.
@@ -69,6 +71,7 @@ class Bounds:
 KeyValue = str | int | bool | date | None
 
 
+@taking_known
 @dataclass(frozen=True, slots=True, init=False)
 class Keys:
     """The values a column may take, known in public.
@@ -129,6 +132,7 @@ class Keys:
         return f"{head}, … ({len(self)} keys)" if len(self) > 4 else head  # noqa: PLR2004 — what fits a line
 
 
+@taking_known
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What one unit may contribute to one question, in one of three shapes.

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Self, TypeAlias
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
 from discreet.exact.rounding import shorten, shown
@@ -24,6 +25,7 @@ def _delta(value: Rationalizable) -> Fraction:
     return delta
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class PureDP:
     """ε-differential privacy: Pr[M(x) ∈ S] ≤ e^ε Pr[M(x′) ∈ S] for all neighbours x, x′ and all S.
@@ -61,6 +63,7 @@ class PureDP:
         return f"ε = {shown(self.epsilon)}"
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class ApproxDP:
     """(ε, δ)-differential privacy: Pr[M(x) ∈ S] ≤ e^ε Pr[M(x′) ∈ S] + δ.
@@ -89,6 +92,7 @@ class ApproxDP:
         return f"ε = {shown(self.epsilon)}, δ = {shown(self.delta, 3)}"
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class ZCDP:
     """ρ-zero-concentrated differential privacy: D_α(M(x) ‖ M(x′)) ≤ ρα for all α > 1; with δ, approximately.
@@ -180,6 +184,7 @@ AnyLoss: TypeAlias = Loss | RenyiDP | GaussianDP
 """A proved guarantee of any kind."""
 
 
+@taking_known
 @dataclass(frozen=True, slots=True, init=False)
 class Budget:
     """The loss allowed over all questions of all analysts, who are assumed to collude.
@@ -235,6 +240,32 @@ class Budget:
         """The budget in symbols."""
         main = f"ε = {shown(self.epsilon)}" if self.epsilon is not None else f"ρ = {shown(self.rho or Fraction(0))}"
         return main + ("" if self.is_pure else f", δ = {shown(self.delta, 3)}")
+
+
+class MonthlyShare(Budget):
+    """What one analyst may spend in each calendar month, in UTC, under the budget of all, which never renews.
+
+    It bounds how fast somebody spends, and not what is lost: the months of a year add up to twelve shares, and the
+    budget of all alone says where that ends.
+
+    Args:
+        epsilon: of each month, as for `Budget`; so for `delta` and `rho`.
+
+    Raises:
+        InvalidArgument: as for `Budget`.
+
+    Examples:
+        >>> print(MonthlyShare(epsilon="1/2"))
+        ε = 0.5 a month
+        >>> MonthlyShare(epsilon=1) == Budget(epsilon=1)
+        False
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """The share in symbols."""
+        return f"{super().__str__()} a month"
 
 
 NEAR = Fraction(1, 2**16)

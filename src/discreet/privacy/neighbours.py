@@ -7,6 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, Self, get_args
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
 
@@ -16,6 +17,7 @@ _WRITTEN = 'unit = { column = "person_id", per = "day", at = "visited_at" }'
 _PERIOD = Hint('Unit("person_id", per="day", at="visited_at")', cli=_WRITTEN, file=_WRITTEN)
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Whose presence a release hides: a row, an id, or an id during one period.

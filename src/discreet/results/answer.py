@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
@@ -69,6 +70,7 @@ class _Read:
         return self.ends.get(name, (None,) * self.rows)
 
 
+@taking_known
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """An answer: immutable, stored with its debit, and the same whenever it is asked for again.

@@ -60,16 +60,31 @@ def arrow_table(columns: Sequence[AnswerColumn]) -> pa.Table:
     """Columns as an Arrow table; needs PyArrow."""
     import pyarrow as pa
 
-    types = [_wide(one.values) if (places := places_of(one.kind)) is None else _decimals(places) for one in columns]
-    arrays = [pa.array(one.values, type=type_) for one, type_ in zip(columns, types, strict=True)]
+    arrays = [pa.array(one.values, type=arrow_type(one.kind, one.values)) for one in columns]
     return pa.table({one.name: array for one, array in zip(columns, arrays, strict=True)})
 
 
-def _decimals(places: int) -> pa.DataType:
-    """The type of decimals; of one that is too great for it, which no declared bounds allow, Arrow says so."""
+def arrow_type(kind: str, values: Sequence[object]) -> pa.DataType | None:
+    """The type of a column in Arrow; None leaves it to Arrow, which sees lists and numbers. Needs PyArrow.
+
+    Of decimals that are too great for it, which no declared bounds allow, Arrow says so. Where all is NULL, or there
+    are no rows, the kind alone tells.
+    """
     import pyarrow as pa
 
-    return pa.decimal128(_DIGITS, places)
+    if (places := places_of(kind)) is not None:
+        return pa.decimal128(_DIGITS, places)
+    if any(value is not None for value in values):
+        return _wide(values)
+    types = {
+        "integer": pa.int64(),
+        "real": pa.float64(),
+        "text": pa.string(),
+        "boolean": pa.bool_(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us"),
+    }
+    return types.get(kind)
 
 
 def decimal_kind(places: int) -> str:

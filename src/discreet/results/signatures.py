@@ -30,7 +30,7 @@ FORM = 1
 
 ALGORITHM = "Ed25519"
 
-Signed: TypeAlias = Literal["answer", "head"]
+Signed: TypeAlias = Literal["answer", "certificate", "head"]
 """What may be signed. It stands at the beginning of the signed text."""
 
 UNSIGNED = frozenset({"id", "state", "spent"})
@@ -41,6 +41,7 @@ _VALUE_BYTES = 64
 _FIELDS: Mapping[Signed, frozenset[str]] = MappingProxyType(
     {
         "answer": frozenset({"form", "algorithm", "key", "ledger", "account", "question", "at", "value"}),
+        "certificate": frozenset({"form", "algorithm", "key", "ledger", "account", "at", "value"}),
         "head": frozenset({"form", "algorithm", "key", "value"}),
     }
 )
@@ -153,6 +154,8 @@ def signature_of(
 def verify_certificate(answer: str | bytes | Mapping[str, Any], key: PublicKey | str) -> SignatureCheck:
     """Whether an account signed this answer, all of it, and its certificate is its own.
 
+    The certificate of an entry of the ledger, which auditors have without the answer, is verified just so.
+
     It takes nothing but the public key: no ledger, no server. It shows that the holder of the key said this, about this
     question, of this version of the tables; not that it is right, nor that it is the newest.
 
@@ -170,12 +173,24 @@ def verify_certificate(answer: str | bytes | Mapping[str, Any], key: PublicKey |
     """
     found = _checked("answer", answer, key, UNSIGNED)
     if not found.holds:
-        return found
+        entry = _checked("certificate", answer, key, frozenset())
+        return _vouched(entry.content) if entry.holds else found
     try:
         wrong = contradictions(Answer.from_json(_exact(found.content)))
     except InvalidArgument as error:
         wrong = [error.message]
     return SignatureCheck(problems=tuple(wrong), content={} if wrong else found.content)
+
+
+def _vouched(content: Mapping[str, Any]) -> SignatureCheck:
+    """Whether a signed certificate of an entry vouches for it: it isn't of another, and the account knew no problem."""
+    proof = content["certificate"]
+    wrong = [str(each) for each in content["problems"]]
+    if proof is None:
+        wrong.append("this entry has no certificate: no answer was released for it")
+    elif proof.get("entry") != content["entry"]:
+        wrong.append(f"it is of entry {content['entry']}, and its certificate names {proof.get('entry')}")
+    return SignatureCheck(problems=tuple(wrong), content={} if wrong else content)
 
 
 def verify_head(head: str | bytes | Mapping[str, Any], key: PublicKey | str) -> SignatureCheck:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from math import isfinite
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.exact import Rationalizable
+from discreet.results.answer_column import arrow_type
 
 if TYPE_CHECKING:
     from discreet.results.answer import Answer
+
+
+_UNKNOWN: Mapping[str, str] = MappingProxyType({})
 
 
 def with_ends(answer: Answer, confidence: Rationalizable | None = None) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -58,12 +63,22 @@ def to_csv(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def to_arrow_stream(names: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """An Arrow IPC stream; whole numbers beyond 64 bits become text, so that none is lost. Needs PyArrow."""
+def to_arrow_stream(
+    names: Sequence[str], rows: Sequence[Sequence[object]], kinds: Mapping[str, str] = _UNKNOWN
+) -> bytes:
+    """An Arrow IPC stream; whole numbers beyond 64 bits become text, so that none is lost. Needs PyArrow.
+
+    Args:
+        names: of the columns.
+        rows: as many values each.
+        kinds: of columns, by name, as an answer has them: they tell the type where there is no value.
+    """
     import pyarrow as pa
 
     columns = [[row[place] for row in rows] for place in range(len(names))]
-    table = pa.Table.from_arrays([_arrow(column) for column in columns], names=list(names))
+    table = pa.Table.from_arrays(
+        [_arrow(column, kinds.get(name, "")) for name, column in zip(names, columns, strict=True)], names=list(names)
+    )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -71,10 +86,12 @@ def to_arrow_stream(names: Sequence[str], rows: Sequence[Sequence[object]]) -> b
     return written
 
 
-def _arrow(values: Sequence[object]) -> Any:  # noqa: ANN401 — a pyarrow array, which has no types
+def _arrow(values: Sequence[object], kind: str) -> Any:  # noqa: ANN401 — a pyarrow array, which has no types
     """One column."""
     import pyarrow as pa
 
+    if all(value is None for value in values):
+        return pa.array(values, type=arrow_type(kind, values))
     if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in values):
         values = [None if value is None else str(value) for value in values]
     elif (decimal := next((value for value in values if isinstance(value, Decimal)), None)) is not None:

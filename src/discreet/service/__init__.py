@@ -7,24 +7,23 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 """
 
 from discreet.service.admission_runs import report_to_json
-from discreet.service.event_log import Event, EventLog
-from discreet.service.idempotency import is_elsewhere
-from discreet.service.metrics import METRICS, Metrics
+from discreet.service.auditing import entry_to_json
+from discreet.service.authorization_code import RETURN
 from discreet.service.openid import OpenID
-from discreet.service.planners import PlanningLimits
-from discreet.service.release_times import ReleaseTimes
+from discreet.service.questions import terms_of
 from discreet.service.roles import ALLOWED, Action, Role, check_allowed, role_of
 from discreet.service.service import Service
 from discreet.service.sessions import Session, Sessions, fresh_name
-from discreet.service.settings import Settings
-from discreet.service.terms import terms_of
-from discreet.service.tickets import Ticket
-from discreet.service.tokens import Caller, Issued
+from discreet.service.settings import PlanningLimits, ReleaseTimes, Settings
+from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
+from discreet.service.tickets import Ticket, is_elsewhere
+from discreet.service.tokens import Caller, Issued, check_ceiling, share_of
 from discreet.service.witness import Witness
 
 __all__ = [
     "ALLOWED",
     "METRICS",
+    "RETURN",
     "Action",
     "Caller",
     "Event",
@@ -42,9 +41,12 @@ __all__ = [
     "Ticket",
     "Witness",
     "check_allowed",
+    "check_ceiling",
+    "entry_to_json",
     "fresh_name",
     "is_elsewhere",
     "report_to_json",
     "role_of",
+    "share_of",
     "terms_of",
 ]

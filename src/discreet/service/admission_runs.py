@@ -102,6 +102,7 @@ def _admit(connection: Connection, config: Path, group: str | None, scheduled: b
     from discreet.gateway import admissions_of
     from discreet.tables import load_config
 
+    workers.keep_quiet()
     with suppress(AttributeError, OSError):
         os.nice(_NICE)
     try:
@@ -111,4 +112,6 @@ def _admit(connection: Connection, config: Path, group: str | None, scheduled: b
         found: dict[str, object] = {"report": report_to_json(report)}
     except DiscreetError as error:
         found = {"error": error.to_dict()}
+    except Exception:  # noqa: BLE001 — it may quote a row, and what this process writes isn't the custodian's alone
+        found = {"error": EngineUnavailable("the tables can't be admitted here").to_dict()}
     connection.send(found)

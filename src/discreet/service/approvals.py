@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
-from discreet.gateway import declarations_digest
 from discreet.ledger import ApprovalRequest, Approver
+from discreet.service.questions import Questions
 from discreet.service.roles import ALLOWED, Action, check_allowed
 from discreet.service.tokens import Caller
 
@@ -26,17 +26,13 @@ class Approvals:
 
     Args:
         tables: that are asked about.
-        plan_of: plans somebody's question for a caller.
-
-    Attributes:
-        declarations: the digest of what is declared of the tables, which stays while a service runs.
+        questions: by which they are planned.
     """
 
-    def __init__(self, tables: Protected, plan_of: Callable[..., Mapping[str, Any]]) -> None:
+    def __init__(self, tables: Protected, questions: Questions) -> None:
         """Keep the parts."""
-        self.declarations = declarations_digest(tables.dataset)
         self._requests = tables.requests
-        self._plan_of = plan_of
+        self._questions = questions
 
     def request(self, caller: Caller, question: str, terms: Mapping[str, Any], purpose: str) -> Mapping[str, Any]:
         """Request approval for a question: for its plan as it is now, or nothing.
@@ -53,7 +49,7 @@ class Approvals:
             InvalidArgument, QueryError: as for `plan`; or the purpose can't be printed.
         """
         check_allowed(caller.role, Action.ASK)
-        plan = self._plan_of(caller, caller.subject, question, terms)
+        plan = self._questions.plan(caller, caller.subject, question, terms)
         content = {
             "question": question,
             "terms": {name: value for name, value in terms.items() if name != "analyst"},
@@ -90,12 +86,12 @@ class Approvals:
         found = self._requests.find(name)
         if found is None:
             return None
-        plan = self._plan_of(caller, found.subject, found.question, found.terms)["digest"]
+        plan = self._questions.plan(caller, found.subject, found.question, found.terms)["digest"]
         approved = self._requests.approve(
             name,
             Approver(subject=caller.subject, token=caller.digest),
             plan=plan,
-            declarations=self.declarations,
+            declarations=self._questions.declarations,
             days=days,
             any_version=any_version,
         )

@@ -12,7 +12,7 @@ import tomllib
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
 from math import isfinite
@@ -20,11 +20,11 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, build_opener
+from urllib.request import build_opener
 
 from discreet.errors import ConfigError, Forbidden, InvalidArgument, Unauthenticated
 from discreet.exact.rational import positive
+from discreet.service.authorization_code import NoRedirects, SignIn, checked_address
 from discreet.service.roles import Role, role_of
 from discreet.service.tokens import Caller
 
@@ -53,7 +53,6 @@ where they can't be fetched."""
 
 _MOST_BYTES = 262_144
 _TIMEOUT = 5.0
-_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 _FEWEST_BITS = 2048
 
 
@@ -72,6 +71,7 @@ class OpenID:
         claim: where a token says what its holder is, name by name from the outside inwards.
         roles: the role that each value of the claim gives.
         most_epsilon: the ceiling on what one question of an analyst may cost in ε; None for none.
+        sign_in: how people are sent to the provider to sign in; None if they aren't.
     """
 
     issuer: str
@@ -81,6 +81,7 @@ class OpenID:
     claim: tuple[str, ...]
     roles: Mapping[str, Role]
     most_epsilon: Fraction | None = None
+    sign_in: SignIn | None = None
 
     @classmethod
     def read(cls, path: Path) -> OpenID:
@@ -99,7 +100,7 @@ class OpenID:
         except (AttributeError, KeyError, TypeError) as error:
             raise ConfigError(
                 f"the file {str(path)!r} has a key that is missing, unknown or of a wrong type: {error}",
-                hint="issuer, audience, algorithms, keys, claim, [roles]; and most_epsilon, if there is a ceiling",
+                hint="issuer, audience, algorithms, keys, claim, [roles]; most_epsilon and [sign_in], if there are",
             ) from None
 
     @classmethod
@@ -111,7 +112,7 @@ class OpenID:
                 f"tokens can't be signed with {', '.join(sorted(algorithms - ALGORITHMS)) or 'nothing'}",
                 hint=f"of {', '.join(sorted(ALGORITHMS))}, those that the provider uses",
             )
-        ceiling = said.pop("most_epsilon", None)
+        ceiling, sign_in = said.pop("most_epsilon", None), said.pop("sign_in", None)
         return cls(
             issuer=_text(said.pop("issuer")),
             audience=_text(said.pop("audience")),
@@ -120,6 +121,7 @@ class OpenID:
             claim=tuple(map(_text, [claim] if isinstance(claim, str) else claim)),
             roles={value: role_of(_text(name)) for value, name in said.pop("roles").items()},
             most_epsilon=None if ceiling is None else positive(ceiling, "most_epsilon"),
+            sign_in=None if sign_in is None else SignIn.read(sign_in, folder),
             **said,  # nothing, unless a key is unknown
         )
 
@@ -130,12 +132,34 @@ class OpenID:
             Unauthenticated: it isn't one of the provider's for us, or holds no more. It isn't said which.
             Forbidden: it is, and gives no role here, or several.
         """
+        claims, expires = self._verified(text, {"aud": self.audience})
+        return self._caller(claims, text, expires)
+
+    def signed_in(self, name: str, said: Mapping[str, str]) -> Caller:
+        """Whoever comes back from the provider, where they were sent by `sign_in`.
+
+        Args:
+            name: what their browser was given to keep.
+            said: what the address says, to which the provider sent it.
+
+        Raises:
+            Unauthenticated, Forbidden: as for `caller`; also where it wasn't sent there, or has come back before.
+        """
+        if self.sign_in is None:
+            raise Unauthenticated
+        text, nonce = self.sign_in.finish(self.issuer, name, said)
+        claims, _ = self._verified(text, {"aud": self.sign_in.client_id, "nonce": nonce})
+        if claims.get("azp", self.sign_in.client_id) != self.sign_in.client_id:
+            raise Unauthenticated
+        return self._caller(claims, text, datetime.now(UTC) + timedelta(hours=self.sign_in.hours))
+
+    def _verified(self, text: str, expected: Mapping[str, str]) -> tuple[Mapping[str, Any], datetime]:
+        """What a token says, and when it ends; raises `Unauthenticated` if it isn't to be believed."""
         from joserfc.errors import JoseError
 
         try:
             claims = self._claims(text)
-            expires = datetime.fromtimestamp(self._checked(claims), UTC)
-            name = _text(claims["sub"])
+            return claims, datetime.fromtimestamp(self._checked(claims, expected), UTC)
         except (
             JoseError,
             ArithmeticError,
@@ -147,8 +171,12 @@ class OpenID:
             ValueError,
         ):
             raise Unauthenticated from None
+
+    def _caller(self, claims: Mapping[str, Any], text: str, expires: datetime) -> Caller:
+        """Whoever a token is about."""
+        name = claims.get("sub")
         subject = f"{self.issuer}|{name}"
-        if not name or not _SUBJECT.fullmatch(subject):
+        if not isinstance(name, str) or not name or not _SUBJECT.fullmatch(subject):
             raise Unauthenticated
         role = self._role(claims)
         return Caller(
@@ -176,10 +204,11 @@ class OpenID:
         claims: Mapping[str, Any] = jwt.decode(text, key, algorithms=[header["alg"]]).claims
         return claims
 
-    def _checked(self, claims: Mapping[str, Any]) -> float:
-        """When a token ends, if it is for us and holds now; if not, some built-in error."""
+    def _checked(self, claims: Mapping[str, Any], expected: Mapping[str, str]) -> float:
+        """When a token ends, if it is what is expected and holds now; if not, some built-in error."""
         audience, now = claims["aud"], datetime.now(UTC).timestamp()
-        if claims["iss"] != self.issuer or self.audience not in ([audience] if isinstance(audience, str) else audience):
+        said = {**claims, "aud": expected["aud"] if expected["aud"] in _listed(audience) else None}
+        if claims["iss"] != self.issuer or any(said[name] != value for name, value in expected.items()):
             raise ValueError
         expires = _moment(claims["exp"])
         if not now - _SKEW < expires < now + _LONGEST + _SKEW:
@@ -235,10 +264,7 @@ class ProviderKeys:
         """
         if "://" not in location:
             return cls(str(folder / location))
-        address = urlsplit(location)
-        if address.scheme != "https" and not (address.scheme == "http" and address.hostname in _HERE):
-            raise InvalidArgument(f"keys from {location[:70]} could be anybody's", hint="an address with https://")
-        return cls(location)
+        return cls(checked_address(location))
 
     def find(self, name: object) -> Key:
         """The key of this name; the only one, if there is one and no name.
@@ -281,18 +307,11 @@ class ProviderKeys:
             with Path(self.location).open("rb") as file:
                 content = file.read(_MOST_BYTES + 1)
         else:
-            with build_opener(_NoRedirects).open(self.location, timeout=_TIMEOUT) as reply:
+            with build_opener(NoRedirects).open(self.location, timeout=_TIMEOUT) as reply:
                 content = reply.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise ValueError
         return content
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Follows nothing: the address that was declared is the one that is believed."""
-
-    def redirect_request(self, *_: object) -> None:
-        """No other request."""
 
 
 def _is_public(key: Mapping[str, Any]) -> bool:
@@ -307,6 +326,11 @@ def _moment(said: object) -> float:
     if isinstance(said, bool) or not isinstance(said, int | float) or not isfinite(said):
         raise ValueError
     return float(said)
+
+
+def _listed(said: Any) -> Any:  # noqa: ANN401 — a claim
+    """One text as a list of one."""
+    return [said] if isinstance(said, str) else said
 
 
 def _text(said: object) -> str:

@@ -1,12 +1,14 @@
 """Sessions: callers who showed their token once, and come in by the name of their session afterwards. For browsers.
 
 A session knows the digest of its token, and not the token. Whose it is is looked up in the ledger at each request, so a
-token that is revoked or has expired ends its sessions at once. They are held by the process that began them.
+token that is revoked or has expired ends its sessions at once. Of who signed in at a provider it knows who that is, and
+until when. Sessions are held by the process that began them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -18,7 +20,7 @@ from discreet.service.tokens import Caller, digest_of, recognise, recognise_dige
 if TYPE_CHECKING:
     from discreet.ledger import Tokens
 
-_SECONDS = 8 * 3600
+_SECONDS = 8 * 3600.0
 """How long a session lasts at the most."""
 
 _MOST = 16
@@ -35,14 +37,16 @@ class Session:
     """A caller who signed in.
 
     Args:
-        token: the SHA-256 of the token that was shown.
+        token: the SHA-256 of the token that was shown; of who signed in at a provider, of their name.
         form: what each form of this session brings along, so that no other site sends one in its name.
         ends: by `time.monotonic`, which nobody sets back.
+        caller: who signed in at a provider; None for who has a token of the ledger.
     """
 
     token: str
     form: str
     ends: float
+    caller: Caller | None = None
 
 
 class Sessions:
@@ -67,8 +71,17 @@ class Sessions:
             Unauthenticated: this is no token, or it holds no more.
         """
         recognise(self._tokens, token)
+        return self._begun(Session(token=digest_of(token), form=fresh_name(), ends=monotonic() + _SECONDS))
+
+    def begin_of(self, caller: Caller) -> str:
+        """Sign in who a provider vouches for, until it does no more; the name of the new session."""
+        left = min(_SECONDS, (caller.expires - datetime.now(UTC)).total_seconds())
+        whose = digest_of(f"openid {caller.subject}")
+        return self._begun(Session(token=whose, form=fresh_name(), ends=monotonic() + left, caller=caller))
+
+    def _begun(self, session: Session) -> str:
+        """Keep a session, and end the oldest of the same token if there are too many."""
         name = fresh_name()
-        session = Session(token=digest_of(token), form=fresh_name(), ends=monotonic() + _SECONDS)
         with self._lock:
             self._open = {key: each for key, each in self._open.items() if each.ends > monotonic()}
             own = [key for key, each in self._open.items() if each.token == session.token]
@@ -86,7 +99,11 @@ class Sessions:
         session = self._open.get(digest_of(name))
         if session is None or session.ends <= monotonic():
             raise Unauthenticated
-        return session, recognise_digest(self._tokens, session.token)
+        if session.caller is None:
+            return session, recognise_digest(self._tokens, session.token)
+        if session.caller.expires <= datetime.now(UTC):
+            raise Unauthenticated
+        return session, session.caller
 
     def end(self, name: str) -> None:
         """Sign out; nothing happens where there is no such session."""

@@ -1,14 +1,110 @@
-"""Settings: how a service is run."""
+"""Settings: how a service is run, when answers leave, and what each process has of the machine.
+
+How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
+and rounding up to a grid tells on which side of a step it ran. So each plan has one release time, which follows from
+its shape: the answer leaves exactly then, and if there is none by then, `question_failed` does.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Unsupported
 from discreet.service.openid import OpenID
-from discreet.service.planners import PlanningLimits
-from discreet.service.release_times import ReleaseTimes
 from discreet.service.witness import Witness
+from discreet.tables.session import usable_cores, usable_memory
+
+if TYPE_CHECKING:
+    from discreet.gateway import Workload
+    from discreet.query.planner import Plan
+
+_LONGEST = 3600
+
+_MOST_SCANS = 128
+"""How often one question, or one workload, may read tables. It keeps its slot for as long as that has, and whoever asks
+a thousand things together, for next to nothing, would keep it from everybody."""
+
+_STORING = 0.05
+"""How many seconds before its time an answer begins to be stored, so that it leaves at its time, and not later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseTimes:
+    """The custodian's table of seconds.
+
+    Args:
+        base: seconds that every question takes.
+        scan: seconds for each time that a question reads a table, for each of its grouping sets.
+
+    Raises:
+        InvalidArgument: a number is out of range.
+
+    Examples:
+        >>> ReleaseTimes(base=1, scan=2)
+        ReleaseTimes(base=1, scan=2)
+    """
+
+    base: float = 1.0
+    scan: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name, seconds in (("base", self.base), ("scan", self.scan)):
+            if not 0 < seconds <= _LONGEST:
+                raise InvalidArgument(f"{name} must be above 0 and at most {_LONGEST} seconds, not {seconds}")
+
+    @property
+    def storing(self) -> float:
+        """How many seconds before the end of a step what came of it is stored, or given up.
+
+        From then on it isn't pending any more. The moment is as public as the end of the step.
+        """
+        return min(_STORING, self.base / 2)
+
+    def step(self, plan: Plan | Workload) -> float:
+        """How many seconds each step of a plan has: each profile that is asked first, and the question itself.
+
+        All have as many, so that it makes no difference which profiles were asked before. A workload is one step, for
+        all that is measured for it.
+
+        Raises:
+            Unsupported: it reads tables too often.
+        """
+        from discreet.query.planner import Plan
+
+        if isinstance(plan, Plan):
+            scans, steps = max(_scans(each) for each in (*plan.profiles, plan)), 1 + len(plan.profiles)
+        else:
+            scans, steps = sum(map(_scans, plan.bundles)), 1
+        if scans * steps > _MOST_SCANS:
+            raise Unsupported(
+                f"this reads tables {scans * steps} times, and what is asked at a time may do so {_MOST_SCANS} times",
+                hint="ask for less at a time",
+            )
+        return self.base + self.scan * scans
+
+
+def _scans(plan: Plan) -> int:
+    """How often a plan reads a table, for each of its grouping sets."""
+    return sum(len(level.exact.scans) for level in plan.levels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningLimits:
+    """How much planning may take.
+
+    Args:
+        seconds: of processor time for one question.
+        patience: seconds for one question, however little of the processor it gets.
+        per_minute: seconds of processor time a minute, for one subject; so much can be saved up.
+        waiting: how many calls of one subject may wait at a time.
+    """
+
+    seconds: float = 10.0
+    patience: float = 60.0
+    per_minute: float = 20.0
+    waiting: int = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +119,8 @@ class Settings:
         planning: how much planning may take.
         waiting: how many questions of one caller may wait or run at a time.
         openid: whose tokens are believed besides those of the ledger; None for nobody's.
-        kept: how many questions are remembered after they are done, to be asked for again; the oldest are forgotten.
+        kept: how many questions of one caller are remembered after they are done, to be asked for again; fewer, if
+            their answers are large. The oldest are forgotten.
         witness: where signed heads of the ledger go: a file or an address; empty for nowhere.
         witness_every: so many seconds.
 
@@ -37,7 +134,7 @@ class Settings:
     planning: PlanningLimits = field(default_factory=PlanningLimits)
     waiting: int = 8
     openid: OpenID | None = None
-    kept: int = 10_000
+    kept: int = 1000
     witness: str = ""
     witness_every: float = 60.0
 
@@ -48,3 +145,39 @@ class Settings:
                 raise InvalidArgument(f"{name} must be above 0, not {getattr(self, name)}")
         if self.witness:
             Witness(self.witness)
+
+
+_PLANNING_MEMORY = 1 << 30
+"""How many bytes a process that plans may take for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What a worker has of the machine.
+
+    Args:
+        cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
+        memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
+            what it has when it is ready, where the system has such a limit.
+        planning: for how many seconds of processor time it may plan; None for one that asks.
+    """
+
+    cores: tuple[int, ...]
+    memory: int
+    planning: float | None = None
+
+
+def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
+    """The shares of each slot, and of those who plan.
+
+    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
+    strangers: they reply at once, so that how long they take would tell how long a slot is busy.
+    """
+    cores, memory = usable_cores(), usable_memory() // slots
+    each = max(1, (len(cores) - 1) // slots)
+    own = [tuple(cores[len(cores) - (slot + 1) * each :][:each]) for slot in range(slots)]
+    if len(cores) <= slots:
+        own = [(cores[slot % len(cores)],) for slot in range(slots)]
+    rest = tuple(core for core in cores if not any(core in taken for taken in own))
+    asking = [Share(cores=taken, memory=memory) for taken in own]
+    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)

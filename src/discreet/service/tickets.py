@@ -1,16 +1,39 @@
-"""Tickets: questions that were taken, and are answered at a time that is known from the start."""
+"""Tickets: questions that were taken, each answered at a time that is known from the start; and idempotency keys.
+
+A question that is asked again under its key is the same question, and is paid for once. Each server knows the keys of
+the questions that it took; the ledger knows those of all that were paid for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from threading import Event, Lock
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
 
+from discreet.errors import (
+    AskedAlready,
+    AskedInPart,
+    DiscreetError,
+    EngineUnavailable,
+    InvalidArgument,
+    KeyReused,
+    LedgerError,
+    QuestionFailed,
+)
+from discreet.ledger import key_digest
+from discreet.service.workers import Job, Message, Worker
+
 if TYPE_CHECKING:
-    from discreet.ledger import Attempt, Place
+    from discreet.ledger import Attempt, Place, Tried
+    from discreet.service.scheduling import Planner
+
+_KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
+_SETTLED = {AskedAlready.code, QuestionFailed.code}
 
 
 @dataclass(slots=True, eq=False)
@@ -27,8 +50,8 @@ class Ticket:
         steps: how many it has at the most.
         attempt: in which it is carried out, and by which its debits are found again.
         place: its own in the queue; None if it didn't have to wait.
-        started: when it was begun, in UTC; None while it waits.
-        release: when its answer leaves, in UTC, as far as is known; steps that turn out to be stored bring it forward.
+        release: when its answer leaves, in UTC, as far as is known; None while it waits. Steps that turn out to be
+            stored bring it forward.
     """
 
     id: str
@@ -40,7 +63,6 @@ class Ticket:
     steps: int
     attempt: Attempt
     place: Place | None = None
-    started: datetime | None = None
     release: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     _done: Event = field(default_factory=Event)
@@ -67,6 +89,13 @@ class Ticket:
             steps=plan["steps"],
             attempt=attempt,
         )
+
+    @property
+    def size(self) -> int:
+        """How many values its answers have, about: what it takes to remember them."""
+        found = (self.outcome or {}).get("answer", {})
+        rows = [each["rows"] for each in found.get("answers", [found]) if each.get("rows")]
+        return sum(len(each) * len(each[0]) for each in rows)
 
     @property
     def is_done(self) -> bool:
@@ -96,3 +125,200 @@ class Ticket:
     def wait(self, seconds: float) -> bool:
         """Wait until it is done, for so long at the most; whether it is."""
         return self._done.wait(seconds)
+
+
+_MOST_VALUES = 200_000
+"""How many values the answers may have that are remembered of one subject: some hundred megabytes."""
+
+
+class Remembered:
+    """What each subject asked, in order: of what is done the latest, so that nobody's questions push out another's.
+
+    What is stored is had again for nothing, so whatever is remembered of it has to have an end.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was asked yet."""
+        self._of: dict[str, dict[str, Ticket]] = {}
+
+    def add(self, ticket: Ticket, most: int) -> list[Ticket]:
+        """Remember one, and forget the oldest of the same subject that are too many; those.
+
+        Args:
+            ticket: the latest, which stays.
+            most: how many of one subject may be remembered once they are done.
+        """
+        own = self._of.setdefault(ticket.subject, {})
+        done = [each for each in own.values() if each.is_done]
+        own[ticket.id] = ticket
+        left, size = len(done) + ticket.is_done, ticket.size + sum(each.size for each in done)
+        forgotten = []
+        for each in done:
+            if left <= most and size <= _MOST_VALUES:
+                break
+            left, size = left - 1, size - each.size
+            forgotten.append(own.pop(each.id))
+        return forgotten
+
+
+def checked_key(subject: str, key: str | None) -> str:
+    """What a subject's key is known by; empty if there is none.
+
+    Raises:
+        InvalidArgument: it isn't one.
+    """
+    if key is None:
+        return ""
+    if not _KEY.fullmatch(key):
+        raise InvalidArgument(
+            "an Idempotency-Key has 1 to 200 printable ASCII characters, with no space at its ends",
+            hint="a random UUID, for each question another",
+        )
+    return key_digest(subject, key)
+
+
+class Keys:
+    """The keys of the questions that this server took."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._tickets: dict[str, Ticket] = {}
+        self._lock = Lock()
+
+    def claim(self, ticket: Ticket) -> Ticket:
+        """The ticket that has this one's key: itself, if none had it before.
+
+        Raises:
+            KeyReused: it was used for another plan.
+        """
+        key = ticket.attempt.key
+        if not key:
+            return ticket
+        with self._lock:
+            first = self._tickets.setdefault(key, ticket)
+        if first.digest != ticket.digest:
+            raise KeyReused
+        return first
+
+    def release(self, ticket: Ticket) -> None:
+        """Forget a ticket's key."""
+        with self._lock:
+            if self._tickets.get(ticket.attempt.key) is ticket:
+                del self._tickets[ticket.attempt.key]
+
+    def settle(self, ticket: Ticket, outcome: Mapping[str, Any], tried: Callable[[str], object]) -> None:
+        """Forget the key of a ticket that was refused, so that it may be asked again; unless a part of it was paid for.
+
+        Args:
+            ticket: that is done.
+            outcome: of it.
+            tried: what the ledger knows of a key.
+        """
+        key = ticket.attempt.key
+        if not key or "error" not in outcome or outcome["error"]["code"] in _SETTLED:
+            return
+        with suppress(LedgerError):  # then a retry finds out
+            if tried(key) is not None:
+                return
+        self.release(ticket)
+
+    @contextmanager
+    def taking(self, ticket: Ticket) -> Iterator[None]:
+        """While a ticket is being taken; where that fails, those who came with the same key hear why, and it is free.
+
+        Raises:
+            DiscreetError: whatever was raised.
+        """
+        try:
+            yield
+        except BaseException as error:
+            self.release(ticket)
+            said = error if isinstance(error, DiscreetError) else EngineUnavailable("this can't be asked now")
+            ticket.finish({"error": said.to_dict()})
+            raise
+
+
+def is_elsewhere(ticket: Ticket) -> bool:
+    """Whether a question is being asked under its key by another server, or was before this one was started."""
+    outcome = ticket.outcome or {}
+    return "error" in outcome and outcome["error"]["code"] == AskedAlready.code
+
+
+def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, Any]:
+    """What becomes of a question: an answer at its time, or then that there is none.
+
+    Args:
+        slot: the process.
+        ticket: the question.
+        storing: how many seconds before the end of each step its outcome is stored, or given up.
+
+    Raises:
+        QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
+    """
+    slot.wait_until_ready()
+    due = monotonic()
+    slot.send(
+        Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
+    )
+    for _ in range(ticket.steps):
+        due += ticket.step
+        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
+        message = _received(slot, due - storing)
+        if message is not None and message[0] == "done":
+            return message[1]  # stored meanwhile, or refused before it was paid for: both are public
+        sleep(max(0.0, due - storing - monotonic()))
+        if message is None:
+            break
+        slot.go()
+    message = None if message is None else _received(slot, None)
+    if message is None:
+        slot.restart()
+    sleep(max(0.0, due - monotonic()))
+    if message is None:
+        raise QuestionFailed
+    return message[1]
+
+
+def _received(slot: Worker, due: float | None) -> Message | None:
+    """The next message; None if there is none in time, or none will come from a process that is gone."""
+    try:
+        return slot.receive(due)
+    except QuestionFailed:
+        return None
+
+
+def again(planner: Planner, ticket: Ticket, tried: Tried) -> Mapping[str, Any]:
+    """What became of a question that was paid for before, under the same key; it is never carried out again."""
+    if not tried.failed:
+        found = planner.do(
+            Job(
+                kind="retry", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt
+            )
+        )
+        if "answer" in found:
+            return {"answer": found["answer"]}
+    return {"error": _unanswered(tried).to_dict()}
+
+
+def _unanswered(tried: Tried) -> DiscreetError:
+    """Why there is no answer under a key: as much as follows from debits and outcomes, which are public by then."""
+    if not tried.failed and not tried.is_over:
+        return AskedAlready()
+    if tried.failed or tried.is_open:
+        return QuestionFailed()
+    return AskedInPart(
+        "what this question measures first was paid for under this Idempotency-Key, and the question itself wasn't",
+        hint="ask it under a new key, at the same offer: what was paid for is stored, and free",
+    )
+
+
+def kind_of(outcome: Mapping[str, Any]) -> str:
+    """What became of a question, as it is counted."""
+    if "answer" in outcome:
+        return "answered"
+    return "failed" if outcome["error"]["code"] == QuestionFailed.code else "refused"
+
+
+def stopping() -> EngineUnavailable:
+    """What is said while the service stops."""
+    return EngineUnavailable("the service is being stopped", hint="ask again later")

@@ -1,4 +1,4 @@
-"""Tokens: what a caller shows. They are made here, once seen, and known to the ledger by their digests alone."""
+"""Tokens: what a caller shows. They are made here, once seen, and known to the ledger by what can't be shown."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from discreet.entropy import fresh_bytes
-from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.errors import AboveCeiling, InvalidArgument, Unauthenticated
 from discreet.exact import Rationalizable
 from discreet.exact.rational import positive
-from discreet.ledger import amounts_of, budget_of, checked_name
+from discreet.ledger import Verifier, amounts_of, budget_of, checked_name
+from discreet.privacy import Budget, MonthlyShare
 from discreet.service.roles import Role
 
 if TYPE_CHECKING:
     from discreet.ledger import Grant, Tokens
-    from discreet.privacy import Budget
 
 PREFIX = "dsc_"
 """How every token begins, so that scanners for leaked secrets find it."""
 
 _BYTES = 32
+_SALT = 16
 _TOKEN = re.compile(f"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
 _MOST_DAYS = 3660
 
@@ -41,7 +42,7 @@ class Caller:
         most_epsilon: the ceiling on what one question may cost in ε; None if there is none.
         expires: when it ends, in UTC.
         most_rho: the ceiling in ρ; None if there is none.
-        share: what the subject may spend in all, as it is shown; empty where the token doesn't say.
+        share: what the subject may spend, in all or in each month, as it is shown; empty where the token doesn't say.
         datasets: whose tables they may ask about, by the names of their accounts; empty for this one.
         digest: what the ledger knows the token by; empty for who came in without one.
     """
@@ -87,7 +88,8 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
 ) -> Issued:
     """Make a token, and let it in.
 
-    Guarantee: 256 bits from the operating system. The ledger holds its SHA-256 alone.
+    Guarantee: 256 bits from the operating system. The ledger holds its SHA-256, and a SCRAM-SHA-256 verifier for
+    clients of PostgreSQL's protocol; neither lets anybody in.
 
     Args:
         tokens: of the account.
@@ -96,8 +98,9 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
         days: for how many days it holds, from 1 to 3660.
         most_epsilon: the ceiling on what one question may cost in ε; None for none.
         most_rho: the same in ρ. Beside a ceiling in ε, it is what lets questions without a finite ε be asked.
-        share: what the subject may spend in all, with this token or any other, before now and from now on; the ledger
-            refuses what goes beyond. None for what the account allows.
+        share: what the subject may spend, with this token or any other, before now and from now on: in all or, as
+            `MonthlyShare`, in each calendar month. The ledger refuses what goes beyond. None for what the account
+            allows.
         datasets: whose tables may be asked about, by the names of their accounts; empty for this account's.
 
     Raises:
@@ -120,12 +123,36 @@ def issue(  # noqa: PLR0913 — what a token may allow, each by name
     expires = tokens.shown(digest)[1] + timedelta(days=days)
     content = {
         "role": str(role),
+        "scram": str(Verifier.make(text, fresh_bytes(_SALT))),
         "expires": expires.isoformat(timespec="seconds"),
         **ceilings,
         **({} if share is None else {"share": amounts_of(share)}),
         **({"datasets": list(datasets)} if datasets else {}),
     }
     return Issued(text=text, caller=caller_of(tokens.grant(digest, subject, content)))
+
+
+def share_of(amounts: Mapping[str, Any] | None, renews: str | None = None) -> Budget | None:
+    """A share as somebody asks for it: of all time or, where it renews, of each calendar month; None for none.
+
+    Args:
+        amounts: `epsilon`, `delta` and `rho`, as for `Budget`.
+        renews: "monthly"; None for never.
+
+    Raises:
+        InvalidArgument: it is none, or nothing renews.
+
+    Examples:
+        >>> print(share_of({"epsilon": "1/2"}, "monthly"))
+        ε = 0.5 a month
+    """
+    if renews not in {None, "monthly"}:
+        raise InvalidArgument(f"a share can't renew {str(renews)[:20]!r}", hint="monthly, or not at all")
+    if amounts is None:
+        if renews is not None:
+            raise InvalidArgument("there is no share that could renew", hint="say what it is a month")
+        return None
+    return MonthlyShare(**amounts) if renews else Budget(**amounts)
 
 
 def recognise(tokens: Tokens, text: str) -> Caller:
@@ -188,4 +215,35 @@ def _read(grant: Grant, content: Mapping[str, Any]) -> Caller:
         share="" if share is None else str(budget_of(share, "the share")),
         datasets=tuple(map(str, content.get("datasets", ()))),
         digest=grant.digest,
+    )
+
+
+def check_ceiling(caller: Caller, plan: Mapping[str, Any]) -> None:
+    """Refuse what costs more than the caller may spend on one question.
+
+    A question has to be within each ceiling that there is; but where it has no finite ε, the one in ρ alone binds it.
+
+    Raises:
+        AboveCeiling: it does; or it has no finite ε, and there is a ceiling in ε and none in ρ.
+    """
+    exact = plan["cost"]["exact"]
+    epsilon, rho = (None if exact[name] is None else Fraction(exact[name]) for name in ("epsilon", "rho"))
+    if caller.most_epsilon is not None and (epsilon is not None or caller.most_rho is None):
+        _check("ε", epsilon, caller.most_epsilon)
+    if caller.most_rho is not None:
+        _check("ρ", rho, caller.most_rho)
+
+
+def _check(name: str, cost: Fraction | None, most: Fraction) -> None:
+    """Refuse a cost above a ceiling.
+
+    Raises:
+        AboveCeiling: it is.
+    """
+    if cost is not None and cost <= most:
+        return
+    said = f"no finite {name}" if cost is None else f"{name} = {float(cost):.6g}"
+    raise AboveCeiling(
+        f"this question costs {said}, and one of yours may cost {name} = {float(most):.6g}",
+        hint="offer less, or request approval for it",
     )

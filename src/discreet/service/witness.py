@@ -20,10 +20,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from discreet.errors import InvalidArgument, WitnessUnavailable
+from discreet.loopback import is_loopback
 
 _PATIENCE = 10.0
-_HERE = ("127.0.0.1", "localhost", "::1")
-"""Where heads may be sent in the clear."""
 
 
 class Witness:
@@ -43,7 +42,7 @@ class Witness:
         if not self._is_address:
             return
         parts = urlsplit(place)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
         if not is_safe or parts.username is not None:
             raise InvalidArgument(
                 "heads are sent to a file, or to an https:// address", hint="https://witness.example/census"

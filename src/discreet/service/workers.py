@@ -21,12 +21,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
+from threading import Thread
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
-from discreet.service.release_times import ReleaseTimes
-from discreet.tables.session import take_share, usable_cores, usable_memory
+from discreet.service.settings import ReleaseTimes, Share
+from discreet.tables.session import take_share
+from discreet.tables.spill import sweep
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -36,9 +38,6 @@ if TYPE_CHECKING:
     from discreet.ledger import Attempt
     from discreet.query.planner import Plan
     from discreet.results import Answer
-
-_PLANNING_MEMORY = 1 << 30
-"""How many bytes a process that plans may take for it."""
 
 _PRELOADED = (
     "discreet.gateway",
@@ -92,6 +91,7 @@ class Job:
         terms: what is offered for it; its analyst is the caller, whatever the question says.
         digest: of the plan that was made for it, if it is to be asked.
         attempt: in which it is asked.
+        version: of the tables, whose stored answer is wanted; None for the one in force.
     """
 
     kind: Literal["plan", "stored", "ask", "retry"]
@@ -99,38 +99,7 @@ class Job:
     terms: Mapping[str, Any]
     digest: str = ""
     attempt: Attempt | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """What a worker has of the machine.
-
-    Args:
-        cores: the numbers of those that it runs on, where the system lets one say so; its engine has a thread for each.
-        memory: bytes of the engine before it spills to disk; of a process that plans, the most that it may take beyond
-            what it has when it is ready, where the system has such a limit.
-        planning: for how many seconds of processor time it may plan; None for one that asks.
-    """
-
-    cores: tuple[int, ...]
-    memory: int
-    planning: float | None = None
-
-
-def shares(slots: int, planning: float) -> tuple[list[Share], Share]:
-    """The shares of each slot, and of those who plan.
-
-    Where there are more cores than slots, each slot has its own, and one is left for whoever plans and speaks to
-    strangers: they reply at once, so that how long they take would tell how long a slot is busy.
-    """
-    cores, memory = usable_cores(), usable_memory() // slots
-    each = max(1, (len(cores) - 1) // slots)
-    own = [tuple(cores[len(cores) - (slot + 1) * each :][:each]) for slot in range(slots)]
-    if len(cores) <= slots:
-        own = [(cores[slot % len(cores)],) for slot in range(slots)]
-    rest = tuple(core for core in cores if not any(core in taken for taken in own))
-    asking = [Share(cores=taken, memory=memory) for taken in own]
-    return asking, Share(cores=rest or tuple(cores), memory=_PLANNING_MEMORY, planning=planning)
+    version: int | None = None
 
 
 class Worker:
@@ -146,12 +115,12 @@ class Worker:
         """Start the process; it opens the tables while the service goes on."""
         self._config, self._times, self._share = config, times, share
         self.restarts = 0
-        self._start()
+        self._start(None)
 
-    def _start(self) -> None:
+    def _start(self, gone: int | None) -> None:
         """Start a process, in the place of one that was killed or of none."""
         self._connection, theirs = CONTEXT.Pipe()
-        arguments = (theirs, self._config, self._times, self._share)
+        arguments = (theirs, self._config, self._times, self._share, gone)
         self._process = CONTEXT.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         self._is_ready = False
@@ -207,23 +176,31 @@ class Worker:
         return self._process.exitcode == -getattr(signal, "SIGPROF", 0)
 
     def restart(self) -> None:
-        """Kill the process, whatever it does, and start another."""
-        self.close()
+        """Kill the process, whatever it does, and start another, which removes what it spilled.
+
+        How long that takes depends on how much it was, so nobody waits for it.
+        """
+        self._end()
         self.restarts += 1
-        self._start()
+        self._start(self._process.pid)
 
     def kill(self) -> None:
         """Kill the process. What it reserved stays spent; what it didn't store is gone."""
         self._process.kill()
 
     def close(self) -> None:
+        """Kill the process, and remove what it spilled."""
+        self._end()
+        sweep(self._process.pid)
+
+    def _end(self) -> None:
         """Kill the process, and wait until it is gone."""
         self.kill()
         self._process.join()
         self._connection.close()
 
 
-def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share) -> None:
+def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Share, gone: int | None) -> None:
     """Do jobs until the service is gone."""
     from discreet.gateway import load
 
@@ -232,13 +209,14 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
         connection.recv()
 
     _settle(share)
+    _detach()
+    Thread(target=sweep, args=(gone,), daemon=True).start()
     with suppress(EOFError, OSError), load(config) as tables:  # if the service is gone, nobody is there to be told
         tables.hold(held)
         tables.warm_up()
         if share.planning is not None:
             _limit_memory(share.memory)
         connection.send(("ready", {}))
-        _detach()
         while True:
             job: Job = connection.recv()
             begun = process_time()
@@ -250,12 +228,26 @@ def _work(connection: Connection, config: Path, times: ReleaseTimes, share: Shar
 
 
 def _settle(share: Share) -> None:
-    """Take its share of the machine, and no more; and leave it to the service when it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Take its share of the machine, and no more."""
     if hasattr(os, "sched_setaffinity"):
         with suppress(OSError):  # a container may forbid it
             os.sched_setaffinity(0, share.cores)
     take_share(len(share.cores) if share.planning is None else 1, share.memory)
+
+
+def keep_quiet() -> None:
+    """Say nothing more on standard error, and leave no memory on disk after a crash.
+
+    What a library writes once rows are read, a traceback or a core may hold anything. Python's fault handler writes to
+    standard error, too.
+    """
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere.fileno(), stream.fileno())
+    with suppress(ImportError, OSError, ValueError):  # not everywhere
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # 0 would be no limit for a program that takes cores by a pipe
 
 
 def _limit_memory(more: int) -> None:
@@ -281,14 +273,9 @@ def _limited(seconds: float | None) -> Iterator[None]:
 
 
 def _detach() -> None:
-    """Leave Ctrl-C to the service, which lets a question come to its end, and say nothing more.
-
-    What a library writes once rows are read, or a traceback, may quote anything.
-    """
+    """Leave Ctrl-C to the service, which lets a question come to its end, and say nothing more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 — a number is what is needed of it
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere.fileno(), stream.fileno())
+    keep_quiet()
 
 
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
@@ -317,7 +304,13 @@ def _unplanned(error: Exception) -> DiscreetError:
 
 
 def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """The answer that is stored, or follows from what is; nothing if there is none."""
+    """The answer that is stored, or follows from what is; nothing if there is none for the version in force.
+
+    Raises:
+        InvalidArgument: there is none for the version that was named.
+    """
+    if job.version is not None:
+        return {"answer": _to_json(tables.ask(job.question, version=job.version, **job.terms))}
     version = tables.admissions.current().version
     try:
         return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}

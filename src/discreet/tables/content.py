@@ -8,12 +8,13 @@ only what has a form can be found, and of many values only some are looked at.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from discreet.tables.identifying_forms import FORMS, NUMBERS, kinds_of
+from discreet.tables.identifying_forms import FORMS, LOOKS_IDENTIFYING, NUMBERS, kinds_of
 from discreet.tables.type_inference import days_of
 
 if TYPE_CHECKING:
@@ -129,6 +130,18 @@ def content_of(values: pa.Array, counts: Weights | None = None) -> ColumnContent
         found += _dated(column)
     found.sort(key=lambda each: (not each.identifies, -each.share))
     return ColumnContent(found=tuple(found), looked=len(values), different=different)
+
+
+def may_identify(texts: Sequence[str]) -> bool:
+    """Whether texts that would be shown may lead to somebody; one that only looks like it is enough.
+
+    Examples:
+        >>> may_identify(["5 Main St", "unknown"]), may_identify(["Bachelors", "11th"])
+        (True, False)
+    """
+    import pyarrow as pa
+
+    return any(map(LOOKS_IDENTIFYING.search, texts)) or bool(content_of(pa.array(texts, pa.string())).identifying)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -272,7 +285,11 @@ _FAMILY = (
     "singh kumar sharma patel khan gupta tanaka suzuki sato yılmaz kaya"
 )
 _KNOWN_NAMES = frozenset(f"{_GIVEN} {_FAMILY}".split())
-_WORDS = r"^\pL[\pL'’.-]*(?:,? \pL[\pL'’.-]*){0,4}$"
+_LETTER = r"A-Za-z\x{80}-\x{2018}\x{201A}-\x{10FFFF}"
+_WORDS = rf"^[{_LETTER}][{_LETTER}'’.-]*(?:,? [{_LETTER}][{_LETTER}'’.-]*){{0,4}}$"
+"""Or with other signs beyond ASCII in the place of letters, which `_OTHERS` rules out: so many `\\pL` take RE2 5 ms to
+compile, each time that it is asked."""
+_OTHERS = r"[^\x00-\x7F\pL’]"
 _NAMED = 0.15
 """The share of different values that must hold one of the commonest names; no list has all names, and words for other
 things, such as cities, are named after people, too."""
@@ -291,6 +308,8 @@ def _worded(column: _Column) -> list[Content]:
 
     found, different, rows = [], len(column.texts), int(column.weights.sum())
     worded = column.matching(_WORDS)
+    if len(worded):
+        worded = pa.array(np.setdiff1d(worded, column.matching(_OTHERS)))
     if len(worded) >= _PEOPLE and 2 * len(worded) >= different:
         held = [
             not _KNOWN_NAMES.isdisjoint(re.split(r"[ ,.-]+", text.lower()))

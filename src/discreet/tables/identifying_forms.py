@@ -198,6 +198,14 @@ def _validator(kind: OfficialNumber) -> Callable[[str], bool]:
     return kind.validator()
 
 
+LOOKS_IDENTIFYING = re.compile(
+    r"@|(?:[0-9][ ./()+-]*){6}|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+"
+    r"|\b[0-9]+[a-zA-Z]?,?\s+(?:[^\W\d]|['.-])+|[^\W\d]{3,}[.,]?\s+(?:[Nn][ro.°º]*\s*)?[0-9]+\s*[a-zA-Z]?\b"
+)
+"""What an e-mail address, the number of a person, card, phone or device, or a street with a house number looks like: a
+net with narrower meshes than the forms below, for single texts that would be shown."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """Something that has a form of its own.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from discreet.errors import EngineUnavailable
+from discreet.tables.spill import SpillFolder
 from discreet.tables.sql_text import string
 
 SHUT_OFF = {
@@ -76,7 +75,7 @@ class Session:
         import duckdb
 
         try:
-            self._spill = Path(tempfile.mkdtemp(prefix="discreet-"))
+            self._spill = SpillFolder()
         except OSError as error:
             raise EngineUnavailable(
                 f"there is nowhere to put what doesn't fit in memory: {error}",
@@ -89,7 +88,7 @@ class Session:
             self._end = weakref.finalize(self, _end, self._connection, self._spill, os.getpid())
             _ALL.add(self)
         except BaseException as error:  # Ctrl-C too: nobody else knows of the folder
-            shutil.rmtree(self._spill, ignore_errors=True)
+            self._spill.remove()
             if isinstance(error, duckdb.Error | OSError):
                 raise EngineUnavailable(
                     f"DuckDB can't be started: {error}", hint="mend what it says; no table was opened for it"
@@ -104,7 +103,7 @@ class Session:
             **SHUT_OFF,
             # Answers don't depend on the order of rows, so needn't pay for it.
             "preserve_insertion_order": str(in_row_order).lower(),
-            "temp_directory": str(self._spill),
+            "temp_directory": str(self._spill.path),
             "memory_limit": f"{memory}B",
             **({"threads": str(threads)} if threads else {}),
         }
@@ -131,12 +130,12 @@ class Session:
 
     def remove_directory(self) -> None:
         """Remove what it spilled, though it may be in use: nothing that it says can be relied on any more."""
-        shutil.rmtree(self._spill, ignore_errors=True)
+        self._spill.remove()
 
     @property
     def is_whole(self) -> bool:
         """Whether its directory is still there; those that nobody touches for days may be swept away."""
-        return self._spill.is_dir()
+        return self._spill.path.is_dir()
 
     def join_as_written(self) -> None:
         """Make joins in the order in which they are written.
@@ -182,11 +181,11 @@ def remove_directories() -> None:
         session.remove_directory()
 
 
-def _end(connection: Any, spill: Path, process: int) -> None:  # noqa: ANN401 — DuckDB's connection
+def _end(connection: Any, spill: SpillFolder, process: int) -> None:  # noqa: ANN401 — DuckDB's connection
     """Stop an instance and remove what it spilled; in a forked child both are still its parent's."""
     if process == os.getpid():
         connection.close()
-        shutil.rmtree(spill, ignore_errors=True)
+        spill.remove()
 
 
 def _is_link(path: str) -> bool:

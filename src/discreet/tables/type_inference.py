@@ -231,8 +231,11 @@ _AT = (
 )
 _DAY_NUMBER = "(?P<day>[0-9]{1,2})"
 _YEAR = "(?P<year>1[5-9][0-9]{2}|2[0-9]{3})"
-_NAME = r"(?P<name>\pL{3,10})"
-_WEEKDAY = r"^(?:\pL{2,10}[.]?,? )?"
+_LETTER = r"[A-Za-z\x{80}-\x{10FFFF}]"
+"""Or another character beyond ASCII, of which no form has any: RE2 takes 10 ms to compile a form of `\\pL{2,10}`, each
+time that it is asked, and `_having` rules them out where a text has the form."""
+_NAME = f"(?P<name>{_LETTER}{{3,10}})"
+_WEEKDAY = f"^(?:{_LETTER}{{2,10}}[.]?,? )?"
 _NUMBERS = "^(?P<first>[0-9]{1,2})(?P<mark>[./-]) ?(?P<second>[0-9]{1,2})[./-] ?"
 _FORMS = (
     f"{_NUMBERS}(?P<year>[1-9][0-9]{{3}}){_AT}$",
@@ -317,7 +320,17 @@ def _formed(texts: pa.Array, forms: tuple[str, ...]) -> int:
     import pyarrow.compute as pc
 
     texts = pc.utf8_trim_whitespace(texts)
-    return sum(int(pc.sum(pc.match_substring_regex(texts, form)).as_py() or 0) for form in forms)
+    return sum(int(pc.sum(_having(texts, form)).as_py() or 0) for form in forms)
+
+
+def _having(texts: pa.Array, form: str) -> pa.Array:
+    """Which texts have a form."""
+    import pyarrow.compute as pc
+
+    found = pc.match_substring_regex(texts, form)
+    if _LETTER not in form or not pc.any(found).as_py():
+        return found
+    return pc.and_not(found, pc.match_substring_regex(texts, r"[^\x00-\x7F\pL]"))
 
 
 def _read(texts: pa.Array, forms: tuple[str, ...], said: DateOrder | None) -> SpelledDates:
@@ -331,7 +344,7 @@ def _read(texts: pa.Array, forms: tuple[str, ...], said: DateOrder | None) -> Sp
     settled = True
     texts = pc.utf8_trim_whitespace(texts)
     for form in forms:
-        places = np.flatnonzero(np.asarray(pc.match_substring_regex(texts, form)))
+        places = np.flatnonzero(np.asarray(_having(texts, form)))
         if not len(places):
             continue
         parts = pc.extract_regex(texts.take(pa.array(places)), form)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
 
+from discreet.attacks import named_attacks
 from discreet.attacks.attack_setup import Terms, set_up
 from discreet.attacks.compare import compare
 from discreet.attacks.named_attacks import AGAINST, NAMED, attack, named
@@ -24,12 +25,30 @@ def people() -> pa.Table:
     return synthetic(400)
 
 
+class Watched(Terms):
+    """Terms that remember which of their numbers were looked at."""
+
+    seen: ClassVar[set[str]] = set()
+
+    def __getattribute__(self, name: str) -> object:
+        """Remember, and look."""
+        if name in {"k", "epsilon", "budget", "people", "trials"}:
+            Watched.seen.add(name)
+        return super().__getattribute__(name)
+
+
 @pytest.mark.parametrize(("name", "against"), PAIRS)
-def test_every_attack_runs(name: str, against: str, people: pa.Table) -> None:
-    """It runs, what was attacked is said, and all of the result is JSON."""
+def test_every_attack_runs(name: str, against: str, people: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs, what was attacked is said, and all of the result is JSON.
+
+    Each number that is looked at is said to matter, and no other is.
+    """
+    monkeypatch.setattr(named_attacks, "Terms", Watched)
+    Watched.seen.clear()
     table = None if name == "sparse" else people  # its people are made up
     few = 5 if name in {"query-log", "tracing"} else 2  # fewer can't be 5-anonymous
     found = attack(name, table, against=against, people=few, trials=1, **TERMS)
+    assert Watched.seen == NAMED[name].uses(against)
     assert found.tried >= 1
     assert found.success is None or 0 <= found.success <= 1
     assert found.against

@@ -25,6 +25,8 @@ from support.engines import engine_over
 from support.questions import column, literal, total
 from support.reference import steps
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 moment = datetime.fromisoformat
 INT64 = 2**63
 FAR = 10**30

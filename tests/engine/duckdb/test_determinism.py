@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,8 @@ from discreet.query.ir import Key, Units
 from discreet.tables import Source
 from support.engines import engine_over
 from support.questions import ONE_ROW, SCHEMA, by_group, column, count, declared, exact, key, run, table_of, total
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 ROWS = 150_000
 GROUPS = [f"g{number}" for number in range(40)]
@@ -54,16 +55,25 @@ def visits() -> pa.Table:
     )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_threads_order_and_layout_make_no_difference(shape: str, visits: pa.Table, tmp_path: Path) -> None:
-    """One, two and eight threads; the file in three layouts, one of them shuffled; a table in memory: one answer."""
+Layouts = list[tuple[Source, pa.Table | None, int]]
+
+
+@pytest.fixture(scope="module")
+def layouts(visits: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Layouts:
+    """The file in three layouts, one of them shuffled, and a table in memory; each with how many threads to use."""
     shuffled = visits.take(pa.array(np.random.default_rng().permutation(ROWS)))
-    answers: list[dict[tuple[Any, ...], dict[str, int]]] = []
+    folder, found = tmp_path_factory.mktemp("layouts"), Layouts()
     for number, (table, size, threads) in enumerate(((visits, ROWS, 1), (visits, 5_000, 2), (shuffled, 1_000, 8))):
-        path = tmp_path / f"{number}.parquet"
+        path = folder / f"{number}.parquet"
         pq.write_table(table, path, row_group_size=size, use_dictionary=number != 1)
-        answers.append(_ask(Source.of(path), None, threads, shape))
-    answers.append(_ask(Source(kind="memory", location="t"), shuffled, 2, shape))
+        found.append((Source.of(path), None, threads))
+    return [*found, (Source(kind="memory", location="t"), shuffled, 2)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_threads_order_and_layout_make_no_difference(shape: str, layouts: Layouts) -> None:
+    """One, two and eight threads; in all layouts: one answer."""
+    answers: list[dict[tuple[Any, ...], dict[str, int]]] = [_ask(*layout, shape) for layout in layouts]
     assert all(answer == answers[0] for answer in answers)
     assert len(answers[0]) >= 30
     assert all(any(values.values()) for values in answers[0].values())

@@ -11,20 +11,21 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from discreet.engine.duckdb import join_limits
 from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Join, JoinKind, PerUnit, Project, Relation, Scan, Where
+from support.examples import examples
 from support.questions import AT_LEAST, BOTH, EQUAL, LESS, by_group, call, count, literal
 from support.shop import Rows, Shop, data, engine, shop, shops
 
 WIDE = Limits(rows=10_000)
 DAY = date(2024, 1, 31)
 MOST = 6
-SEARCH = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEARCH = examples(100, at_least=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def column(whose: Shop, table: str, name: str, alias: str | None = None) -> Reference:

@@ -205,7 +205,7 @@ def test_a_process_leaves_nothing(end: str, code: int, folder: Path) -> None:
         env={**os.environ, "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == code, done.stderr

@@ -16,6 +16,8 @@ from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 A, B = ("x", "y"), (1, 2, 3)
 LISTED = " WHERE a IS NOT NULL AND b IS NOT NULL"
 

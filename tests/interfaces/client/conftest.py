@@ -28,6 +28,13 @@ def broken(serving: Broken, monkeypatch: pytest.MonkeyPatch) -> Broken:
 
 @pytest.fixture
 def ann(broken: Broken) -> Iterator[Remote]:
+    """The tables, for an analyst who waits for a busy machine, but not for 30 seconds if told to."""
+    with dp.connect(broken.address, TOKEN, patience=25) as tables:
+        yield tables
+
+
+@pytest.fixture
+def hasty(broken: Broken) -> Iterator[Remote]:
     """The tables, for an analyst with little patience."""
     with dp.connect(broken.address, TOKEN, patience=1) as tables:
         yield tables

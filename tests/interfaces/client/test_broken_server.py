@@ -89,6 +89,7 @@ def test_a_request_is_made_and_read(broken: Broken, ann: Remote) -> None:
         "id": "r1",
         "digest": "d1",
         "subject": "ann",
+        "readers": "every analyst",
         "question": COUNT,
         "terms": {"epsilon": "5"},
         "purpose": "to know",
@@ -120,26 +121,26 @@ def test_a_full_queue_is_waited_for_where_it_says_for_how_long(broken: Broken, a
     assert len(broken.heard) == 1
 
 
-def test_what_has_no_key_is_sent_once(broken: Broken, ann: Remote) -> None:
+def test_what_has_no_key_is_sent_once(broken: Broken, hasty: Remote) -> None:
     """A request for approval isn't made twice by a connection that breaks."""
     broken.says(Hangup)
     with pytest.raises(ServerUnreachable):
-        ann.request(COUNT, purpose="to know", epsilon=5)
+        hasty.request(COUNT, purpose="to know", epsilon=5)
     assert len(broken.heard) == 1
     with pytest.raises(ServerUnreachable):
-        ann.me()
+        hasty.me()
     assert len(broken.heard) > 2  # a look changes nothing
 
 
-def test_a_server_that_cannot_answer_is_given_up_with_its_reason(broken: Broken, ann: Remote) -> None:
+def test_a_server_that_cannot_answer_is_given_up_with_its_reason(broken: Broken, hasty: Remote) -> None:
     """After as long as one is patient; a refusal at once."""
     broken.says(problem("ledger_unavailable", 503))
     with pytest.raises(LedgerUnavailable):
-        ann.ask(COUNT, epsilon=1)
+        hasty.ask(COUNT, epsilon=1)
     assert len(broken.heard) > 1
     broken.says(Said(503, b"", {"Retry-After": "3600"}))
     with pytest.raises(ServerUnreachable, match="503"):
-        ann.ask(COUNT, epsilon=1)
+        hasty.ask(COUNT, epsilon=1)
     assert len(broken.heard) == 1  # it won't answer within our patience
     for code, status, kind in (
         ("question_failed", 500, QuestionFailed),
@@ -148,7 +149,7 @@ def test_a_server_that_cannot_answer_is_given_up_with_its_reason(broken: Broken,
     ):
         broken.says(problem(code, status, title="said so"))
         with pytest.raises(kind, match="said so"):
-            ann.ask(COUNT, epsilon=1)
+            hasty.ask(COUNT, epsilon=1)
         assert len(broken.heard) == 1
 
 
@@ -194,12 +195,12 @@ def test_a_reply_has_a_size(broken: Broken, ann: Remote, monkeypatch: pytest.Mon
             ann.ask(COUNT, epsilon=1)
 
 
-def test_a_reply_that_trickles_is_given_up(broken: Broken, ann: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_trickles_is_given_up(broken: Broken, hasty: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     """However little it sends at a time, there is an end to it."""
     monkeypatch.setattr(connection, "_WHOLE", -1.0)
     broken.says(Said(200, answer()))
     with pytest.raises(ServerUnreachable, match="took more than"):
-        ann.ask(COUNT, epsilon=1)
+        hasty.ask(COUNT, epsilon=1)
 
 
 def test_an_answer_to_another_question_is_refused(broken: Broken, ann: Remote) -> None:

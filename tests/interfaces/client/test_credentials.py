@@ -106,15 +106,15 @@ def test_in_the_clear_only_where_it_was_said_to_be_safe() -> None:
 
 
 def test_the_token_is_in_no_text(
-    broken: Broken, ann: Remote, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    broken: Broken, hasty: Remote, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In no repr, error, traceback or log, whatever goes wrong."""
     caplog.set_level(logging.DEBUG)
-    texts = [repr(ann), str(ann), repr(ann._connection)]
+    texts = [repr(hasty), str(hasty), repr(hasty._connection)]
     for reply in (Said(200, answer()), Said(500, b"x"), Hangup, Said(302, {}), problem("unauthenticated", 401)):
         broken.says(reply)
         try:
-            ann.ask(COUNT, epsilon=1)
+            hasty.ask(COUNT, epsilon=1)
         except DiscreetError as error:
             texts += [repr(error), str(error), str(error.to_dict()), *traceback.format_exception(error)]
     said = capsys.readouterr()

@@ -70,6 +70,7 @@ def test_a_question_is_planned_and_asked_and_again_it_is_free(ann: Remote) -> No
     account = ann.budget
     assert account.own_spent == spent
     assert account.budget.epsilon == 10
+    assert (account.own_this_month, account.own_renews) == (spent, None)
     assert ann.remaining.epsilon == pytest.approx(10 - float(spent.epsilon or 0))
     line = ann.history()[-1]
     assert (line.text, line.analyst, line.state, line.cost.epsilon) == (COUNT, "analyst", "committed", spent.epsilon)
@@ -217,7 +218,7 @@ def test_a_whole_conversation_needs_none_of_what_makes_answers(gate: tuple[Serve
         "remote.budget, remote.history()\n"
         "heavy = ('duckdb', 'ibis', 'numpy', 'sqlalchemy', 'sqlglot', 'pyarrow', 'pandas', 'flint')\n"
         "heavy += ('rich', 'typer', 'stdnum')\n"
-        "rooms = ('interfaces', 'results', 'errors', 'hints', 'exact', 'entropy', 'version')\n"
+        "rooms = ('interfaces', 'results', 'errors', 'hints', 'arguments', 'exact', 'entropy', 'version')\n"
         "print('loaded', [name for name in heavy if name in sys.modules],"
         " [name for name in sys.modules if name.startswith('discreet.') and name.split('.')[1] not in rooms])\n"
     )

@@ -8,7 +8,6 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from io import StringIO
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +16,12 @@ from urllib.parse import unquote
 import pytest
 from prometheus_client import generate_latest
 
-from discreet.errors import InvalidArgument
-from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, conform
-from discreet.interfaces.http import bodies, make_app
+from discreet.errors import InvalidArgument, NotTried
+from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, answers, conform
+from discreet.interfaces.conformance.trial import Purse
+from discreet.interfaces.http import make_app, middleware
 from discreet.interfaces.http.console import SafeHeaders
-from discreet.interfaces.http.strictness import Strict
+from discreet.interfaces.http.middleware import Strict
 from support.attacked import CANARY, App, Edited, Exchange, Keyed, Receive, Scope, Send, attacked, listening, with_rows
 from support.small_console import with_console
 
@@ -33,14 +33,16 @@ OF_TWINS = ["bytes of twins", "times of twins"]
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The real server, its address, and everybody's tokens."""
-    log = StringIO()
+    folder = tmp_path_factory.mktemp("real")
+    log = folder / "log"
     with (
         pytest.MonkeyPatch.context() as patch,
-        attacked(tmp_path_factory.mktemp("real"), log=log) as (service, tokens),
+        log.open("w", encoding="utf-8") as stream,
+        attacked(folder, log=stream) as (service, tokens),
         listening(make_app(service)) as url,
     ):
-        patch.setattr(bodies, "_MOST_SECONDS", 2)
-        yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log)
+        patch.setattr(middleware, "_MOST_SECONDS", 2)
+        yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log, other=folder / "other")
 
 
 def tried(real: Any, app: App | None, families: Sequence[str], **said: Any) -> dict[str, Finding]:
@@ -58,7 +60,9 @@ def real_app(real: Any) -> Any:
 def test_the_real_server_holds(real: Any) -> None:
     """Every family that it has what it takes for; what it hasn't is said; no more is spent than was allowed."""
     families = [name for name in FAMILIES if name not in OF_TWINS]
-    report = conform(real.url, list(real.tokens.values()), spend="0.5", canaries=[CANARY], families=families)
+    report = conform(
+        real.url, list(real.tokens.values()), spend="0.5", canaries=[CANARY], families=families, written=[real.log]
+    )
     found = {each.family: each for each in report.findings}
     assert [(each.family, each.evidence) for each in report.findings if each.verdict is Verdict.BROKEN] == []
     left_out = {name: each.evidence for name, each in found.items() if each.verdict is Verdict.NOT_TRIED}
@@ -70,10 +74,12 @@ def test_the_real_server_holds(real: Any) -> None:
     assert "second" in report.spent
     assert not report.is_broken
     metrics = generate_latest(real.service.metrics.registry()).decode()
+    real.service.log.flush()
+    logged = real.log.read_text(encoding="utf-8")
     for text in (CANARY, *real.tokens.values(), "SELECT", "conform-", "evil.example", "<script>"):
-        assert text not in real.log.getvalue()
+        assert text not in logged
         assert text not in metrics
-    assert len(real.log.getvalue().splitlines()) > 100
+    assert len(logged.splitlines()) > 100
     assert "discreet_" in metrics
 
 
@@ -289,7 +295,7 @@ def one_at_a_time(real: Any) -> App:
 def endless(real: Any) -> App:
     """A body may take as long as it takes."""
     app = make_app(real.service)
-    app.user_middleware = [each for each in app.user_middleware if each.cls is not bodies.LimitedBodies]
+    app.user_middleware = [each for each in app.user_middleware if each.cls is not middleware.LimitedBodies]
     return app
 
 
@@ -322,6 +328,44 @@ def quotes_a_row(real: Any) -> App:
     def after(exchange: Exchange) -> None:
         if exchange.status == 422:
             exchange.answer(422, {"title": f"could not convert {CANARY}-7"})
+
+    return Edited(real_app(real), after=after)
+
+
+def written_too(real: Any, text: str) -> None:
+    """Have something else stand where the log is; for one twin."""
+    real.other.write_text(text, encoding="utf-8")
+
+
+def writes_tracebacks(real: Any) -> App:
+    """What goes wrong is written down with its traceback."""
+
+    def after(exchange: Exchange) -> None:
+        if exchange.status == 422:
+            written_too(real, f"Traceback (most recent call last):\nValueError: could not convert {CANARY}-7\n")
+
+    return Edited(real_app(real), after=after)
+
+
+def writes_addresses(real: Any) -> App:
+    """The web server's own log is on, and has the address of each request."""
+
+    def after(exchange: Exchange) -> None:
+        if exchange.status == 404:
+            query = exchange.scope["query_string"].decode()
+            written_too(real, f'127.0.0.1:1 - "{exchange.call}?{query} HTTP/1.1" 404 Not Found\n')
+
+    return Edited(real_app(real), after=after)
+
+
+def counts_addresses(real: Any) -> App:
+    """Metrics have the address of each request as a label."""
+    seen: list[str] = []
+
+    def after(exchange: Exchange) -> None:
+        seen.append(exchange.call)
+        if exchange.call == "GET /v1/metrics":
+            exchange.reply += "".join(f'requests{{path="{each}"}} 1\n' for each in seen).encode()
 
     return Edited(real_app(real), after=after)
 
@@ -371,16 +415,24 @@ TWINS: list[tuple[str, Callable[[Any], App], str]] = [
     ("frames", framed, "within another site's"),
     ("races", drawn_anew, "answers to one question"),
     ("races", unlocked, "was spent"),
+    ("traces", writes_tracebacks, "there is a traceback"),
+    ("traces", writes_tracebacks, "a token or a marked value"),
+    ("traces", writes_addresses, "the web server's own log"),
+    ("traces", counts_addresses, "the metrics have a question, or an address"),
     ("canaries", quotes_a_row, "a marked value"),
 ]
 
 
 @pytest.mark.parametrize(("family", "twin", "words"), TWINS, ids=[f"{each[0]}: {each[1].__name__}" for each in TWINS])
-def test_a_broken_twin_is_caught(real: Any, family: str, twin: Callable[[Any], App], words: str) -> None:
-    """By its family, for what is wrong with it."""
+def test_a_broken_twin_is_caught(
+    real: Any, family: str, twin: Callable[[Any], App], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its family, for what is wrong with it; a dozen connections are enough to see that a race is lost."""
+    monkeypatch.setattr(answers, "CONNECTIONS", 12)
     families = ["API replies", "canaries"] if family == "canaries" else [family]
     patience = 5.0 if twin is endless else 1.0 if family == "slow requests" else 30.0
-    found = tried(real, twin(real), families, canaries=[CANARY], patience=patience)[family]
+    real.other.write_text("", encoding="utf-8")
+    found = tried(real, twin(real), families, canaries=[CANARY], patience=patience, written=[real.other])[family]
     assert found.verdict is Verdict.BROKEN
     assert any(words in each for each in found.evidence), found.evidence
 
@@ -400,7 +452,11 @@ def test_what_is_not_given_is_not_tried(real: Any) -> None:
         conform("http://127.0.0.1:9", [real.tokens["analyst"]], patience=1)
     with pytest.raises(InvalidArgument, match="address"):
         conform("ftp://127.0.0.1", [real.tokens["analyst"]])
-    report = conform(real.url, [real.tokens["analyst"]], spend="1/100000", families=["bytes of twins", "races"])
-    assert [each.verdict for each in report.findings] == [Verdict.NOT_TRIED] * 2 or report.findings[1].tries
+    report = conform(real.url, [real.tokens["analyst"]], families=["bytes of twins", "traces"])
+    assert [each.verdict for each in report.findings] == [Verdict.NOT_TRIED] * 2
+    for each, missing in zip(report.findings, ("second server", "operator's token"), strict=True):
+        assert missing in each.evidence[0]
+    with pytest.raises(NotTried, match="suffice"):
+        Purse("1").take(Fraction(2))
     assert report.to_dict()["broken"] is False
     assert isinstance(report, Report)

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 
 from discreet.errors import InvalidArgument
 from discreet.interfaces.conformance import Finding, Verdict, conform
-from discreet.interfaces.conformance.timing import DRAWS, are_apart
+from discreet.interfaces.conformance.side_channels import DRAWS, are_apart
 from discreet.interfaces.conformance.wire import Wire
 from discreet.interfaces.http import make_app
 from discreet.stats import ks_critical

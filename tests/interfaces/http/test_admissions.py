@@ -79,6 +79,18 @@ def test_what_cannot_be_read_leaves_what_is_in_force(running: Served) -> None:
         assert carla.post("/v1/admissions", json=wrong).status_code == 422
 
 
+def test_what_nobody_foresaw_quotes_nothing(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even to the custodian, for whoever reads what the process writes would read it, too."""
+
+    def fail(_: object) -> None:
+        raise ValueError(CANARY)
+
+    monkeypatch.setattr("discreet.gateway.admissions_of", fail)
+    last = admitted(client_of(running, "custodian"))
+    assert (last["state"], last["error"]["code"]) == ("failed", "engine_unavailable")
+    assert CANARY not in str(last)
+
+
 def test_one_at_a_time_and_none_that_was_cut_off(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one runs, another is refused; of one whose process ended it is said that it did."""
     carla = client_of(running, "custodian")

@@ -11,8 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from discreet.errors import TooManyWaiting, TooMuchPlanning, from_dict
-from discreet.interfaces.http import make_app
-from discreet.interfaces.http.bodies import MOST_BYTES
+from discreet.interfaces.http import make_app, middleware
+from discreet.interfaces.http.middleware import MOST_BYTES
 from discreet.interfaces.http.problems import problem
 from discreet.ledger import State
 from discreet.results import Answer, PublicKey, verify_certificate, verify_head
@@ -151,7 +151,9 @@ def test_bodies_that_nobody_should_send(running: Served, client: TestClient) -> 
         (large, {413}),
         (pieces(), {413}),
         (b"\xff\xfe", MALFORMED),
-        (b"[" * 100_000, MALFORMED),
+        (b"[" * 100_000, {413}),
+        (b"[" + b"{}," * 1000 + b"{}]", {413}),
+        (b"[" * 500, MALFORMED),
         (b"", MALFORMED),
         (json.dumps({"question": COUNT, "epsilon": float("nan")}).encode(), MALFORMED),
         (b'{"question": "SELECT 1", "epsilon": 1e999}', MALFORMED),
@@ -178,6 +180,42 @@ def test_a_custodian_gives_and_takes_tokens(running: Served, client: TestClient)
     assert client.delete("/v1/tokens/nope", headers=carla).status_code == 404
     assert client.post("/v1/tokens", json={"subject": "eve", "role": "king"}, headers=carla).status_code == 422
     assert client.get("/v1/verification", headers=bearer(running, "auditor")).json()["problems"] == []
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [(7, "for version 7"), (0, "version"), ("1", "version"), (True, "version")]
+)
+def test_what_is_not_stored_of_a_version_is_refused(
+    running: Served, client: TestClient, version: object, said: str
+) -> None:
+    """As what is no version; of a question and of several. Nothing is asked."""
+    before = len(running.states())
+    for path, question in (("answers", {"question": COUNT}), ("workloads", {"questions": [COUNT]})):
+        body = {**question, "epsilon": "1/3", "version": version}
+        reply = client.post(f"/v1/{path}", json=body, headers=bearer(running, "analyst"))
+        assert (reply.status_code, reply.json()["code"]) == (422, "invalid_argument")
+        assert said in reply.json()["title"]
+    assert len(running.states()) == before
+
+
+def test_a_share_that_renews_is_in_ones_budget(running: Served, client: TestClient) -> None:
+    """With when it does; a share that is for all time doesn't, and nothing renews without a share."""
+    carla = bearer(running, "custodian")
+    asked = {"subject": "mona", "share": {"epsilon": "1/2"}, "renews": "monthly"}
+    made = client.post("/v1/tokens", json=asked, headers=carla).json()
+    assert made["share"] == "ε = 0.5 a month"
+    mona = {"Authorization": f"Bearer {made['text']}"}
+    own = client.get("/v1/budget", headers=mona).json()["own"]
+    assert (own["spent"], own["this_month"]) == ({"epsilon": "0", "rho": "0", "delta": "0"},) * 2
+    assert own["remaining"]["epsilon"] == 0.5
+    assert own["renews"][8:] == "01T00:00:00+00:00"
+    assert client.get("/v1/budget", headers=bearer(running, "analyst")).json()["own"]["renews"] is None
+    plan = client.post("/v1/plans", json={"question": COUNT, "epsilon": "1/8"}, headers=mona).json()
+    assert plan["remaining_like_this"] == 4
+    dear = client.post("/v1/answers", json={"question": COUNT, "epsilon": "5/8"}, headers=mona)
+    assert (dear.status_code, dear.json()["code"]) == (402, "budget_exhausted")
+    for wrong in ({"renews": "monthly"}, {"share": {"epsilon": 1}, "renews": "daily"}):
+        assert client.post("/v1/tokens", json={"subject": "mona", **wrong}, headers=carla).status_code == 422
 
 
 def test_what_goes_wrong_inside_is_not_said(
@@ -251,9 +289,7 @@ def test_a_body_that_never_ends_is_ended(running: Served, client: TestClient, mo
     """By the server, in words."""
     import asyncio
 
-    from discreet.interfaces.http import bodies
-
-    monkeypatch.setattr(bodies, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(middleware, "_MOST_SECONDS", 0.05)
     sent: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 
 from discreet.service import Role
 from discreet.service.sessions import _MOST
+from support.served import in_threads
 from support.visited import (
     BY_KEY,
     COUNT,
@@ -39,7 +40,7 @@ FORBIDDEN = {
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
     """One service for all tests: its processes take seconds to start."""
-    with visited(tmp_path_factory.mktemp("console"), seconds=0.4) as found:
+    with in_threads(), visited(tmp_path_factory.mktemp("console"), seconds=0.4) as found:
         yield found
 
 

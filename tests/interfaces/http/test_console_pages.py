@@ -15,13 +15,14 @@ from httpx2 import Response
 
 from discreet.interfaces.http import console
 from discreet.results import verify_certificate
+from support.served import in_threads
 from support.visited import BY_KEY, COUNT, IMAGE, KEYS, SCRIPT, Visited, answered, browser, form_of, sign_in, visited
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visited]:
     """One service for all tests: its processes take seconds to start."""
-    with visited(tmp_path_factory.mktemp("console"), seconds=0.4) as found:
+    with in_threads(), visited(tmp_path_factory.mktemp("console"), seconds=0.4) as found:
         yield found
 
 
@@ -36,17 +37,19 @@ def test_a_question_is_planned_asked_shown_and_taken_home(running: Visited) -> N
         if "There is no answer" not in page.text:
             break
     place = page.url.path
-    rows = list(csv.reader(client.get(f"{place}/answer.csv").text.splitlines()))
+    rows = list(csv.reader(client.get(f"{place}/1/answer.csv").text.splitlines()))
     assert rows[0] == ["k", "n", "n_low", "n_high"]
     assert sorted(row[0] for row in rows[1:]) == sorted(KEYS)
     assert page.text.count('class="bar"') == page.text.count('class="whisker"') == len(KEYS)
-    found = client.get(f"{place}/answer.json").json()
+    found = client.get(f"{place}/1/answer.json").json()
     assert [[row["k"], str(row["n"])] for row in found["rows"]] == [row[:2] for row in rows[1:]]
-    assert verify_certificate(client.get(f"{place}/answer.json").text, running.service.key).holds
+    assert verify_certificate(client.get(f"{place}/1/answer.json").text, running.service.key).holds
     for name in ("answer.csv", "answer.json"):
-        assert client.get(f"{place}/{name}").headers["content-disposition"].startswith("attachment")
-    assert client.get(f"{place}/answer.exe").status_code == 422
+        assert client.get(f"{place}/1/{name}").headers["content-disposition"].startswith("attachment")
+    assert client.get(f"{place}/1/answer.exe").status_code == 422
+    assert client.get(f"{place}/2/answer.csv").status_code == 422
     assert sign_in(running, "mallory").get(place).status_code == 422
+    assert sign_in(running, "mallory").get(f"{place}/1/answer.csv").status_code == 422
     assert "nothing</span>" in answered(client, BY_KEY, epsilon).text
 
 
@@ -176,7 +179,9 @@ def test_budget_and_history_are_the_analysts_own(running: Visited) -> None:
     assert "age &gt; 30" in sign_in(running, "auditor").get("/history").text
     assert "Nothing was asked yet" in sign_in(running, "poor").get("/history").text
     assert "Nothing was spent yet" in sign_in(running, "poor").get("/budget").text
-    assert '<th scope="row">analyst</th>' in sign_in(running, "custodian").get("/budget").text
+    assert '<a href="/budget?analyst=analyst">analyst</a>' in sign_in(running, "custodian").get("/budget").text
+    assert "What analyst spent" in sign_in(running, "custodian").get("/budget?analyst=analyst").text
+    assert "Nothing was spent yet" in sign_in(running, "poor").get("/budget?analyst=analyst").text
     assert sign_in(running, "custodian").get("/history?from=10000000000000000000000").status_code == 200
 
 

@@ -6,9 +6,11 @@ import io
 import json
 import logging
 import re
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,8 +18,8 @@ from prometheus_client import generate_latest
 
 from discreet.errors import InvalidArgument, LedgerUnavailable
 from discreet.interfaces.http import make_app
-from discreet.service import METRICS, Event, EventLog, Metrics, Service
-from discreet.service.event_log import FIELDS
+from discreet.service import METRICS, Event, EventLog, Metrics, Service, telemetry
+from discreet.service.telemetry import FIELDS
 from support.served import COUNT, Served, bearer, served_in_threads
 
 CANARY = "canary_7041"
@@ -35,8 +37,13 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def lines(running: Served) -> Callable[[], list[dict[str, Any]]]:
     """The lines that were logged during a test."""
     stream = io.StringIO()
-    running.service.log = EventLog(stream)
-    return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    running.service.log = log = EventLog(stream)
+
+    def written() -> list[dict[str, Any]]:
+        log.flush()
+        return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+    return written
 
 
 def client_of(running: Served, name: str = "analyst") -> TestClient:
@@ -129,6 +136,7 @@ def test_libraries_say_only_that_something_went_wrong(
 
     monkeypatch.setattr(running.service, "budget", fail)
     assert client_of(running).get("/v1/budget").status_code == 500
+    hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     root, before = logging.getLogger(), logging.getLogger().handlers[:]
     kept = {
         name: (each.handlers[:], each.propagate)
@@ -140,13 +148,19 @@ def test_libraries_say_only_that_something_went_wrong(
         for name in ("uvicorn.error", "sqlalchemy.engine", "anything"):
             logging.getLogger(name).error("%s", CANARY, exc_info=RuntimeError(CANARY))
             logging.getLogger(name).warning(CANARY)
+        thread = threading.Thread(target=fail, args=(None,))
+        thread.start()
+        thread.join()
+        sys.unraisablehook(cast("Any", RuntimeError(CANARY)))
     finally:
+        sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
+        logging.raiseExceptions = True
         logging.captureWarnings(capture=False)
         root.handlers[:] = before
         for name, (handlers, propagate) in kept.items():
             logging.getLogger(name).handlers[:] = handlers
             logging.getLogger(name).propagate = propagate
-    assert [line["event"] for line in lines()].count(Event.DEFECT) == 4
+    assert [line["event"] for line in lines()].count(Event.DEFECT) == 6
     assert CANARY not in json.dumps(lines())
 
 
@@ -154,13 +168,40 @@ def test_a_log_that_cannot_be_written_stops_nobody() -> None:
     """A closed stream and a full disk."""
     closed = io.StringIO()
     closed.close()
-    EventLog(closed).write(Event.READY)
+    log = EventLog(closed)
+    log.write(Event.READY)
+    log.flush()
 
     class Full(io.StringIO):
         def flush(self) -> None:
             raise OSError
 
-    EventLog(Full()).write(Event.READY)
+    log = EventLog(Full())
+    log.write(Event.READY)
+    log.flush()
+
+
+def test_a_log_that_is_slow_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a line is stuck, others wait in order, as many as may; and nothing waits for them."""
+    stuck, written = threading.Event(), list[str]()
+
+    class Slow(io.StringIO):
+        def write(self, text: str) -> int:
+            stuck.wait()
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(telemetry, "_MOST", 3)
+    log = EventLog(Slow())
+    for number in range(1, 100):
+        log.write(Event.REQUEST, status=number)
+    log.flush(0.01)
+    assert written == []
+    stuck.set()
+    log.flush()
+    statuses = [json.loads(line)["status"] for line in written]
+    assert statuses == sorted(statuses)
+    assert 3 <= len(statuses) <= 4  # the one that was stuck, if it was taken by then, and those that waited
 
 
 def test_the_ledger_s_errors_are_counted_and_make_the_server_not_ready(

@@ -8,11 +8,9 @@ from math import nextafter
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discreet.query import ir
-from discreet.query.estimates import Cells, Grid, grid_of, most_cells
+from discreet.query.estimates import Grid, grid_of
 from discreet.query.estimates.choices import MOST_BINS
 from discreet.query.ir import ordinal
 from discreet.tables import Kind
@@ -101,17 +99,3 @@ def test_short_ranges_are_exact_and_long_ones_fine() -> None:
     assert grid_of(typed(Kind.INTEGER, 0, 10**6), 1).size in range(MOST_BINS - 300, MOST_BINS + 1)
     assert grid_of(typed(Kind.REAL, 0, 1), 1).size == MOST_BINS
     assert grid_of(typed(Kind.REAL, 0, 1), 10**5).size < MOST_BINS
-
-
-@given(st.data())
-def test_cells_hold_every_bin_once(data: st.DataObject) -> None:
-    """In order, from the first to the last, with the chosen one in a cell of its own."""
-    size = data.draw(st.integers(1, 2_000))
-    cells = Cells(data.draw(st.integers(0, size - 1)), size)
-    bins = [cells.bins(place) for place in range(len(cells))]
-    assert [number for first, last in bins for number in range(first, last + 1)] == list(range(size))
-    assert bins[cells.home] == (cells.chosen, cells.chosen)
-    assert len(cells) <= most_cells(size)
-    histogram = data.draw(st.dictionaries(st.integers(0, size - 1), st.integers(1, 9)))
-    expected = [sum(histogram.get(number, 0) for number in range(first, last + 1)) for first, last in bins]
-    assert cells.counts(histogram) == expected

@@ -39,10 +39,15 @@ def test_every_function_has_a_shape() -> None:
     assert set(SHAPES) == set(FUNCTIONS)
 
 
+@pytest.fixture(scope="module")
+def engine() -> Poisoned:
+    """The products of pools, each made once for all functions."""
+    return Poisoned()
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_function_is_total_and_in_range(name: str) -> None:
+def test_function_is_total_and_in_range(name: str, engine: Poisoned) -> None:
     """The function raises on no combination of poison values, keeps to its type, and is what Python computes."""
-    engine = Poisoned()
     calls = accepted(name)
     assert calls, "no arguments fit"
     groups: dict[tuple[str, ...], list[ir.Call]] = {}

@@ -168,9 +168,6 @@ UNREADABLE = [1e-300, 1e300, float("inf"), float("-inf"), float("nan"), 0, -1, "
 @pytest.mark.parametrize("name", ["epsilon", "rho", "within", "weights", "confidence", "delta"])
 def test_numbers_that_nobody_can_mean_are_refused_by_name(name: str, number: Any) -> None:
     """Whatever they are, and wherever they stand, the error is ours: floats that hold their squares would overflow."""
-    if name == "delta" and number == 1e-300:
-        assert Request.read({"delta": number}).delta == Fraction(1, 10**300)
-        return
     said = [{"n": number}] if name in {"within", "weights"} else [number]
     said += [number, ("5%", number), f"{number}%"] if name == "within" else []
     for one in said:

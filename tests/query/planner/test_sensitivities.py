@@ -9,10 +9,9 @@ from itertools import combinations, product
 
 import pytest
 
-from discreet.mechanisms import Contribution
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Adjacency, Limits
 from discreet.query import ir
-from discreet.query.planner.noise_calibration import contribution, measure_sensitivity, sensitivity_of_cells
+from discreet.query.planner.noise_calibration import contribution, measure_sensitivity
 from discreet.tables import Kind
 
 ONE = ir.Literal(1, ir.Type(Kind.INTEGER, Fraction(1), Fraction(1), nullable=False))
@@ -186,29 +185,6 @@ def test_different_values_move_no_further(limits: Limits, groups: int, values: i
         for one in units
         for other in replaced
     }
-    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
-
-
-def _weights(unit: Contribution, groups: int, cells: int) -> list[tuple[int, ...]]:
-    """Every way in which a unit may weigh in the cells of all groups."""
-    vectors = product(range(unit.each + 1), repeat=groups * cells)
-    return [
-        vector
-        for vector in vectors
-        if sum(vector) <= unit.total
-        and all(sum(vector[group * cells : (group + 1) * cells]) <= unit.each for group in range(groups))
-    ]
-
-
-@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
-@pytest.mark.parametrize(("each", "total", "groups"), [(2, 2, 1), (1, 2, 3), (2, 2, 3), (2, 4, 2)])
-def test_counts_around_a_quantile_move_no_further(each: int, total: int, groups: int, adjacency: Adjacency) -> None:
-    """Two cells in each group reach what is declared."""
-    unit = Contribution(each=each, total=total, groups=groups, adjacency=adjacency)
-    declared = sensitivity_of_cells(unit, 2)
-    units = _weights(unit, groups, 2)
-    others = [(0,) * (2 * groups)] if adjacency is ADD_REMOVE else units
-    moves = (tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others)
     assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
 
 

@@ -34,6 +34,8 @@ from discreet.tables.admission import Snapshot, admit
 from discreet.tables.sources import source_of
 from support.engines import admitted
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 CANARY = "CANARY-5f0e1c"
 PEOPLE = pa.table(
     {

@@ -22,6 +22,8 @@ from discreet.tables.admission import admit, describe
 from discreet.tables.admission.column_casts import LONGEST_TEXT
 from support.engines import admitted, engine_over
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 moment = datetime.fromisoformat
 FAR = 10**30
 INT64 = 2**63

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from discreet.engine.duckdb import DuckDB
 from discreet.errors import SourceMalformed
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Column as Reference
@@ -16,6 +17,8 @@ from discreet.query.ir import Exact, Key, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
 from discreet.tables.admission import admit
 from support.engines import engine_over
+
+pytestmark = pytest.mark.usefixtures("kept_sessions")
 
 POISON: dict[str, bytes] = {
     "too few cells": b"77\n",
@@ -54,10 +57,19 @@ COLUMNS = (
 Answer = dict[Any, tuple[int, int]]
 
 
-def ask(path: Path, content: bytes, limits: Limits, **declared: Any) -> Answer:
-    """A count and a sum by group, private keys, of a CSV file."""
+LIMITS = (Limits(rows=4), Limits(groups=2, rows_per_group=3))
+
+
+def ask(path: Path, content: bytes, **declared: Any) -> list[Answer]:
+    """A count and a sum by group, private keys, of a CSV file that is admitted once; with each shape of limits."""
     path.write_bytes(content)
-    table = Table(name="t", source=Source.of(path, **declared), columns=COLUMNS, unit=Unit("id"), limits=limits)
+    table = Table(name="t", source=Source.of(path, **declared), columns=COLUMNS, unit=Unit("id"), limits=LIMITS[0])
+    engine = engine_over([table])
+    return [answered(engine, table, limits) for limits in LIMITS]
+
+
+def answered(engine: DuckDB, table: Table, limits: Limits) -> Answer:
+    """The answer with some limits."""
     question = Exact(
         source=Scan(table=table, columns=("id", "g", "x"), owner=Owner(Unit("id")), alias=table.name),
         keys=(Key(name="g", expr=Reference("t", "g", Type(Kind.TEXT)), values=None),),
@@ -68,7 +80,7 @@ def ask(path: Path, content: bytes, limits: Limits, **declared: Any) -> Answer:
         limits=limits,
         salt="",
     )
-    result = engine_over([table]).run(question)
+    result = engine.run(question)
     return {group: (result.measures["n"][n], result.measures["s"][n]) for n, (group,) in enumerate(result.keys)}
 
 
@@ -79,48 +91,47 @@ def with_line(line: bytes) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def clean(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Limits, bool], Answer]:
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], list[Answer]]:
     """What is answered of the file without any such line, asked once of each way to read it."""
     path = tmp_path_factory.mktemp("clean") / "t.csv"
 
     @cache
-    def of(limits: Limits, multiline: bool) -> Answer:
-        return ask(path, HEADER + OTHERS, limits, multiline=multiline, skip_malformed=True)
+    def of(multiline: bool) -> list[Answer]:
+        return ask(path, HEADER + OTHERS, multiline=multiline, skip_malformed=True)
 
     return of
 
 
-def check(clean: Answer, poisoned: Answer) -> None:
+def check(clean: list[Answer], poisoned: list[Answer]) -> None:
     """One person's line adds two rows of theirs at the most, and nobody else's change."""
-    added = {
-        group: tuple(after - before for after, before in zip(both, clean.get(group, (0, 0)), strict=True))
-        for group, both in poisoned.items()
-    }
-    assert clean.keys() <= poisoned.keys()
-    assert all(rows >= 0 and 0 <= size <= 6 * rows for rows, size in added.values())
-    assert sum(rows for rows, _ in added.values()) <= 2
+    for before, after in zip(clean, poisoned, strict=True):
+        added = {
+            group: tuple(now - then for now, then in zip(both, before.get(group, (0, 0)), strict=True))
+            for group, both in after.items()
+        }
+        assert before.keys() <= after.keys()
+        assert all(rows >= 0 and 0 <= size <= 6 * rows for rows, size in added.values())
+        assert sum(rows for rows, _ in added.values()) <= 2
 
 
 @pytest.mark.parametrize("multiline", [False, True])
 @pytest.mark.parametrize("poison", POISON)
 def test_a_hostile_line_changes_nothing_for_others(
-    poison: str, multiline: bool, clean: Callable[[Limits, bool], Answer], tmp_path: Path
+    poison: str, multiline: bool, clean: Callable[[bool], list[Answer]], tmp_path: Path
 ) -> None:
     """Whatever one person's line is made of, where malformed records are left out; each shape of limits."""
-    path = tmp_path / "t.csv"
-    for limits in (Limits(rows=4), Limits(groups=2, rows_per_group=3)):
-        poisoned = ask(path, with_line(POISON[poison]), limits, multiline=multiline, skip_malformed=True)
-        check(clean(limits, multiline), poisoned)
+    poisoned = ask(tmp_path / "t.csv", with_line(POISON[poison]), multiline=multiline, skip_malformed=True)
+    check(clean(multiline), poisoned)
 
 
 def test_an_open_quotation_mark_costs_others_nothing_where_lines_stand_alone(tmp_path: Path) -> None:
     """With multiline = false. Else the cell may go on until the next mark, which the threat model says."""
-    path, limits = tmp_path / "t.csv", Limits(rows=4)
-    clean = ask(path, HEADER + OTHERS, limits)
-    check(clean, ask(path, with_line(OPEN), limits, multiline=False, skip_malformed=True))
-    taken = ask(path, with_line(OPEN + b'77,"a,1\n'), limits, skip_malformed=True)
+    path = tmp_path / "t.csv"
+    clean = ask(path, HEADER + OTHERS)
+    check(clean, ask(path, with_line(OPEN), multiline=False, skip_malformed=True))
+    taken = ask(path, with_line(OPEN + b'77,"a,1\n'), skip_malformed=True)
     with pytest.raises(AssertionError):
-        check(clean, ask(path, with_line(OPEN) + b'1,"",1\n', limits, skip_malformed=True))
+        check(clean, ask(path, with_line(OPEN) + b'1,"",1\n', skip_malformed=True))
     check(clean, taken)
 
 

@@ -22,6 +22,8 @@ from discreet.tables.admission import Snapshot, admit
 from discreet.tables.sources import parquet_files
 from discreet.tables.sources.files import OpenFile
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 CANARY = "Xanthippe"
 
 

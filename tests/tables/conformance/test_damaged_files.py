@@ -15,6 +15,8 @@ from support.conformance import TYPES, columns_of, declared, is_of_kind
 from support.extremes import CANARY, Cells
 from support.formats import FORMATS, Format, csv_text
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 FILES = ("parquet", "feather", "arrow stream", "duckdb", "csv", "csv.gz", "csv.zst", "json lines", "sqlite", "xlsx")
 SHOWN = {
     "int64", "float64", "text", "categories", "decimal(38, 0)", "date32", "timestamp[us, tz=UTC]", "number", "when",

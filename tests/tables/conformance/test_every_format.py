@@ -21,6 +21,8 @@ from support.engines import admitted, compiled_once
 from support.extremes import CANARY, REFUSED, SQL_REFUSED, Cells
 from support.formats import ALIKE, FORMATS
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled_once() -> Iterator[None]:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from discreet.privacy import Bounds
-from discreet.tables import Column, ColumnProfile, DataProfile, Kind, Origin, Proposal, Source, loads, propose
+from discreet.tables import Column, Kind, Source, loads
+from discreet.tables.proposals import ColumnProfile, DataProfile, Origin, Proposal, propose
 
 KINDS = {
     "age": Kind.INTEGER,

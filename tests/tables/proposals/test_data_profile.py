@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from discreet.errors import SourceMalformed
-from discreet.tables import Column, DataProfile, Kind, Source
+from discreet.tables import Column, Kind, Source
 from discreet.tables.admission.column_casts import cast
+from discreet.tables.proposals import DataProfile
 from discreet.tables.proposals.data_profile import MOST_VALUES, profile_table
 from discreet.tables.session import Session
 from discreet.tables.sources import Field

@@ -13,19 +13,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import ConfigError, InvalidArgument
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
-from discreet.tables import (
-    Column,
-    ColumnProfile,
-    DataProfile,
-    Kind,
-    Origin,
-    Proposal,
-    Source,
-    Suggestion,
-    load_config,
-    loads,
-    propose,
-)
+from discreet.tables import Column, Kind, Source, load_config, loads
+from discreet.tables.proposals import ColumnProfile, DataProfile, Origin, Proposal, Suggestion, propose
 
 CSV = Source.of("/data/clinic.csv")
 SCHEMA = {

@@ -11,7 +11,8 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Bounds, Keys
-from discreet.tables import Column, ColumnProfile, DataProfile, Kind, Origin, Proposal, Source, propose
+from discreet.tables import Column, Kind, Source
+from discreet.tables.proposals import ColumnProfile, DataProfile, Origin, Proposal, propose
 
 CSV = Source.of("/data/clinic.csv")
 

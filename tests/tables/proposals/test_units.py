@@ -8,16 +8,13 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import Limits, Unit
-from discreet.tables import (
-    Column,
+from discreet.tables import Column, Kind, Source, loads
+from discreet.tables.proposals import (
     ColumnProfile,
     DataProfile,
-    Kind,
     Proposal,
     ProposalInput,
-    Source,
     TableProposal,
-    loads,
     propose_together,
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import ConfigError
-from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Bounds, Budget, Keys, Limits, Unit
+from discreet.privacy import ADD_REMOVE, SUBSTITUTION, Bounds, Budget, Keys, Limits, MonthlyShare, Unit
 from discreet.tables import Column, Dataset, Kind, Link, Source, Table, dumps, load_config, loads, save_config
 
 EXAMPLE = """\
@@ -298,3 +298,22 @@ def test_the_written_form_is_stable() -> None:
     text = dumps(loads(EXAMPLE))
     assert dumps(loads(text)) == text
     assert text == (EXAMPLE.replace("        # optional shares", "").replace('"hours-per-week"', "hours-per-week"))
+
+
+def test_a_share_may_renew_and_the_budget_of_all_may_not() -> None:
+    """It is written as it was read; what it could mean for all is refused where it stands."""
+    monthly = EXAMPLE.replace("epsilon = 1\n", 'epsilon = 1\nrenews = "monthly"\n')
+    declared = loads(monthly)
+    assert declared.analysts == {"alice": MonthlyShare(epsilon=1)}
+    assert declared.analysts != {"alice": Budget(epsilon=1)}
+    assert loads(dumps(declared)) == declared
+    for wrong, message in (
+        (EXAMPLE.replace("delta = 1e-6\n", 'delta = 1e-6\nrenews = "monthly"\n'), "budget: the budget of all never"),
+        (
+            EXAMPLE.replace("epsilon = 1\n", 'epsilon = 1\nrenews = "yearly"\n'),
+            "analysts.alice.renews: expected one of",
+        ),
+        (EXAMPLE.replace("epsilon = 1\n", 'epsilon = 4\nrenews = "monthly"\n'), "has more epsilon than the budget"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            loads(wrong)

@@ -13,7 +13,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ConfigError
-from discreet.privacy import Adjacency, Bounds, Budget, Keys, Limits, Period, Unit
+from discreet.privacy import Adjacency, Bounds, Budget, Keys, Limits, MonthlyShare, Period, Unit
 from discreet.tables import (
     Column,
     Dataset,
@@ -223,7 +223,12 @@ def datasets(draw: st.DrawFn) -> Dataset:
     epsilon = draw(st.none() | amounts)
     rho, delta = (draw(amounts), draw(deltas)) if epsilon is None else (None, draw(st.none() | deltas))
     parts = st.sampled_from([Fraction(1), Fraction(1, 3)])
-    shares = parts.map(lambda part: Budget(epsilon and epsilon * part, delta and delta * part, rho=rho and rho * part))
+    kinds = st.sampled_from([Budget, MonthlyShare])
+    shares = st.builds(
+        lambda kind, part: kind(epsilon and epsilon * part, delta and delta * part, rho=rho and rho * part),
+        kinds,
+        parts,
+    )
     called = st.lists(names, min_size=1, max_size=3, unique_by=str.casefold)
     found = draw(called.flatmap(lambda each: st.tuples(*map(tables, each))).filter(has_private))
     return Dataset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -38,13 +38,7 @@ class ColumnRisk:
 
     def to_dict(self) -> dict[str, object]:
         """The figures as JSON-ready data."""
-        return {
-            "name": self.name,
-            "values": self.values,
-            "alone": self.alone,
-            "without": self.without,
-            "adds": self.adds,
-        }
+        return asdict(self)
 
 
 def column_risks(records: Records, begin: Start) -> tuple[ColumnRisk, ...]:
@@ -97,14 +91,7 @@ class Remedy:
 
     def to_dict(self) -> dict[str, object]:
         """The figures as JSON-ready data."""
-        return {
-            "action": self.action,
-            "column": self.column,
-            "before": self.before,
-            "after": self.after,
-            "unique": self.unique,
-            "exposed": self.exposed,
-        }
+        return asdict(self)
 
 
 def remedies_of(classes: Classes, columns: Sequence[ColumnRisk], missing: Missing, *, safe: int) -> tuple[Remedy, ...]:

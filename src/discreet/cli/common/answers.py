@@ -70,7 +70,7 @@ def show_answer(answer: Answer, standing: Standing, as_format: Format, confidenc
             show_json({**found, "spent": standing.data["spent"], **data})
         case Format.CSV | Format.ARROW:
             names, rows = with_ends(answer, confidence)
-            Sheet(tuple(names), rows).show(as_format)
+            Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format)
 
 
 def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence: float) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from discreet.cli.common.options import Format
@@ -21,10 +21,12 @@ class Sheet:
     Args:
         names: of the columns.
         rows: as many values each as there are names: text, numbers, booleans, dates or None.
+        kinds: of an answer's columns, by name.
     """
 
     names: tuple[str, ...]
     rows: Sequence[Sequence[object]]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def records(self) -> list[dict[str, object]]:
         """Row by row, each value by its column's name."""
@@ -40,7 +42,7 @@ class Sheet:
             case Format.CSV:
                 sys.stdout.write(to_csv(self.names, self.rows))
             case Format.ARROW:
-                sys.stdout.buffer.write(to_arrow_stream(self.names, self.rows))
+                sys.stdout.buffer.write(to_arrow_stream(self.names, self.rows, self.kinds))
 
 
 def show_json(data: object) -> None:

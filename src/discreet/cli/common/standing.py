@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge, Remaining
     from discreet.gateway import Protected
     from discreet.interfaces.client import Left, Remote, RemoteAccount
+    from discreet.ledger import Standing as OwnStanding
     from discreet.privacy import Budget
     from discreet.results import Cost
 
@@ -24,13 +26,15 @@ class Standing:
         spent: what they have spent, in words.
         remaining: what their next question may cost, in words.
         data: all of it, for programs.
+        renews: what was spent of a share that renews, and when it does, in words; empty if none does.
     """
 
     who: str
     budget: str
     spent: str
     remaining: str
-    data: Mapping[str, Mapping[str, Any]]
+    data: Mapping[str, Any]
+    renews: str = ""
 
     @classmethod
     def of(cls, who: str, budget: Budget, spent: Charge, remaining: Remaining) -> Standing:
@@ -42,40 +46,65 @@ class Standing:
         }
         return cls(who, str(budget), in_words(spent, budget), str(remaining), data)
 
+    @classmethod
+    def of_analyst(cls, who: str, share: Budget, own: OwnStanding) -> Standing:
+        """Where an analyst stands in an account that is here."""
+        found = cls.of(who, share, own.spent, own.remaining)
+        if own.renews is None:
+            return found
+        return replace(
+            found,
+            data={**found.data, "this_month": amounts(own.this_month), "renews": own.renews.isoformat()},
+            renews=_renewing(in_words(own.this_month, share), own.renews),
+        )
+
     def words(self) -> str:
         """For people."""
         budget = f"\n  budget     {self.budget}" if self.budget else ""
-        return f"{self.who}{budget}\n  spent      {self.spent}\n  remaining  {self.remaining}"
+        month = f"\n  this month {self.renews}" if self.renews else ""
+        return f"{self.who}{budget}\n  spent      {self.spent}{month}\n  remaining  {self.remaining}"
+
+
+def _renewing(spent: str, renews: datetime) -> str:
+    """What was spent in a month, and when the next begins."""
+    return f"{spent}; it renews on {renews:%Y-%m-%d}, in UTC"
+
+
+def here(tables: Protected | Remote) -> Protected | None:
+    """The tables, if they are here and not behind a server; nothing is loaded to find out."""
+    return cast("Protected", tables) if hasattr(tables, "admissions") else None
 
 
 def of_everyone(tables: Protected | Remote) -> Standing:
     """Where all stand together; behind a server, what is left is what its caller may spend of it."""
-    from discreet.interfaces.client import Remote
-
-    if not isinstance(tables, Remote):
-        return Standing.of("everyone", tables.dataset.budget, tables.spent, tables.remaining)
-    return _of_all(account := tables.budget, account.own_remaining or account.remaining)
+    if (protected := here(tables)) is not None:
+        return Standing.of("everyone", protected.dataset.budget, protected.spent, protected.remaining)
+    account = cast("Remote", tables).budget
+    return _of_all(account, account.own_remaining or account.remaining)
 
 
 def of_each(tables: Protected | Remote) -> tuple[Standing, list[Standing]]:
     """Where all stand together, and where each analyst does; behind a server, its caller alone."""
-    from discreet.interfaces.client import Remote
-
-    if not isinstance(tables, Remote):
+    if (protected := here(tables)) is not None:
         return of_everyone(tables), [
-            Standing.of(name, share, tables.spent_by(name), tables.remaining_by(name))
-            for name, share in tables.dataset.analysts.items()
+            Standing.of_analyst(name, share, protected.standing(name))
+            for name, share in protected.dataset.analysts.items()
         ]
-    account, own = tables.budget, list[Standing]()
+    account, own = cast("Remote", tables).budget, list[Standing]()
     if account.own_spent is not None:
         remaining = account.own_remaining
-        data = {
+        data: dict[str, Any] = {
             "budget": dict.fromkeys(("epsilon", "rho", "delta")),
             "spent": account.own_spent.to_json(),
             "remaining": dict.fromkeys(("epsilon", "rho", "delta")) if remaining is None else remaining.to_dict(),
         }
         left = "nothing: no share" if remaining is None else str(remaining)
-        own.append(Standing("you", "", account.in_words(account.own_spent), left, data))
+        month, renews = account.own_this_month, account.own_renews
+        said = ""
+        if month is not None and renews is not None:
+            data |= {"this_month": month.to_json(), "renews": renews.isoformat()}
+            said = _renewing(account.in_words(month), renews)
+        own.append(Standing("you", "", account.in_words(account.own_spent), left, data, said))
     return _of_all(account, account.remaining), own
 
 

@@ -10,8 +10,7 @@ from discreet.engine.duckdb.clamping import as_number, clamped_steps, constant_s
 from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.engine.duckdb.limit_statements import CONTRIBUTIONS, SOURCE_ROWS, Adds, Shape, key_lookup
 from discreet.engine.duckdb.scan_views import list_keys
-from discreet.engine.expression_compiler import guarded, selected
-from discreet.engine.predicates import name_of
+from discreet.engine.expression_compiler import guarded, name_of, selected
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Measure, Sum, Units, nodes

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discreet.engine.capability import check_capability
 from discreet.engine.column_pruning import ScanView, position, scan_views_of
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.engine.duckdb.contributions import make_contributions, plain_rows, shape_of
@@ -15,10 +14,9 @@ from discreet.engine.duckdb.join_limits import rows_at_most
 from discreet.engine.duckdb.limit_statements import SOURCE_ROWS, Shape
 from discreet.engine.duckdb.scan_views import RawViews, make_scan_view, raw_views_of, without_rows
 from discreet.engine.duckdb.sessions import Sessions
-from discreet.engine.interface import ExactResult
-from discreet.engine.join_elimination import eliminate_owner_joins
-from discreet.engine.pushdown import push_filters_down
+from discreet.engine.interface import ExactResult, check_capability
 from discreet.engine.relation_compiler import brings_together
+from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
 from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SchemaMismatch
 from discreet.privacy import KeyValue
 from discreet.query.ir import MOST_VALUES, Exact, Histogram, Key

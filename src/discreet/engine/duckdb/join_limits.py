@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 
 from discreet.engine.column_pruning import ScanView, position
 from discreet.engine.duckdb.limit_statements import MOST_ROWS
-from discreet.engine.expression_compiler import Rows
-from discreet.engine.predicates import Name, equal_columns, name_of
+from discreet.engine.expression_compiler import Name, Rows, name_of
+from discreet.engine.rewrites import equal_columns
 from discreet.query.ir import (
     Call,
     Column,

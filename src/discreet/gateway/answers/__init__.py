@@ -5,8 +5,16 @@ Nothing here runs an engine, draws noise or opens a ledger; the rest of the gate
 
 from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.derivation import derive
-from discreet.gateway.answers.regrouping import public_groups
-from discreet.gateway.answers.released import Group, Values, arrange, evaluate, in_order, interval_of, unmeasured
+from discreet.gateway.answers.released import (
+    Group,
+    Values,
+    arrange,
+    evaluate,
+    in_order,
+    interval_of,
+    public_groups,
+    unmeasured,
+)
 from discreet.gateway.answers.serving import Released, conditions, reuse_key
 from discreet.gateway.answers.sources import held, least, wanted
 from discreet.gateway.answers.workload import Workload, make_workload

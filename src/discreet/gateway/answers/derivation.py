@@ -139,14 +139,14 @@ class _Assembly:
         noisy: dict[str, int | tuple[int, ...]] = {name: one.value(goal) for name, one in self._totals.items()}
         for choice, selection in self._choices.values():
             noisy[selection.pick.name] = choice.value(goal, choice.selection.pick.name)
-            if selection.counting is not None:
+            if selection.about is not None:
                 noisy[selection.pick.around] = choice.value(goal, choice.selection.pick.around)
         return noisy
 
     def _estimator(self, estimator: Estimator) -> Estimator | None:
         """The estimator of an aggregate, if its parts are there; of an average, perhaps about another centre."""
         if isinstance(estimator, QuantileEstimator | ModeEstimator):
-            return estimator if self._chooses(estimator) else None
+            return self._chosen(estimator)
         if all([self._takes(part) for part in estimator.parts]):  # noqa: C419 — all of them are taken
             return estimator
         return self._mean(estimator) if isinstance(estimator, Mean) else None
@@ -158,15 +158,16 @@ class _Assembly:
             self._totals[name] = found
         return found is not None
 
-    def _chooses(self, estimator: QuantileEstimator | ModeEstimator) -> bool:
-        """Take a choice, if it is there."""
+    def _chosen(self, estimator: QuantileEstimator | ModeEstimator) -> Estimator | None:
+        """The estimator, if its choice is there: take that."""
         pick = estimator.pick
         wanted = next(each for each in self._draft.histograms if each.name == pick.histogram)
         found = self._available.choice(wanted, pick)
-        if found is not None:
-            measure = replace(found.selection.measure, name=wanted.name)
-            self._choices[pick.name] = found, replace(found.selection, pick=pick, measure=measure)
-        return found is not None
+        if found is None:
+            return None
+        selection = replace(found.selection, pick=pick, measure=replace(found.selection.measure, name=wanted.name))
+        self._choices[pick.name] = found, selection
+        return estimator.chosen_by(selection) if isinstance(estimator, QuantileEstimator) else estimator
 
     def _mean(self, estimator: Mean) -> Mean | None:
         """The average from a sum about another centre than the middle of the bounds, such as 0."""
@@ -205,6 +206,8 @@ def _errs_no_more(made: Draft, draft: Draft) -> bool:
 def _chooses_as_well(made: Draft, draft: Draft, name: str) -> bool:
     """Whether a choice is as near to the best, and is known to be with as little doubt."""
     new, old = (next(each for each in one.selections if each.pick.name == name) for one in (made, draft))
-    counts = [None if each.counting is None else each.step * each.counting.radius(CONFIDENCE) for each in (new, old)]
-    sure = counts[0] is None or (counts[1] is not None and counts[0] <= counts[1])
-    return sure and new.reach(CONFIDENCE) <= old.reach(CONFIDENCE) * _ROUNDED
+    if new.about is not None and old.about is not None:
+        rates = [each.selection.rate * each.row for each in (new.about, old.about)]
+        if new.about.confidence < old.about.confidence or rates[0] < rates[1]:
+            return False
+    return new.reach(CONFIDENCE) <= old.reach(CONFIDENCE) * _ROUNDED

@@ -6,11 +6,12 @@ that can be worked out: `WHERE region = 'north'`, `GROUP BY age // 10`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from discreet.gateway.answers.released import public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.ir import Value, python_value
@@ -74,11 +75,6 @@ def regrouped(old: Sequence[ir.Key], new: Sequence[ir.Key], extra: Sequence[ir.E
         return _collected(old, new, lambda group: _place(group, conditions, keys))
     except _UnknownError:
         return None
-
-
-def public_groups(keys: Sequence[ir.Key]) -> Iterator[_Key]:
-    """Every combination of the public values of keys; the empty one if there are none."""
-    return product(*(key.values for key in keys if key.values is not None))
 
 
 def _collected(

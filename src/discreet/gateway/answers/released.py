@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import ceil, floor, isfinite
 from typing import Any, Self, TypeAlias
 
 from discreet.errors import QueryError
-from discreet.gateway.answers.regrouping import public_groups
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -27,6 +27,7 @@ from discreet.query.estimates import (
     Total,
     deviation,
     integer,
+    parts_with_intervals,
     ratio_of,
 )
 from discreet.query.ir import grouping
@@ -57,6 +58,8 @@ def arrange(
 ) -> list[tuple[Group, Values]]:
     """The groups that HAVING keeps, in the order asked for, within LIMIT; each with its released values.
 
+    Groups that no row of a public table makes have none of private ones either, and aren't shown.
+
     Args:
         drafts: one for each level.
         groups: of all levels, as they were released.
@@ -65,7 +68,11 @@ def arrange(
     question = drafts[0].question
     readings = [_Reading.of(draft) for draft in drafts]
     pairs = zip(groups, groups if adjusted is None else adjusted, strict=True)
-    rows = [(group, readings[group.level](shown) | readings[group.level].reach(group)) for group, shown in pairs]
+    rows = [
+        (group, readings[group.level](shown) | readings[group.level].reach(group))
+        for group, shown in pairs
+        if all(keys.has(group.key) for keys in drafts[group.level].together)
+    ]
     if question.having is not None:
         rows = [row for row in rows if evaluate(question.having, row[1]) is True]
     for order in reversed(question.order):
@@ -83,6 +90,11 @@ def unmeasured(plan: Plan) -> list[Group]:
 def _unmeasured(draft: Draft, number: int) -> list[Group]:
     """The groups of one level."""
     return in_order(draft, (Group(key, {}, number) for key in public_groups(draft.keys)))
+
+
+def public_groups(keys: Sequence[ir.Key]) -> Iterator[tuple[KeyValue, ...]]:
+    """Every combination of the public values of keys; the empty one if there are none."""
+    return product(*(key.values for key in keys if key.values is not None))
 
 
 def in_order(draft: Draft, groups: Iterable[Group]) -> list[Group]:
@@ -209,7 +221,7 @@ def interval_of(draft: Draft, expr: ir.Expr, confidence: float) -> Callable[[Noi
     """
     if any(True for _ in ir.margins(expr)):
         return lambda _: None
-    parts = dict(_parts(expr, dict(draft.estimators)))
+    parts = dict(parts_with_intervals(expr, dict(draft.estimators)))
     if not parts:
         return partial(_exactly, draft, expr)
     share = 1 - (1 - confidence) / len(parts)
@@ -245,17 +257,6 @@ def _exactly(draft: Draft, expr: ir.Expr, noisy: Noisy) -> Interval | None:
 def _stands_for_null(expr: ir.Expr) -> bool:
     """Whether something stands for NULL anywhere in an expression."""
     return isinstance(expr, ir.Call) and (expr.function.name == "coalesce" or any(map(_stands_for_null, expr.args)))
-
-
-def _parts(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:
-    """The largest parts of an expression whose intervals are known, from left to right, with what knows them."""
-    if isinstance(expr, ir.Released) and expr.name in estimators:
-        yield expr, estimators[expr.name]
-    elif (ratio := ratio_of(expr, estimators)) is not None:
-        yield from () if ratio.is_constant else ((expr, ratio),)
-    elif isinstance(expr, ir.Call):
-        for arg in expr.args:
-            yield from _parts(arg, estimators)
 
 
 def _rule(known: Estimator | LinearRatio, draft: Draft, confidence: float) -> Callable[[Noisy], Interval | None]:

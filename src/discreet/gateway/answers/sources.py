@@ -86,7 +86,7 @@ class Choice:
         return self.selection.reach(CONFIDENCE)
 
     def value(self, goal: _Key, name: str) -> int | tuple[int, ...]:
-        """What was chosen in one group, or counted around it."""
+        """What was chosen in one group, or the interval about it."""
         (value,) = self.source.values(name, goal)
         return value
 
@@ -106,10 +106,9 @@ class AvailableParts:
         kept = [one for one in totals if isinstance(one.noise.mechanism, Gaussian) is is_gaussian]
         self._totals = _best((meaning(one.noise.measure), one) for one in kept)
         choices = [one for source in sources if source.how.renames for one in _choices(source)]
-        of_family = (one for one in choices if _family(one.selection) in {None, is_gaussian})
         self._choices = {
             _choice_means(one.selection.measure, one.selection.pick): one
-            for one in sorted(of_family, key=lambda each: each.error, reverse=True)
+            for one in sorted(choices, key=lambda each: each.error, reverse=True)
         }
 
     def total(self, measure: ir.Measure | None) -> Total | None:
@@ -193,11 +192,6 @@ def _choices(source: Source) -> Iterator[Choice]:
 def _best(totals: Iterable[tuple[str, Total]]) -> dict[str, Total]:
     """Of each meaning, the one that errs least."""
     return dict(sorted(totals, key=lambda each: each[1].error, reverse=True))
-
-
-def _family(selection: Selection) -> bool | None:
-    """Whether the counts around a choice have Gaussian noise; None if there are none."""
-    return None if selection.counting is None else isinstance(selection.counting, Gaussian)
 
 
 def _choice_means(measure: ir.Histogram, pick: Pick) -> tuple[object, ...]:

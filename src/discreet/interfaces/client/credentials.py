@@ -6,13 +6,13 @@ import os
 import re
 import stat
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
+from discreet.loopback import is_loopback
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
@@ -56,7 +56,7 @@ class Address:
             raise InvalidArgument(
                 "an address is a host and a path: names, tokens and questions don't belong into it", hint=example
             )
-        if parts.scheme == "http" and not in_the_clear and not _is_here(host):
+        if parts.scheme == "http" and not in_the_clear and not is_loopback(host):
             raise InvalidArgument(
                 f"the token would travel to {host[:100]} in the clear",
                 hint=Hint("https://…; or in_the_clear=True, where the way there is safe", cli="https://…"),
@@ -67,16 +67,6 @@ class Address:
         """As it is shown."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}" + ("" if self.port is None else f":{self.port}") + self.prefix
-
-
-def _is_here(host: str) -> bool:
-    """Whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def token_of(given: str | Path | None) -> str:

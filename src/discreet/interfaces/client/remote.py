@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Self, TypeAlias, overload
 from urllib.parse import urlsplit
 
+from discreet.arguments import taking_known
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AnswerContradicted,
@@ -51,6 +52,7 @@ TERMS = (
 """What may be said beside a question; who asks is said by the token."""
 
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
+_KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s*\(\s*DP\s*\))?", re.IGNORECASE)
 _PENDING = 202
 _FIRST_LOOK, _LONGEST_LOOK = 0.1, 0.4
@@ -66,6 +68,7 @@ _SILENT = 1.0
 """After how many seconds somebody who waits is told so."""
 
 
+@taking_known
 def connect(  # noqa: PLR0913 — what a caller may say, each by name
     url: str,
     token: str | Path | None = None,
@@ -108,6 +111,7 @@ def connect(  # noqa: PLR0913 — what a caller may say, each by name
     return Remote(Connection(address, token_of(token), patience=patience), pinned, progress)
 
 
+@taking_known
 class Remote:
     """Tables behind a server, with the face of `Protected`: made by `connect`. Use it in a `with` statement.
 
@@ -226,6 +230,8 @@ class Remote:
         question: list[str | Frame],
         *,
         approval: str | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
         **terms: Any,  # noqa: ANN401 — as `Terms` says
     ) -> list[Answer]: ...
 
@@ -235,6 +241,8 @@ class Remote:
         question: str | Frame | RemotePlan,
         *,
         approval: str | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
         **terms: Any,  # noqa: ANN401 — as `Terms` says
     ) -> Answer: ...
 
@@ -243,6 +251,8 @@ class Remote:
         question: str | Frame | RemotePlan | list[str | Frame],
         *,
         approval: str | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
         **terms: Any,
     ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan; it returns when the answer leaves.
@@ -255,6 +265,10 @@ class Remote:
                 plan is carried out as it is, or not at all. Of a list, and of its plan, all are answered, or none; one
                 debit pays for them.
             approval: the `id` of a request that was approved for this question.
+            version: of the tables: an earlier one, the `data_version` of certificates, whose stored answers can still
+                be read, for nothing.
+            idempotency_key: by which the question is known again, whoever sends it, after this program has ended, too:
+                1 to 200 printable ASCII characters, for each question others. A random one if left out.
             terms: what is offered for it, as for `plan`. A plan has its own.
 
         Raises:
@@ -263,6 +277,7 @@ class Remote:
             ServerUnreachable: the server is gone; whether it was paid for shows `history`, and again it is free.
             ReplyMalformed, AnswerContradicted: what came isn't to be believed.
         """
+        sent_under = _fresh_key() if idempotency_key is None else _checked_key(idempotency_key)
         if isinstance(question, RemotePlan):
             if terms:
                 raise InvalidArgument("a plan has its own terms, so others would change nothing", hint="plan again")
@@ -272,11 +287,12 @@ class Remote:
                 plan = self.plan(re.sub(r"\S", " ", found[0]) + question[found.end() :], **terms)
                 return Explanation.of(plan.explain(), plan.cost)
             asked, said = _written(question, terms)
-        body = _body(asked, said | ({} if approval is None else {"approval": approval}))
+        beside = {"approval": approval, "version": version}
+        body = _body(asked, said | {name: value for name, value in beside.items() if value is not None})
         key = self.key  # before anything is paid
         if isinstance(asked, str):
-            return _believed(self._answered("answers", body, _fresh_key()).fields(), key)
-        answers = self._answered("workloads", body, _fresh_key()).among("answers")
+            return _believed(self._answered("answers", body, sent_under).fields(), key)
+        answers = self._answered("workloads", body, sent_under).among("answers")
         if len(answers) != len(asked):
             malformed(f"{len(asked)} answers were expected")
         return [_believed(each, key) for each in answers]
@@ -395,6 +411,20 @@ def _body(asked: str | list[str], said: Mapping[str, Any]) -> dict[str, Any]:
 def _fresh_key() -> str:
     """A key by which a server knows a question again: 128 random bits."""
     return fresh_bytes(16).hex()
+
+
+def _checked_key(key: str) -> str:
+    """A key of the caller's own, before it gets into the head of a request.
+
+    Raises:
+        InvalidArgument: it isn't one.
+    """
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise InvalidArgument(
+            "an idempotency key has 1 to 200 printable ASCII characters, with no space at its ends",
+            hint="a random UUID, for each question another",
+        )
+    return key
 
 
 def _name_of(reply: Reply) -> str:

@@ -156,6 +156,8 @@ class RemoteAccount:
         remaining: what a next question may cost.
         own_spent: what the token's holder has spent; None for who doesn't ask.
         own_remaining: what their next question may cost; None for who has no share.
+        own_this_month: what they have spent in this calendar month, in UTC; None for who has no share.
+        own_renews: when a share of theirs renews; None if none does.
     """
 
     budget: Cost
@@ -164,6 +166,8 @@ class RemoteAccount:
     remaining: Left
     own_spent: Cost | None
     own_remaining: Left | None
+    own_this_month: Cost | None = None
+    own_renews: datetime | None = None
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
@@ -181,6 +185,8 @@ class RemoteAccount:
                 remaining=_left(data["remaining"]),
                 own_spent=_cost(own["spent"]) if "spent" in own else None,
                 own_remaining=_left(own["remaining"]) if "remaining" in own else None,
+                own_this_month=_cost(own["this_month"]) if "this_month" in own else None,
+                own_renews=None if own.get("renews") is None else datetime.fromisoformat(own["renews"]),
             )
         except _FAULTS:
             malformed("an account was expected")
@@ -250,6 +256,8 @@ class RemoteRequest:
         state: open, approved, denied, used or expired.
         until: when it expires; None as long as nobody has decided.
         reason: why it was denied; may be empty.
+        subject: who made it.
+        readers: who else may read the answer, in words.
     """
 
     id: str
@@ -260,6 +268,8 @@ class RemoteRequest:
     state: str
     until: datetime | None
     reason: str
+    subject: str
+    readers: str
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:
@@ -278,6 +288,8 @@ class RemoteRequest:
                 state=_text(data["state"]),
                 until=None if data.get("until") is None else datetime.fromisoformat(data["until"]),
                 reason=str(data.get("reason") or ""),
+                subject=_text(data["subject"]),
+                readers=_text(data["readers"]),
             )
         except _FAULTS:
             malformed("a request was expected")

@@ -6,7 +6,7 @@ wire ──▶ target: who comes in, questions that it answers; every reply is l
             ├─ identity   tokens, roles, assumed names
             ├─ protocol   smuggling, paths, bodies, slow requests, cut connections
             ├─ browser    the API's replies, forged forms, scripts, frames, redirects
-            └─ timing     two servers that differ by one person: bytes and times
+            └─ side channels  two servers that differ by one person: bytes and times; canaries, metrics, log, traces
 """
 
 from discreet.interfaces.conformance.running import FAMILIES, conform

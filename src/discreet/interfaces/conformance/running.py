@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact import Rationalizable
-from discreet.interfaces.conformance import answers, browser, identity, protocol, timing
+from discreet.interfaces.conformance import answers, browser, identity, protocol, side_channels
 from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
 
@@ -42,14 +44,6 @@ def _pair(tried: str, run: Callable[[Target, Target, Trial], None]) -> Family:
     return Family(tried, both)
 
 
-def _canaries(target: Target, twin: Target | None, trial: Trial) -> None:
-    """What must occur in no reply: tokens, and the marked values that were given."""
-    for each in (target, *(() if twin is None else (twin,))):
-        trial.tries += each.seen
-        for place in each.leaks:
-            trial.check(holds=False, otherwise=f"a token or a marked value stands in the reply to {place[:60]}")
-
-
 FAMILIES: Mapping[str, Family] = {
     "tokens": _alone("forged, cut, changed, expired and revoked tokens", identity.tokens),
     "roles": _alone("every path with every role, and others' answers", identity.roles),
@@ -69,12 +63,15 @@ FAMILIES: Mapping[str, Family] = {
     "scripts": _alone("scripts in questions, addresses and names (XSS)", browser.scripts),
     "frames": _alone("pages within other sites' pages (clickjacking)", browser.frames),
     "redirects": _alone("addresses that lead to other sites", browser.redirects),
-    "bytes of twins": _pair("the same requests to servers that differ by one person", timing.said),
-    "times of twins": _pair("times of replies of servers that differ by one person", timing.times),
+    "bytes of twins": _pair("the same requests to servers that differ by one person", side_channels.said),
+    "times of twins": _pair("times of replies of servers that differ by one person", side_channels.times),
     "races": _alone("many connections at once, on one question and on the last of a share", answers.races),
-    "canaries": Family("tokens and marked values, in every reply", _canaries),
+    "traces": _alone(
+        "tokens, marked values, questions and tracebacks in metrics, log and errors", side_channels.traces
+    ),
+    "canaries": Family("tokens and marked values, in every reply", side_channels.canaries),
 }
-"""All families by name, in the order in which they are tried: races take what is left, canaries look back."""
+"""All families by name, as they are tried: races take what is left, and the last two look back at all the others."""
 
 
 def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may cost
@@ -85,6 +82,7 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
     twin: str | None = None,
     canaries: Sequence[str] = (),
     families: Sequence[str] | None = None,
+    written: Sequence[Path] = (),
     patience: float = 60.0,
 ) -> Report:
     """Try on a server what has been done to servers of its kind, over the protocol that strangers use.
@@ -100,17 +98,23 @@ def conform(  # noqa: PLR0913 — what is tested, as whom, and how much it may c
         twin: a second server, whose tables differ from the first's by one person.
         canaries: marked values of the tables, which no reply may have.
         families: which to try; all if left out.
+        written: files that the server writes: its log, and what its processes say to standard error.
         patience: how many seconds to wait for a reply.
 
     Raises:
-        InvalidArgument: no server answers, no token is an analyst's, or there is no such family.
+        InvalidArgument: no server answers, no token is an analyst's, or there is no such family, or a file that the
+            server writes can't be read here.
     """
     wanted = list(FAMILIES) if families is None else list(families)
     for name in wanted:
         if name not in FAMILIES:
             raise InvalidArgument(f"there is no family {name[:30]!r}", hint=f"there are {', '.join(FAMILIES)}")
+    for path in written:
+        if not path.is_file() or not os.access(path, os.R_OK):
+            raise InvalidArgument(f"what the server writes to {str(path)[:100]} can't be read here")
     purse = Purse(spend)
     target = Target(url, tokens, purse, canaries=canaries, patience=patience)
+    target.written = written
     other = None if twin is None else Target(twin, tokens, purse, canaries=canaries, patience=patience)
     if other is not None:
         taken = {each.token for each in other.holders}

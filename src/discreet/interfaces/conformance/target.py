@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import count
+from pathlib import Path
 from time import monotonic, sleep, time_ns
 from typing import Any, TypeVar
 
@@ -59,6 +60,9 @@ class Target:
         canaries: texts that must occur in no reply; tokens are among them.
         patience: how many seconds to wait for a reply, and for an answer.
 
+    Attributes:
+        written: files that the server writes; none unless they are given.
+
     Raises:
         InvalidArgument: no server answers, or none of the tokens is an analyst's.
     """
@@ -70,6 +74,7 @@ class Target:
         self.wire = Wire(url, patience)
         self.purse, self.patience = purse, patience
         self.canaries = [text.encode() for text in (*canaries, *tokens)]
+        self.written: Sequence[Path] = ()
         self.leaks: list[str] = []
         self.seen = 0
         self.pages: list[tuple[str, Reply]] = []

@@ -10,13 +10,13 @@ from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, LedgerError
-from discreet.interfaces.http.bodies import ASGIApp, LimitedBodies, Message, Receive, Scope, Send
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
+from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Strict
 from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
-from discreet.interfaces.http.strictness import Strict
 from discreet.service import Event, Service
 from discreet.version import __version__
 
@@ -52,6 +52,7 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     _describe(app)
     app.state.service = service
     app.add_middleware(LimitedBodies)
+    app.add_middleware(LimitedCalls)
     app.add_middleware(Strict)
     app.add_middleware(_Observed, service=service)
     app.add_middleware(SafeHeaders)

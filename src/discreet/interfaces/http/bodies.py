@@ -1,27 +1,13 @@
-"""Bodies: how large a request may be, and what a question looks like in JSON."""
+"""Bodies: what a question, a request, a token and an admission look like in JSON."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.interfaces.http.problems import described
-from discreet.interfaces.http.strictness import says_twice
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-MOST_BYTES = 256 * 1024
-"""How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
-
-_MOST_SECONDS = 30
-"""How long a body may take: whoever sends one byte a second holds a connection no longer."""
+from discreet.privacy import Budget
+from discreet.service import share_of
 
 Number = str | int | float
 
@@ -56,6 +42,13 @@ class Bound(Offered):
 
     digest: str | None = Field(None, description="Of the plan that it must be.")
     approval: str | None = Field(None, description="The id of a request, by whose approval it is asked.")
+    version: int | None = Field(
+        None,
+        ge=1,
+        lt=2**53,
+        description="Of the tables: what is stored of this version is the answer, and nothing is asked or paid for. A "
+        "certificate names it, as `data_version`.",
+    )
 
 
 class Asked(Bound):
@@ -115,7 +108,18 @@ class Issuing(BaseModel):
     most_epsilon: Number | None = Field(None, description="The ceiling on what one question may cost in ε.")
     most_rho: Number | None = Field(None, description="The ceiling in ρ; it lets Gaussian noise in beside one in ε.")
     share: Share | None = Field(None, description="What all questions of the subject may cost together.")
+    renews: Literal["monthly"] | None = Field(
+        None, description="`monthly`: the share is for each calendar month, in UTC, rather than in all."
+    )
     datasets: list[str] = Field([], description="Whose tables it is for, by the names of accounts; else this one's.")
+
+    def shared(self) -> Budget | None:
+        """What the subject may spend, in all or in each month; None if nothing is said.
+
+        Raises:
+            InvalidArgument: it is no budget, or nothing renews.
+        """
+        return share_of(None if self.share is None else self.share.model_dump(), self.renews)
 
 
 class Admitting(BaseModel):
@@ -130,60 +134,3 @@ class Admitting(BaseModel):
     at_most_unreadable: Number = Field(
         1, description="The part of a table's records, or of a column's values, that may be unreadable."
     )
-
-
-class LimitedBodies:
-    """Middleware: refuses larger bodies, also those that don't say how large they are, slow ones and ambiguous ones.
-
-    Args:
-        app: what is protected.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Keep the application."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body, as far as it may go, and hand it on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        try:
-            async with asyncio.timeout(_MOST_SECONDS):
-                body = await _read(receive)
-        except TimeoutError:
-            refusal = described(408, "too_slow", f"a body may take {_MOST_SECONDS} seconds")
-            refusal.headers["Connection"] = "close"
-            await refusal(scope, receive, send)
-            return
-        if body is None:
-            return  # the client is gone
-        if len(body) > MOST_BYTES:
-            await described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")(scope, receive, send)
-            return
-        if says_twice(body):
-            await described(400, "ambiguous", "the body says something twice")(scope, receive, send)
-            return
-        handed = False
-
-        async def whole() -> Message:
-            nonlocal handed
-            if handed:
-                return await receive()
-            handed = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._app(scope, whole, send)
-
-
-async def _read(receive: Receive) -> bytes | None:
-    """A body, or the beginning of one that is too large; None if the client is gone."""
-    body = b""
-    while len(body) <= MOST_BYTES:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += message.get("body", b"")
-        if not message.get("more_body", False):
-            break
-    return body

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from discreet.errors import (
     AccessError,
     AskedAlready,
+    AskedInPart,
     BudgetError,
     DiscreetError,
     InvalidArgument,
@@ -29,6 +30,7 @@ _STATUS: Mapping[type[DiscreetError], int] = MappingProxyType(
         KeyReused: 409,
         PlanChanged: 409,
         AskedAlready: 409,
+        AskedInPart: 409,
         AccessError: 403,
         BudgetError: 402,
         QueryError: 422,

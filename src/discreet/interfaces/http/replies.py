@@ -78,8 +78,10 @@ def _written(answer: Mapping[str, Any], media: str, headers: Mapping[str, str]) 
     """
     if media == JSON:
         return JSONResponse(answer, 200, headers)
-    names, rows = with_ends(Answer.from_json(answer))
-    content = to_csv(names, rows).encode() if media == CSV else to_arrow_stream(names, rows)
+    read = Answer.from_json(answer)
+    names, rows = with_ends(read)
+    kinds = {column.name: column.kind for column in read.columns}
+    content = to_csv(names, rows).encode() if media == CSV else to_arrow_stream(names, rows, kinds)
     ending = "csv" if media == CSV else "arrow"
     attached = {**headers, "Content-Disposition": f'attachment; filename="answer.{ending}"'}
     return Response(content, 200, {**attached, "X-Content-Type-Options": "nosniff"}, media)

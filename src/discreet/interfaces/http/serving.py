@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -24,6 +25,9 @@ spreads requests over servers sees that this one isn't ready."""
 
 _CLOSING = 5
 """Seconds that a client has to take a reply that is there."""
+
+_CONNECTIONS = 65_536
+"""How many files and connections may be open, where the system allows it."""
 
 _SWITCH = 0.001
 """Seconds after which a thread lets others go on: a reply that is due waits for no more than that behind each."""
@@ -148,11 +152,13 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     )
     listening = _listening(host, port)
     sys.setswitchinterval(_SWITCH)
+    _allow_connections()
     server = _Server(config, service)
     service.log.tame()
     service.log.write(Event.READY)
     server.run([listening])
     service.log.write(Event.STOPPED)
+    service.log.flush()
 
 
 def serve_metrics(service: Service, *, host: str, port: int) -> None:
@@ -177,6 +183,15 @@ def _listening(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         raise _taken(host, port, error) from None
+
+
+def _allow_connections() -> None:
+    """Allow more connections: strangers who hold many open mustn't keep the ledger from being opened."""
+    with suppress(ImportError, OSError, ValueError):  # not on every system
+        import resource
+
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, min(_CONNECTIONS, most)), most))
 
 
 def _taken(host: str, port: int, error: OSError) -> InvalidArgument:

@@ -6,10 +6,10 @@ room. All of it is post-processing: it costs nothing and can give nothing away, 
 """
 
 from discreet.query.estimates.associations import Association
-from discreet.query.estimates.choices import Cells, Grid, ModeEstimator, QuantileEstimator, grid_of, most_cells
+from discreet.query.estimates.choices import Grid, ModeEstimator, QuantileEstimator, grid_of
 from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, OfNoRows, Spread, Total, integer
 from discreet.query.estimates.intervals import Interval, Joint
-from discreet.query.estimates.linear import LinearRatio, deviation, ratio_of
+from discreet.query.estimates.linear import LinearRatio, deviation, parts_with_intervals, ratio_of
 from discreet.query.estimates.noise import Mechanism, Noise, Pick, Selection, can_be_summed
 from discreet.query.estimates.products import Sums
 from discreet.query.estimates.selected_groups import Selected
@@ -18,7 +18,6 @@ from discreet.query.estimates.slopes import ROWS, Slopes, is_announced, magnitud
 __all__ = [
     "ROWS",
     "Association",
-    "Cells",
     "Estimator",
     "Grid",
     "Interval",
@@ -45,7 +44,7 @@ __all__ = [
     "integer",
     "is_announced",
     "magnitude",
-    "most_cells",
+    "parts_with_intervals",
     "ratio_of",
     "slopes_of",
     "slopes_of_aggregate",

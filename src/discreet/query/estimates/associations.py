@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, cos, pi, sin, sqrt
 from typing import Self
@@ -200,22 +200,26 @@ class _Angles:
         reach = greatest_factors(self._factors(0.0, one, -other, means) for means in self.box.feet)
         return self.found.joint.beyond(reach, distance(0.0, span))
 
-    def chance(self, value: float, piece: Interval) -> float:
-        """The same at the most, if this is the correlation, for angles of a piece.
+    def chances(self, piece: Interval) -> Callable[[float], float]:
+        """The same at the most, by the correlation, for angles of a piece.
 
         Between two points d apart, a function of one variable exceeds what it is at the ends by at most d²/8 times the
         greatest size of its second derivative. That is added for the angle, and to the count's factor for the means, in
         which all others are linear.
         """
         both, first, second = self.spans
-        ends = [
-            (sin(angle), -value * (1 + cos(angle)) / 2, -value * (1 - cos(angle)) / 2) for angle in (piece.lo, piece.hi)
-        ]
-        bend, half = (piece.hi - piece.lo) ** 2 / 8, abs(value) / 2
-        curved = bend * (largest(both) + half * (largest(first) + largest(second)))
-        low = min(_least(each, self.spans) for each in ends) - curved
-        high = -min(_least([-of for of in each], self.spans) for each in ends) + curved
-        return self.found.joint.beyond(self._reach(value, ends, bend), distance(0.0, Interval(low, high)))
+        angles = [(sin(angle), (1 + cos(angle)) / 2, (1 - cos(angle)) / 2) for angle in (piece.lo, piece.hi)]
+        bend, reach, joint = (piece.hi - piece.lo) ** 2 / 8, self._reaches(piece), self.found.joint
+        spread = largest(first) + largest(second)
+
+        def chance(value: float) -> float:
+            ends = [(one, -value * other, -value * third) for one, other, third in angles]
+            curved = bend * (largest(both) + abs(value) / 2 * spread)
+            low = min(_least(each, self.spans) for each in ends) - curved
+            high = -min(_least([-of for of in each], self.spans) for each in ends) + curved
+            return joint.beyond(reach(value), distance(0.0, Interval(low, high)))
+
+        return chance
 
     def signs(self, outside: float) -> Interval:
         """From −1 to 0 or from 0 to 1 where the noise can't explain a covariance of the other sign; else both."""
@@ -227,10 +231,7 @@ class _Angles:
 
     def widened(self, before: Interval | None, piece: Interval, outside: float) -> Interval | None:
         """What some correlations are that pieces explain, with those that one more explains."""
-
-        def chance(value: float) -> float:
-            return self.chance(value, piece)
-
+        chance = self.chances(piece)
         both = self.found.covariance(*self.found.means) / self.units[0]
         middle = clip(sin((piece.lo + piece.hi) / 2) * both, -1.0, 1.0)
         if chance(middle) < outside:
@@ -244,24 +245,47 @@ class _Angles:
             return found
         return Interval(min(before.lo, found.lo), max(before.hi, found.hi))
 
-    def _reach(self, value: float, ends: Sequence[tuple[float, float, float]], bend: float) -> list[float]:
-        """For each noise the size of its largest factor, for means of the box and angles of a piece."""
-        sums, joined = self.found.sums, [1 / unit for unit in self.units]
-        factors = greatest_factors(self._factors(*each, means) for each in ends for means in self.box.corners)
+    def _reaches(self, piece: Interval) -> Callable[[float], list[float]]:
+        """For each noise the size of its largest factor, for means of the box and angles of a piece, by correlation.
+
+        Factors are linear in the correlation, and what is added for the bend in its size: so both are worked out once.
+        """
+        sums, bend, units = self.found.sums, (piece.hi - piece.lo) ** 2 / 8, [1 / unit for unit in self.units]
+        corners = [(angle, means) for angle in (piece.lo, piece.hi) for means in self.box.corners]
+        fixed = [self._factors(sin(angle), 0.0, 0.0, means) for angle, means in corners]
+        grows = [self._factors(0.0, -(1 + cos(angle)) / 2, -(1 - cos(angle)) / 2, means) for angle, means in corners]
         one, other = largest(self.box.first), largest(self.box.second)
-        both, half = joined[0], [abs(value) * unit for unit in joined[1:]]
-        bent = dict.fromkeys(sums.names, 0.0)
+        widths = [ends.hi - ends.lo for ends in (self.box.first, self.box.second)]
+        bent, bends = dict.fromkeys(sums.names, 0.0), dict.fromkeys(sums.names, 0.0)
         for name, size in (
-            (sums.product, both),
-            (sums.first, both * other + half[0] * one),
-            (sums.second, both * one + half[1] * other),
-            *((name, size / 2) for name, size in zip(sums.squares, half, strict=True)),
-            (sums.count, both * one * other + (half[0] * one**2 + half[1] * other**2) / 2),
+            (sums.product, units[0]),
+            (sums.first, units[0] * other),
+            (sums.second, units[0] * one),
+            (sums.count, units[0] * one * other),
         ):
             bent[name] += bend * size
-        widths = [ends.hi - ends.lo for ends in (self.box.first, self.box.second)]
-        bent[sums.count] += sum(size * width**2 for size, width in zip(half, widths, strict=True)) / 4
-        return [factor + bent[name] for name, factor in zip(sums.names, factors, strict=True)]
+        for name, size in (
+            (sums.first, units[1] * one),
+            (sums.second, units[2] * other),
+            *((name, size / 2) for name, size in zip(sums.squares, units[1:], strict=True)),
+            (sums.count, (units[1] * one**2 + units[2] * other**2) / 2),
+        ):
+            bends[name] += bend * size
+        bends[sums.count] += sum(size * width**2 for size, width in zip(units[1:], widths, strict=True)) / 4
+        columns = list(
+            zip(zip(*fixed, strict=True), zip(*grows, strict=True), bent.values(), bends.values(), strict=True)
+        )
+
+        def reach(value: float) -> list[float]:
+            size = abs(value)
+            return [
+                max([abs(start + value * growth) for start, growth in zip(starts, growths, strict=True)])
+                + least
+                + size * more
+                for starts, growths, least, more in columns
+            ]
+
+        return reach
 
     def _factors(self, both: float, first: float, second: float, means: tuple[float, float]) -> list[float]:
         """The factor of each noise in so much of C, V and W, in their units, for given means."""

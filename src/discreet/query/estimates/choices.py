@@ -3,30 +3,22 @@
 *Grids.* Whole numbers and dates within a short range are bins of their own, so a quantile of them is a value that rows
 can have. Any other range is cut into bins of one width, and a bin's value is its middle. The number of a row's bin is
 an expression like any other: total, and never out of range.
-
-*Intervals.* A quantile's interval is read off noisy counts of the rows around it. They are counted in few cells,
-because each of them adds noise; and in narrow ones near the chosen bin, where the ends of the interval mostly lie,
-because an end is known no better than to the edge of a cell. So cells double in width: 1, 1, 2, 4, 8, … bins on either
-side. Which cells there are follows from the chosen bin alone, and that is released.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
-from itertools import accumulate
-from math import ceil, floor, hypot, inf, nextafter, sqrt
-from statistics import NormalDist
+from math import ceil, floor, inf, nextafter
+from typing import Self
 
-from discreet.mechanisms import Gaussian
+from discreet.mechanisms.quantile_interval import nested
 from discreet.privacy import KeyValue
 from discreet.query import ir
-from discreet.query.estimates import laplace_sums
-from discreet.query.estimates.estimators import Noises, Noisy, has_too_few, integer, is_empty
+from discreet.query.estimates.estimators import Noises, Noisy, integer, is_empty
 from discreet.query.estimates.intervals import Interval
-from discreet.query.estimates.noise import Noise, Pick
+from discreet.query.estimates.noise import Pick, Selection
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
 from discreet.tables import Kind
 
@@ -45,6 +37,9 @@ _UNKNOWN = 1 << 8
 
 _SECOND = 10**6
 _DAY = 24 * 60 * 60
+
+_ROUNDED = 1e-15
+"""Confidences that are equal but for the rounding of floats count as equal."""
 
 _INSIDE = 1 - Fraction(1, 1 << 40)
 """Real bins are wider than the range by so little, lest the greatest value be rounded up into one more bin."""
@@ -169,72 +164,6 @@ def _rounded(end: Fraction, towards: float) -> float:
     return nextafter(nearest, towards) if inside else nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The cells about a bin of a histogram, from the least to the greatest.
-
-    Args:
-        chosen: the number of the bin that is a cell of its own.
-        size: how many bins there are.
-    """
-
-    chosen: int
-    size: int
-
-    @property
-    def home(self) -> int:
-        """The place of the chosen bin's cell: how many cells lie below it."""
-        return self.chosen.bit_length()
-
-    def __len__(self) -> int:
-        """How many cells there are.
-
-        Examples:
-            >>> len(Cells(10, 111)), len(Cells(8192, 16384))
-            (12, 28)
-        """
-        return self.home + 1 + (self.size - 1 - self.chosen).bit_length()
-
-    def bins(self, place: int) -> tuple[int, int]:
-        """The first and the last bin of a cell.
-
-        Examples:
-            >>> cells = Cells(10, 111)
-            >>> [cells.bins(place) for place in range(6)]
-            [(0, 2), (3, 6), (7, 8), (9, 9), (10, 10), (11, 11)]
-        """
-        away = abs(place - self.home)
-        if away == 0:
-            return self.chosen, self.chosen
-        near, far = 1 << (away - 1), (1 << away) - 1
-        if place < self.home:
-            return max(self.chosen - far, 0), self.chosen - near
-        return self.chosen + near, min(self.chosen + far, self.size - 1)
-
-    def counts(self, histogram: Mapping[int, int]) -> list[int]:
-        """What the cells hold.
-
-        Examples:
-            >>> Cells(10, 111).counts({0: 5, 2: 1, 10: 7, 110: 3})
-            [6, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 3]
-        """
-        found, home = [0] * len(self), self.home
-        for number, count in histogram.items():
-            away = number - self.chosen
-            found[home + away.bit_length() if away >= 0 else home - (-away).bit_length()] += count
-        return found
-
-
-def most_cells(size: int) -> int:
-    """As many cells as there can be about a bin of a histogram of this size.
-
-    Examples:
-        >>> most_cells(16384)
-        29
-    """
-    return 2 * (size - 1).bit_length() + 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileEstimator:
     """A quantile: MEDIAN, PERCENTILE_CONT, MIN, MAX and their like.
@@ -243,80 +172,46 @@ class QuantileEstimator:
         pick: the choice of a bin.
         grid: what the bins stand for.
         rows: the measure that counts the group's rows, where one does.
+        confidence: that of the interval about the choice; 0 before there is any.
     """
 
     pick: Pick
     grid: Grid
     rows: str | None = None
+    confidence: Fraction = Fraction(0)
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The choice, and the counts around it."""
+        """The choice, and the interval about it."""
         return self.pick.name, self.pick.around
 
     def estimate(self, noisy: Noisy, noises: Noises) -> int | float | date | None:
-        """The chosen bin's value; None where noisy counts leave no row that could have one."""
-        around = noises[self.pick.around].step * sum(self._around(noisy))
-        if has_too_few(around, ir.Statistic.QUANTILE) or is_empty(self.rows, noisy, noises):
-            return None
-        return self.grid.value(integer(self.pick.name, noisy))
+        """The chosen bin's value; None where a count, or without one the interval, says that there are no rows."""
+        is_counted = self.rows is not None and self.rows in noisy
+        says_so = is_empty(self.rows, noisy, noises) if is_counted else self._place(noisy) == len(self._nested(noisy))
+        return None if says_so else self.grid.value(integer(self.pick.name, noisy))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
-        """All values that the noise could explain as the quantile, in whole cells.
+        """The values of the interval of bins that was chosen about the quantile, see `mechanisms.QuantileInterval`.
 
-        Let q be the fraction, n the exact number of rows, and, for a cell, A the exact number of rows below it and B
-        that of rows below it or in it. SQL's PERCENTILE_CONT lies between two rows whose numbers are q(n − 1) + 1,
-        rounded down and up. If the cell holds it, then A is less than the second number and B at least the first, so
-        A − qn < 1 − q and B − qn > −q; for PERCENTILE_DISC, whose row is qn rounded up, A − qn < 0 and B − qn ≥ 0. With
-        r the larger of q and 1 − q, A − qn < r and B − qn > −r for both.
-
-        Of noisy counts, Ã − qñ is off from A − qn by a combination of the noises whose law is known, so it exceeds its
-        greatest by more than that law's quantile with at most half of the error; and B̃ − qñ likewise. These are two
-        events, of the one cell that holds the quantile: what happens in others can only widen the interval. So that
-        cell is among those kept with the stated confidence, whatever the data, and all of them together reach from the
-        first to the last one kept.
-
-        No value lies below the least: for MIN and MAX one side has the whole error, and the other reaches to the end
-        of the range, because nothing that is private can say that there isn't one row farther out.
+        At a greater confidence than it was chosen for, all values: nothing was released that would tell.
         """
-        noise, counts = noises[self.pick.around], self._around(noisy)
-        cells = Cells(integer(self.pick.name, noisy), self.grid.size)
-        through = [0, *accumulate(counts)]
-        off = [count - float(self._fraction) * through[-1] for count in through]
-        room = [self._radius(noise, below, len(counts) - below, 1 - confidence) for below in range(len(through))]
-        row = float(max(self._fraction, 1 - self._fraction) / noise.step)
-        kept = [cells.home]
-        for place in range(len(counts)):
-            starts_low = self._fraction == 1 or off[place] - row <= room[place]
-            ends_high = self._fraction == 0 or off[place + 1] + row >= -room[place + 1]
-            kept += [place] * (starts_low and ends_high)
-        return self.grid.interval(cells.bins(min(kept))[0], cells.bins(max(kept))[1])
+        del noises
+        intervals = self._nested(noisy)
+        is_known = confidence <= float(self.confidence) + _ROUNDED
+        return self.grid.interval(*intervals[min(self._place(noisy), len(intervals) - 1) if is_known else -1])
 
-    def _around(self, noisy: Noisy) -> tuple[int, ...]:
-        """The noisy counts of the cells around the choice."""
-        counts = noisy[self.pick.around]
-        if isinstance(counts, int):
-            raise TypeError("the counts around a quantile are released as a list")
-        return counts
+    def chosen_by(self, selection: Selection) -> Self:
+        """The estimator with the confidence of the interval that a selection makes."""
+        return self if selection.about is None else replace(self, confidence=selection.about.confidence)
 
-    @property
-    def _fraction(self) -> Fraction:
-        """The fraction, q."""
-        return self.pick.fraction or Fraction(0)
+    def _place(self, noisy: Noisy) -> int:
+        """The place of the chosen interval."""
+        return integer(self.pick.around, noisy)
 
-    def _radius(self, noise: Noise, below: int, above: int, outside: float) -> float:
-        """How far Ã − qñ may lie from A − qn, in steps, with so many noisy counts below and above."""
-        factor = float(self._fraction)
-        if factor in {0, 1}:
-            outside = min(2 * outside, 1.0)
-        factors, numbers = (1 - factor, factor), (below, above)
-        slack = ((1 - factor) * below + factor * above) / 2  # the noises are discrete, their laws here continuous
-        if outside >= 1:
-            return slack
-        if isinstance(noise.mechanism, Gaussian):
-            sigma = float(noise.mechanism.sigma) * hypot(*(f * sqrt(n) for f, n in zip(factors, numbers, strict=True)))
-            return slack + sigma * NormalDist().inv_cdf(1 - outside / 2)
-        return slack + float(noise.mechanism.scale) * laplace_sums.repeated_radius(factors, numbers, outside)
+    def _nested(self, noisy: Noisy) -> tuple[tuple[int, int], ...]:
+        """What it was chosen from."""
+        return nested(integer(self.pick.name, noisy), self.grid.size, self.pick.fraction or Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ known, and so is an interval that wastes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, expm1, sqrt
@@ -161,6 +161,19 @@ def ratio_of_aggregate(estimator: Estimator | None) -> LinearRatio | None:
             return LinearRatio(numerator, Linear({count: Fraction(1)}), (lo, hi))
         case _:
             return None
+
+
+def parts_with_intervals(
+    expr: ir.Expr, estimators: Mapping[str, Estimator]
+) -> Iterator[tuple[ir.Expr, Estimator | LinearRatio]]:
+    """The largest parts of an expression whose intervals are known, from left to right, with what knows them."""
+    if isinstance(expr, ir.Released) and expr.name in estimators:
+        yield expr, estimators[expr.name]
+    elif (ratio := ratio_of(expr, estimators)) is not None:
+        yield from () if ratio.is_constant else ((expr, ratio),)
+    elif isinstance(expr, ir.Call):
+        for arg in expr.args:
+            yield from parts_with_intervals(arg, estimators)
 
 
 def _combined(name: str, parts: list[LinearRatio]) -> LinearRatio | None:

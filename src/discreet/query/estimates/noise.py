@@ -27,7 +27,7 @@ from math import ceil, isqrt, tanh
 from typing import TypeAlias
 
 from discreet.exact.rational import Rationalizable, probability
-from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile
+from discreet.mechanisms import Gaussian, Laplace, Mode, Quantile, QuantileInterval
 from discreet.mechanisms.parameters import GREATEST
 from discreet.privacy import Event, Sensitivity
 from discreet.query import ir
@@ -101,7 +101,7 @@ class Pick:
 
     @property
     def around(self) -> str:
-        """What the rows around a quantile are released under."""
+        """What the interval about a quantile is released under."""
         return f"{self.name} around"
 
 
@@ -113,13 +113,13 @@ class Selection:
         pick: what is chosen.
         measure: what it is chosen from.
         mechanism: that chooses, calibrated in steps of the histogram's counts.
-        counting: for a quantile: the noise of the rows around the chosen bin, which tell how good it is.
+        about: for a quantile: what chooses the interval about the chosen bin, which tells how good it is.
     """
 
     pick: Pick
     measure: ir.Histogram
     mechanism: Quantile | Mode
-    counting: Mechanism | None = None
+    about: QuantileInterval | None = None
 
     @property
     def step(self) -> Fraction:
@@ -135,7 +135,7 @@ class Selection:
     def events(self) -> tuple[Event, ...]:
         """What is done to the data, for accounting."""
         chosen: Event = self.mechanism.event
-        return (chosen,) if self.counting is None else (chosen, self.counting.event)
+        return (chosen,) if self.about is None else (chosen, self.about.event)
 
 
 def can_be_summed(mechanism: Laplace | Gaussian, number: int) -> bool:

@@ -15,6 +15,7 @@ from discreet.query.ir.conditions import (
     contradiction,
     impossible,
     is_always_null,
+    is_always_zero,
     narrowed,
     outcomes,
 )
@@ -156,6 +157,7 @@ __all__ = [
     "hull",
     "impossible",
     "is_always_null",
+    "is_always_zero",
     "is_exact",
     "is_null",
     "listed",

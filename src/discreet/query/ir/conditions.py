@@ -259,6 +259,20 @@ def is_always_null(expr: Expr, trial: Trial) -> bool:
             return not trial.may_hold(call("not", call("is_null", expr)))
 
 
+def is_always_zero(expr: Expr, trial: Trial) -> bool:
+    """Whether a number of a row is 0 or NULL for every row, as far as the steps that are left tell."""
+    match expr:
+        case Literal(value=value):
+            return value is None or value == 0
+        case Call(function=Function(name="real"), args=(arg,)):
+            return is_always_zero(arg, trial)
+        case Call(function=Function(name="if"), args=(*pairs, otherwise)):
+            taken = [pairs[n + 1] for n in range(0, len(pairs), 2) if impossible([pairs[n]], trial) is None]
+            return all(is_always_zero(each, trial) for each in (*taken, otherwise))
+        case _:
+            return expr.type.lo == expr.type.hi == 0
+
+
 def _by_structure(condition: Expr) -> Outcomes:  # noqa: PLR0911 — one case for each kind of condition
     """What a condition can be, by what it is made of."""
     match condition:

@@ -93,8 +93,9 @@ def shares(draft: Draft, prices: Prices) -> dict[str, Fraction]:
         Unsupported: a weight is given to a column without noise.
     """
     weights = _weights(draft)
-    if not prices.noises and not prices.ranks:
-        return {}
+    parts = [*prices.noises, *prices.ranks]
+    if len(parts) <= 1:
+        return dict.fromkeys(parts, Fraction(1))
     claims = [
         {name: weights.get(aggregate, 1.0) * size for name, size in claim.items()}
         for aggregate, claim in _claims(draft, prices)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.query import ir
-from discreet.query.ir import call, computed_in, literal, nullif_zero, uncast
+from discreet.query.ir import Trial, call, computed_in, is_always_zero, literal, nullif_zero, uncast
 from discreet.tables import Kind
 
 _AVERAGE = ir.Type(Kind.REAL, Fraction(-(2**200)), Fraction(2**200), nullable=True)
@@ -92,6 +92,8 @@ def _ratio(expr: ir.Expr, aggregates: dict[str, ir.Aggregate]) -> _Ratio | None:
     factor, summed, counted = product.factor, aggregates.get(product.above[0]), aggregates.get(product.below[0])
     if summed is None or not _is(summed, ir.Statistic.SUM) or counted is None or not _is(counted, ir.Statistic.COUNT):
         return None
+    if summed.argument is not None and is_always_zero(summed.argument, Trial()):
+        return None  # the sum is known: only the number is measured
     if summed.argument is None or counted.argument == summed.argument:
         return None if summed.argument is None else _Ratio(factor, summed.name, summed.argument)
     if counted.argument is not None and counted.argument.type.nullable:

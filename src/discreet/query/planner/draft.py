@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.mechanisms import Threshold
 from discreet.mechanisms.histogram import Contribution
-from discreet.privacy import Adjacency, Limits, Sensitivity, Unit
+from discreet.privacy import Adjacency, KeyValue, Limits, Sensitivity, Unit
 from discreet.query import ir
 from discreet.query.estimates import Estimator, Noise, Pick, Selection
 from discreet.query.planner.request import Request
 
 _ONE_ROW = Limits(rows=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Keys of one public table, of which a group has values that some row of it has together.
+
+    Args:
+        places: of the keys.
+        values: of the rows, in the order of these places.
+    """
+
+    places: tuple[int, ...]
+    values: frozenset[tuple[KeyValue, ...]]
+
+    def has(self, key: Sequence[KeyValue]) -> bool:
+        """Whether there is a row like a group."""
+        return tuple(key[place] for place in self.places) in self.values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +43,7 @@ class Draft:
         adjacency: which tables are neighbours.
         without_rows: why public facts alone say that the answer is one of no rows, in words; empty where they don't.
         keys: by `public_keys`.
+        together: by `public_keys`; which values of several keys some row of a public table has together.
         limits: by `contributions`.
         measures: by `measures`; those that are counted or added up.
         histograms: by `measures`; those that something is chosen from.
@@ -54,6 +72,7 @@ class Draft:
     selector: str | None = None
     sensitivities: tuple[Sensitivity, ...] = ()
     contributions: tuple[Contribution, ...] = ()
+    together: tuple[Together, ...] = ()
     noises: tuple[Noise, ...] = ()
     selections: tuple[Selection, ...] = ()
     needed: Fraction | None = None
@@ -75,12 +94,7 @@ class Draft:
     @property
     def laws(self) -> Mapping[str, Noise]:
         """The noise of every number that is released, by the name it is released under."""
-        around = {
-            selection.pick.around: Noise(measure=selection.measure, mechanism=selection.counting)
-            for selection in self.selections
-            if selection.counting is not None
-        }
-        return {noise.measure.name: noise for noise in self.noises} | around
+        return {noise.measure.name: noise for noise in self.noises}
 
     @property
     def has_private_keys(self) -> bool:

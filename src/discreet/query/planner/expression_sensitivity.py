@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument, QueryError, UnboundedColumn, Unsupported
 from discreet.exact.rational import Rationalizable, positive
 from discreet.privacy import Bounds, Limits, Unit
@@ -23,6 +24,7 @@ _SOME = Bounds(-(2**40), 2**40)
 _TABLE = "numbers"
 
 
+@taking_known
 def sensitivity(expression: str, *, moves: Rationalizable = 1, **bounds: Bounds) -> Fraction:
     """How far an expression of numbers can move, if each of them moves by at most so much, within its bounds.
 

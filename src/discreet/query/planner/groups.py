@@ -39,7 +39,7 @@ from discreet.mechanisms import Threshold
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
 from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one_row, public_values
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.draft import Draft, Together
 from discreet.tables import Kind
 
 MOST_GROUPS = 1_000_000
@@ -78,7 +78,7 @@ def public_keys(draft: Draft) -> Draft:
             f"the public keys multiply to {groups:,} groups; at most {most:,} are answered with this many aggregates",
             hint="group by fewer or coarser keys",
         )
-    return replace(draft, keys=keys)
+    return replace(draft, keys=keys, together=_together(source, keys))
 
 
 def _too_many(draft: Draft) -> str:
@@ -200,13 +200,7 @@ def reached(source: ir.Relation, key: ir.Expr) -> tuple[KeyValue, ...] | None:
         source: of the rows.
         key: with its public values in its type.
     """
-    values = public_values(key)
-    beneath = {
-        (each.alias, name): expr
-        for each in ir.nodes(source)
-        if isinstance(each, ir.Project)
-        for name, expr in each.columns
-    }
+    values, beneath = public_values(key), _beneath(source)
     below = _resolved(key, beneath)
     scan = _only_scan(source, below)
     if scan is None or (values is not None and _is_declared(scan, below)):
@@ -218,6 +212,36 @@ def reached(source: ir.Relation, key: ir.Expr) -> tuple[KeyValue, ...] | None:
     held = set(found)
     listed = _in_order(held) if values is None else values
     return tuple(value for value in listed if value in held)
+
+
+def _together(source: ir.Relation, keys: Sequence[ir.Key]) -> tuple[Together, ...]:
+    """Of keys that are computed from one public table, the values that some row of it has together.
+
+    Keys whose values the custodian has declared are left out: of those, all are answered.
+    """
+    beneath = _beneath(source)
+    below = [_resolved(key.expr, beneath) for key in keys]
+    by_scan: dict[ir.Scan, list[int]] = {}
+    for place, expr in enumerate(below):
+        scan = _only_scan(source, expr)
+        is_listed = public_values(keys[place].expr) is not None and scan is not None and _is_declared(scan, expr)
+        if scan is not None and not is_listed and keys[place].values is not None:
+            by_scan.setdefault(scan, []).append(place)
+    found = []
+    for scan, places in by_scan.items():
+        rows = _Passing(scan, beneath).rows(source) if len(places) > 1 else None
+        columns = [] if rows is None else [ir.computed(below[place], _columns(scan), rows) for place in places]
+        known = [column for column in columns if column is not None]
+        if known and len(known) == len(places):
+            held = frozenset(zip(*known, strict=True))
+            found.append(Together(tuple(places), held))
+    return tuple(found)
+
+
+def _beneath(source: ir.Relation) -> _Beneath:
+    """What the columns of a relation's projections are computed from."""
+    projections = [each for each in ir.nodes(source) if isinstance(each, ir.Project)]
+    return {(each.alias, name): expr for each in projections for name, expr in each.columns}
 
 
 def _in_order(held: Collection[Any]) -> list[KeyValue]:

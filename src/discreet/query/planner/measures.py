@@ -27,7 +27,7 @@ from discreet.query.estimates import (
     Total,
     grid_of,
 )
-from discreet.query.ir import Trial, call, is_always_null, literal
+from discreet.query.ir import Trial, call, is_always_null, is_always_zero, literal
 from discreet.query.planner.draft import Draft
 from discreet.tables import Kind
 
@@ -207,7 +207,12 @@ def measures(draft: Draft) -> Draft:
     """
     _check_lists(draft.question)
     if draft.without_rows:
-        return replace(draft, estimators=tuple((one.name, _of_no_rows(one)) for one in draft.question.aggregates))
+        return replace(
+            draft,
+            estimators=tuple(
+                (one.name, OfNoRows(is_count=one.statistic in _COUNTS)) for one in draft.question.aggregates
+            ),
+        )
     collector = MeasureCollector(draft)
     found = {aggregate.name: _estimator(aggregate, collector) for aggregate in draft.question.aggregates}
     selector = collector.units() if draft.has_private_keys else None
@@ -258,8 +263,9 @@ def _check_choices(draft: Draft, picks: int) -> None:
 def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimator:
     """How one aggregate comes from measures."""
     statistic, value = aggregate.statistic, aggregate.argument
-    if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (value, aggregate.other)):
-        return _of_no_rows(aggregate)
+    known = _known(aggregate)
+    if known is not None:
+        return known
     if value is None:
         return Total(measure=collector.units() if statistic is ir.Statistic.UNITS else collector.rows(), whole=True)
     match statistic:
@@ -273,9 +279,16 @@ def _estimator(aggregate: ir.Aggregate, collector: MeasureCollector) -> Estimato
             return _moments(statistic, value, collector)
 
 
-def _of_no_rows(aggregate: ir.Aggregate) -> OfNoRows:
-    """An aggregate of which no row is counted: such as COUNT(*) FILTER (WHERE age > 200), where age ends at 110."""
-    return OfNoRows(is_count=aggregate.statistic in _COUNTS)
+def _known(aggregate: ir.Aggregate) -> OfNoRows | None:
+    """An aggregate of which no row is counted: such as COUNT(*) FILTER (WHERE age > 200), where age ends at 110.
+
+    A sum of nothing but zeros is 0 as well. None for all others.
+    """
+    statistic, value = aggregate.statistic, aggregate.argument
+    if any(each is not None and is_always_null(each, Trial(_STEPS)) for each in (value, aggregate.other)):
+        return OfNoRows(is_count=statistic in _COUNTS)
+    is_zero = value is not None and statistic is ir.Statistic.SUM and is_always_zero(value, Trial(_STEPS))
+    return OfNoRows(is_count=True) if is_zero else None
 
 
 def _total(statistic: ir.Statistic, value: ir.Expr, collector: MeasureCollector) -> Total:

@@ -31,11 +31,7 @@ of its own rows; a value counts 1, however many units keep it. Take one unit awa
 another unit keeps it too, 0. So a group moves by u with 0 ≤ u ≤ m, in k groups, or by u with 0 ≤ Σu ≤ r: the vectors
 of a `Sum` with lo = 0 and hi = 1. Substitution takes away one such vector and adds another, so all of the above holds.
 
-*Histograms* are chosen from, and what that costs is proved with the mechanisms; they take what a unit weighs. Around a
-quantile its histogram is also counted, in cells, with noise. A unit's vector over groups and cells has entries u ≥ 0
-that add up to at most `each` in a group and to `total` in all; so ℓ∞ ≤ each, ℓ1 ≤ total, and ℓ2² = Σu² ≤ max u·Σu ≤
-each·total. Under substitution u − v has ℓ∞ ≤ each, ℓ1 ≤ 2·total and, as Σuv ≥ 0, ℓ2² ≤ Σu² + Σv² ≤ 2·each·total; two
-cells of one group will do for that, so one group is no special case here.
+*Histograms* are chosen from, and what that costs is proved with the mechanisms; they take what a unit weighs.
 """
 
 from __future__ import annotations
@@ -47,11 +43,11 @@ from math import prod
 
 from discreet.errors import AccuracyUnreachable
 from discreet.hints import Hint
-from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile
+from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile, QuantileInterval
 from discreet.mechanisms.parameters import LEAST
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity
 from discreet.query import ir
-from discreet.query.estimates import Mechanism, Noise, Pick, Selection, most_cells
+from discreet.query.estimates import Mechanism, Noise, Pick, QuantileEstimator, Selection, parts_with_intervals
 from discreet.query.planner.accuracy import MOST, Target, least_offer, shares_for, targets
 from discreet.query.planner.allocation import Prices, check_columns, shares
 from discreet.query.planner.draft import Draft
@@ -101,18 +97,6 @@ def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, 
     return Contribution(each=each, total=kept * each, groups=known, adjacency=adjacency)
 
 
-def sensitivity_of_cells(of: Contribution, cells: int) -> Sensitivity:
-    """The sensitivity of the counts around a quantile, in all groups together.
-
-    Args:
-        of: one unit, to the histogram.
-        cells: as many as there can be in a group.
-    """
-    units = 1 if of.adjacency is ADD_REMOVE else 2
-    l0 = (of.groups or _COUNTABLE_GROUPS) * max(cells, 2)
-    return Sensitivity(l0=l0, linf=of.each, l1=units * of.total, l2_squared=Fraction(units * of.each * of.total))
-
-
 def _weight(measure: ir.Measure, limits: Limits) -> int:
     """How many rows' worth a unit may add to one group."""
     if isinstance(measure, ir.Units):
@@ -151,8 +135,8 @@ def _number_of_groups(draft: Draft) -> int:
     return prod(len(key.values) for key in draft.keys if key.values is not None)
 
 
-AROUND = Fraction(3, 5)
-"""Of what a quantile costs, the part that counts the rows around it, by which its interval is known."""
+ABOUT = Fraction(3, 5)
+"""Of what a quantile costs, the part that chooses the interval about it."""
 
 
 def calibrate(draft: Draft) -> Draft:
@@ -226,10 +210,15 @@ def _mechanism(draft: Draft, sensitivity: Sensitivity, amount: Fraction) -> Mech
 
 def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
     """The draft with all mechanisms."""
+    selections = {pick.name: selection_of(draft, pick, amounts[pick.name]) for pick in draft.picks}
     return replace(
         draft,
         noises=tuple(_noises(draft, amounts).values()),
-        selections=tuple(selection_of(draft, pick, amounts[pick.name]) for pick in draft.picks),
+        selections=tuple(selections.values()),
+        estimators=tuple(
+            (name, one.chosen_by(selections[one.pick.name]) if isinstance(one, QuantileEstimator) else one)
+            for name, one in draft.estimators
+        ),
     )
 
 
@@ -255,9 +244,9 @@ def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str,
 def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
     """The choice that costs so much: ρ if that is offered, ε otherwise.
 
-    A quantile takes two fifths of it. With the rest, the rows in cells around the chosen bin are counted: a bin that
-    was released is as good as one that was named in advance, so this is a question like any other, asked after the
-    choice (adaptive composition: Dwork et al. 2006, Theorem 1; Bun & Steinke 2016, Lemma 2.3).
+    A quantile takes two fifths of it. With the rest, an interval about the chosen bin is chosen: a bin that was
+    released is as good as one that was named in advance, so this is a choice like any other, made after the first
+    (adaptive composition: Dwork et al. 2006, Theorem 1; Bun & Steinke 2016, Lemma 2.3).
     """
     measure = next(histogram for histogram in draft.histograms if histogram.name == pick.histogram)
     contribution = draft.contributions[draft.histograms.index(measure)]
@@ -270,12 +259,29 @@ def selection_of(draft: Draft, pick: Pick, amount: Fraction) -> Selection:
     return Selection(
         pick=pick,
         measure=measure,
-        mechanism=quantile(pick.fraction, measure.size, contribution, amount * (1 - AROUND)),
-        counting=_counting(measure, contribution, amount * AROUND, is_rho=is_rho),
+        mechanism=quantile(pick.fraction, measure.size, contribution, amount * (1 - ABOUT)),
+        about=_interval_about(draft, pick, measure, amount * ABOUT),
     )
 
 
-def _counting(measure: ir.Histogram, contribution: Contribution, amount: Fraction, *, is_rho: bool) -> Mechanism:
-    """The noise of the rows around a quantile."""
-    sensitivity = sensitivity_of_cells(contribution, most_cells(measure.size))
-    return Gaussian.for_rho(sensitivity, amount) if is_rho else Laplace.calibrate(sensitivity, amount)
+def _interval_about(draft: Draft, pick: Pick, measure: ir.Histogram, amount: Fraction) -> QuantileInterval:
+    """What chooses the interval about a quantile, at the confidence that the answer needs of it."""
+    chooses = QuantileInterval.for_rho if draft.request.rho is not None else QuantileInterval.calibrate
+    contribution = draft.contributions[draft.histograms.index(measure)]
+    confidence, row = _confidence_in(draft, pick), int(Fraction(2) ** -measure.grid)
+    return chooses(pick.fraction or 0, measure.size, contribution, amount, confidence=confidence, row=row)
+
+
+def _confidence_in(draft: Draft, pick: Pick) -> Fraction:
+    """The greatest confidence at which some output needs the interval of a choice; that of all answers at the least.
+
+    Where an output is put together of several parts, each has its share of the error.
+    """
+    estimators, found = dict(draft.estimators), {CONFIDENCE, draft.request.confidence}
+    wanted = [(output.expr, draft.request.confidence) for output in draft.question.outputs]
+    wanted += [(margin.of, margin.confidence) for margin in ir.margins_of(draft.question)]
+    for expr, confidence in wanted:
+        parts = dict(parts_with_intervals(expr, estimators)).values()
+        if any(pick.name in part.parts for part in parts):
+            found.add(1 - (1 - confidence) / len(parts))
+    return max(found)

@@ -27,7 +27,8 @@ from discreet.query.planner.groups import contributions, public_keys, selection
 from discreet.query.planner.measures import measures
 from discreet.query.planner.noise_calibration import calibrate, sensitivities
 from discreet.query.planner.noise_choice import NoiseChoice
-from discreet.query.planner.plan_text import explain, warnings_of, why_no_rows
+from discreet.query.planner.plan_text import explain
+from discreet.query.planner.plan_warnings import warnings_of, why_no_rows
 from discreet.query.planner.request import Request
 from discreet.tables import Column, Dataset
 
@@ -109,6 +110,7 @@ class Level:
                     },
                     "fraction": None if selection.pick.fraction is None else str(selection.pick.fraction),
                     "most": selection.pick.most,
+                    **({} if selection.about is None else {"confidence": str(selection.about.confidence)}),
                     "mechanisms": [event_to_dict(event) for event in selection.events],
                 }
                 for selection in draft.selections

@@ -135,15 +135,15 @@ def _term(
 
 def _by_column(given: object, name: str) -> Mapping[str, Any]:
     """What is said of columns, by their names."""
-    if given is not None and not isinstance(given, Mapping):
+    if not isinstance(given, Mapping):
         raise InvalidArgument(
             f"{name} are said by column, not by a {type(given).__name__}",
             hint=Hint(f'{name}={{"income": …}}', cli=f"--{name} income=…"),
         )
-    return given or {}
+    return given
 
 
-def _read_weights(weights: Mapping[str, Rationalizable] | None, name: str) -> tuple[tuple[str, Fraction], ...]:
+def _read_weights(weights: Mapping[str, Rationalizable], name: str) -> tuple[tuple[str, Fraction], ...]:
     """The weights by column."""
     return tuple((column, moderate(weight, "a weight")) for column, weight in _by_column(weights, name).items())
 
@@ -158,7 +158,7 @@ def _read_limits(limits: object, _name: str) -> object:
     return limits
 
 
-def _read_bounds(bounds: Mapping[str, object] | None, name: str) -> tuple[tuple[str, object], ...]:
+def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
     """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
     found: dict[str, object] = {}
     for column, ends in _by_column(bounds, name).items():
@@ -216,6 +216,25 @@ def _end(text: str) -> Fraction | date:
     return date.fromisoformat(text) if len(text) == _DAY else datetime.fromisoformat(text)
 
 
+_LEAST_DELTA = Fraction(1, 10**30)
+"""Accounts count δ in steps of 10⁻⁴⁰, upwards: of this one, no charge is off by more than a part in 10¹⁰."""
+
+
+def _read_delta(said: Rationalizable, name: str) -> Fraction:
+    """A δ that an account can charge as it is.
+
+    Raises:
+        InvalidArgument: it isn't within (0, 1), or is too small to be told from none.
+    """
+    delta = probability(said, name)
+    if delta < _LEAST_DELTA:
+        raise InvalidArgument(
+            f"{name} must be at least 1e-30: accounts count it in steps of 1e-40",
+            hint=Hint.of("{delta} is far below 1 / number of units for any table", delta=1e-15),
+        )
+    return delta
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What an analyst offers for an answer: ε or ρ; or an accuracy, at the least cost that reaches it.
@@ -233,7 +252,7 @@ class Request:
     """
 
     epsilon: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
-    delta: Fraction | None = field(default=None, metadata=_term(probability, str))
+    delta: Fraction | None = field(default=None, metadata=_term(_read_delta, str, probability))
     rho: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
     within: tuple[tuple[str, Accuracy], ...] = field(
         default=(), metadata=_term(lambda said, _: read_within(said), within_to_json, within_from_json)
@@ -278,7 +297,7 @@ class Request:
         for name, said in terms.items():
             if name not in known:
                 raise _unknown(name, list(known))
-            if said is not None or known[name].default is not None:
+            if said is not None or known[name].default not in {None, ()}:
                 found[name] = known[name].metadata["term"].read(said, name)
         return cls(**found)
 
@@ -321,11 +340,11 @@ class Request:
             raise InvalidArgument(
                 f"OPTIONS limit a unit to {limits}, and the argument says {self.limits}", hint="say it in one place"
             )
-        epsilon = _agreed("epsilon", options.epsilon, self.epsilon)
+        epsilon, delta = _agreed("epsilon", options.epsilon, self.epsilon), _agreed("delta", options.delta, self.delta)
         return replace(
             self,
             epsilon=None if epsilon is None else moderate(epsilon, "epsilon"),
-            delta=_agreed("delta", options.delta, self.delta) or None,
+            delta=_read_delta(delta, "delta") if delta else None,
             rho=None if rho is None else moderate(rho, "rho"),
             limits=self.limits if limits is None else limits,
         )

@@ -86,14 +86,12 @@ class Accuracy:
         return f"± {float(100 * self.part):.4g} %{floor}"
 
 
-def read_within(within: Accuracies | None) -> tuple[tuple[str, Accuracy], ...]:
+def read_within(within: Accuracies) -> tuple[tuple[str, Accuracy], ...]:
     """The accuracies wanted, by column; `"*"` stands for every column that isn't named.
 
     Raises:
         InvalidArgument: no column is named, or an accuracy can't be read.
     """
-    if within is None:
-        return ()
     if not isinstance(within, Mapping):
         return (("*", Accuracy.of(within)),)
     if not within:

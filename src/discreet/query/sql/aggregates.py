@@ -95,9 +95,8 @@ class Aggregates:
         if wanted.of is None and not wanted.conditions:
             return _aggregate(ir.Statistic.COUNT, None)
         argument = self._argument(wanted)
-        if is_null(argument):
-            raise Unsupported("a count of NULLs is always 0", hint="COUNT(*) counts rows")
-        return _aggregate(ir.Statistic.COUNT, None if isinstance(argument, ir.Literal) else argument)
+        is_row = isinstance(argument, ir.Literal) and not is_null(argument)
+        return _aggregate(ir.Statistic.COUNT, None if is_row else argument)
 
     def _distinct(self, wanted: AggregateCall) -> ir.Aggregate:
         """COUNT(DISTINCT …): of units, if it is their id; of the different values of anything else."""
@@ -116,9 +115,11 @@ class Aggregates:
         argument = self._argument(wanted)
         if argument.type.kind is Kind.BOOLEAN:
             argument = cast(argument, Kind.INTEGER)
-        if not (argument.type.kind.is_number or argument.type.kind.is_time) or is_null(argument):
+        if is_null(argument):
+            return _no_number()
+        if not (argument.type.kind.is_number or argument.type.kind.is_time):
             raise TypeMismatch(
-                f"quantiles, MIN and MAX are of numbers and dates, not {_kind(argument)}",
+                f"quantiles, MIN and MAX are of numbers and dates, not {argument.type.kind}",
                 hint="GROUP BY counts the rows of each value; MODE gives the most frequent one",
             )
         if not argument.type.is_bounded and argument.type.kind.is_time:
@@ -134,7 +135,7 @@ class Aggregates:
     def _listed(self, wanted: AggregateCall) -> ir.Expr:
         """What MODE is of: anything whose values are a short public list."""
         argument = listed(_varying(self._argument(wanted)))
-        if not argument.type.values:
+        if argument.type.values is None and not is_null(argument):
             raise Unsupported(
                 "the most frequent value is chosen from a public list, and nothing lists the values of this",
                 hint="declare keys for the column, or bounds of a whole number; "
@@ -159,8 +160,10 @@ def _number(label: str, argument: ir.Expr) -> ir.Expr:
     """A number that is added up, with known ends; a condition counts as 0 or 1."""
     if argument.type.kind is Kind.BOOLEAN:
         argument = cast(argument, Kind.INTEGER)
-    if not argument.type.kind.is_number or is_null(argument):
-        raise TypeMismatch(f"{label} takes numbers, not {_kind(argument)}", hint="COUNT counts values of any kind")
+    if is_null(argument):
+        return _no_number()
+    if not argument.type.kind.is_number:
+        raise TypeMismatch(f"{label} takes numbers, not {argument.type.kind}", hint="COUNT counts values of any kind")
     if not argument.type.is_bounded:
         raise unbounded(argument, f"{label} can't tell how much one row may add")
     return argument
@@ -168,14 +171,14 @@ def _number(label: str, argument: ir.Expr) -> ir.Expr:
 
 def _varying(argument: ir.Expr) -> ir.Expr:
     """What isn't the same for all rows."""
-    if not any(True for _ in ir.columns_in(argument)):
+    if not is_null(argument) and not any(True for _ in ir.columns_in(argument)):
         raise Unsupported("a constant is the same for all rows", hint="write it down, or name a column")
     return argument
 
 
-def _kind(argument: ir.Expr) -> str:
-    """What an argument is, in errors."""
-    return "NULL" if is_null(argument) else str(argument.type.kind)
+def _no_number() -> ir.Literal:
+    """NULL, as a number: what is over it is over no rows, as public facts tell."""
+    return ir.Literal(None, ir.Type(Kind.INTEGER, Fraction(0), Fraction(0)))
 
 
 def _released_type(aggregate: ir.Aggregate) -> ir.Type:

@@ -234,10 +234,10 @@ def _between(node: Node, bind: Bind) -> ir.Expr:
 
 
 def _in(node: Node, bind: Bind) -> ir.Expr:
-    """A list of constants; anything else in it is compared one by one."""
+    """A list of constants; anything else in it is compared one by one. Nothing is in an empty one."""
     value, *listed = met(node, [bind(node.this), *(bind(item) for item in node.expressions)])
     if not listed:
-        raise Unsupported("IN takes a list of values")
+        return literal(False)  # noqa: FBT003 — SQL's FALSE
     if all(isinstance(item, ir.Literal) for item in listed):
         return call("in", value, *listed)
     return call("or", *(call("eq", value, item) for item in listed))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from discreet.errors import QueryError, TypeMismatch, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.ir import listed, literal, public_values
+from discreet.query.ir import contradiction, listed, literal, public_values
 from discreet.query.sql.aggregates import Aggregates
 from discreet.query.sql.binder import AnswerBinder, RowBinder, Weights, weight
 from discreet.query.sql.dialect_semantics import check_meaning
@@ -127,6 +127,8 @@ class _Reading:
 
     def question(self) -> ir.Question:
         """What the question means."""
+        if self._shows_columns_alone:
+            return self._columns_alone()
         keys, sets = self._grouping.keys, self._grouping.sets
         names = Names()
         named = tuple((names.take(self._key_name(key)), key) for key in keys)
@@ -167,6 +169,33 @@ class _Reading:
         )
 
     @cached_property
+    def _shows_columns_alone(self) -> bool:
+        """Whether rows themselves are asked for, and LIMIT 0 or public facts leave none of them."""
+        shown = cast("list[exp.Expression]", self._parts.get("expressions", []))
+        if {"group", "having", "distinct"} & self._parts.keys() or any(map(holds_aggregate, shown)):
+            return False
+        is_cut = count_of(self._text, "limit", self._parts.get("limit")) == 0
+        return is_cut or contradiction(self._source.relation) is not None
+
+    def _columns_alone(self) -> ir.Question:
+        """A question of no rows: tools ask it to see the names and kinds of columns, which are public.
+
+        The columns of the answer are those of rows, which nothing evaluates: no group is shown.
+        """
+        bind = RowBinder(self.scope, "rows themselves")
+        outputs = tuple(ir.Output(name=item.name, expr=bind(item.node)) for item in self._items)
+        self._check_size([output.expr for output in outputs])
+        return ir.Question(
+            text=self._text,
+            dialect=self._dialect,
+            source=pruned(self._source.relation, ()),
+            keys=(),
+            aggregates=(),
+            outputs=outputs,
+            limit=0,
+        )
+
+    @cached_property
     def _items(self) -> list[_Item]:
         """The columns of the answer; their names are all different."""
         names, items = Names(), []
@@ -178,12 +207,17 @@ class _Reading:
         return items
 
     def _shown(self) -> Iterator[exp.Expression]:
-        """What is shown; SELECT DISTINCT takes * for all columns."""
+        """What is shown; SELECT DISTINCT, and rows of which there are none, take * for all columns."""
         from sqlglot import exp
 
+        takes_all = "distinct" in self._parts or self._shows_columns_alone
         for node in cast("list[exp.Expression]", self._parts.get("expressions", [])):
-            if isinstance(node, exp.Star) and "distinct" in self._parts and not any(node.args.values()):
-                for item in self.scope.items:
+            star = node.this if isinstance(node, exp.Column) else node
+            if isinstance(star, exp.Star) and takes_all and not any(star.args.values()):
+                items = self.scope.called(node) if isinstance(node, exp.Column) else self.scope.items
+                if isinstance(node, exp.Column) and not items:
+                    self.scope.column(node)  # which says that there is no such table
+                for item in items:
                     own = (name for name in item.columns if name not in item.merged)
                     yield from (exp.column(name, table=item.called, quoted=True) for name in own)
             else:

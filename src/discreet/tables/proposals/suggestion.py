@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -14,6 +13,7 @@ from math import isfinite
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Keys, KeyValue
+from discreet.tables.content import may_identify
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
 from discreet.tables.proposals.public_knowledge import Codebook, Knowledge, codebook
 from discreet.tables.proposals.well_known_columns import knowledge
@@ -26,12 +26,6 @@ LONGEST_KEY = 40
 """Characters of a text that may be a key: a longer one is somebody's note."""
 LEAST_UNITS = 10
 """So many units must have a text before it is proposed as a key: what fewer have may single them out."""
-
-IDENTIFYING = re.compile(
-    r"@|(?:[0-9][ ./()+-]*){6}|[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+"
-    r"|\b[0-9]+[a-zA-Z]?,?\s+(?:[^\W\d]|['.-])+|[^\W\d]{3,}[.,]?\s+(?:[Nn][ro.°º]*\s*)?[0-9]+\s*[a-zA-Z]?\b"
-)
-"""What an e-mail address, the number of a person, card, phone or device, or a street with a house number looks like."""
 
 _LEAK = "LEAK: read off the data; replace by what the column may hold"
 
@@ -191,9 +185,7 @@ def _with_keys(column: Column, keys: Keys | None, choices: tuple[Column, ...]) -
 def _common(values: list[KeyValue], seen: ColumnProfile, context: Context) -> Keys | None:
     """The texts that many units have, with NULL for the others; None if one leads to somebody, or none is common."""
     found = [value for value in values if isinstance(value, str)]
-    if any(len(text) > LONGEST_KEY or IDENTIFYING.search(text) for text in found):
-        return None
-    if found and _leads_to_people(found):
+    if any(len(text) > LONGEST_KEY for text in found) or (found and may_identify(found)):
         return None
     told = dict.fromkeys(found, 0)
     for text, count in seen.units.items():
@@ -202,15 +194,6 @@ def _common(values: list[KeyValue], seen: ColumnProfile, context: Context) -> Ke
     common = [text for text in found if told[text] >= LEAST_UNITS]
     rest = None in values or len(common) < len(found)
     return Keys([*common, *([None] if rest else [])]) if common else None
-
-
-def _leads_to_people(found: list[str]) -> bool:
-    """Whether texts hold what leads to people, by its form: plates, account numbers and their like."""
-    import pyarrow as pa
-
-    from discreet.tables.content import content_of
-
-    return bool(content_of(pa.array(found, pa.string())).identifying)
 
 
 def _blank(column: Column, known: Knowledge | None, context: Context) -> Suggestion:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from discreet.errors import ConfigError, SourceUnsupported
 from discreet.exact.rational import rational
-from discreet.privacy import Bounds, Budget, Limits, Unit
+from discreet.privacy import Bounds, Budget, Limits, MonthlyShare, Unit
 from discreet.tables.schema.dataset import Dataset
 from discreet.tables.schema.decode import decode
 from discreet.tables.schema.source import Source
@@ -227,6 +227,8 @@ class _Writer:
         for name, amount in amounts.items():
             if amount is not None:
                 yield from self.entry(path, name, amount)
+        if isinstance(budget, MonthlyShare):
+            yield from self.entry(path, "renews", "monthly")
 
     def table(self, table: Table) -> Iterator[str]:
         """A table and its columns."""

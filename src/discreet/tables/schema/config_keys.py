@@ -14,7 +14,12 @@ DATASET = {
     "schema": 'schema = "public", if questions may name no other before a table',
     "tables": '[tables.census] source = "census.csv", …',
 }
-BUDGET = {"epsilon": "epsilon = 3", "delta": "delta = 1e-6", "rho": "rho = 0.2, with a delta"}
+BUDGET = {
+    "epsilon": "epsilon = 3",
+    "delta": "delta = 1e-6",
+    "rho": "rho = 0.2, with a delta",
+    "renews": 'renews = "monthly", of the share of one analyst',
+}
 TABLE = {
     "source": 'source = "census.csv"',
     "missing": 'missing = ["?"]',

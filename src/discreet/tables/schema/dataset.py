@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
-from discreet.privacy import ADD_REMOVE, Adjacency, Budget, Period, Unit
+from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare, Period, Unit
 from discreet.tables.schema.table import Kind, Link, Table
 
 
@@ -24,7 +24,8 @@ class Dataset:
         name: the account's name in the ledger; what was spent is remembered under it.
         tables: private ones, at least one, and public ones that they may be joined with.
         budget: for all analysts together: they're assumed to collude.
-        analysts: smaller budgets of single analysts, by name. Empty: anyone may ask, under the global budget.
+        analysts: smaller budgets of single analysts, by name, in all or, as `MonthlyShare`, in each month. Empty:
+            anyone may ask, under the global budget.
         adjacency: which tables are neighbours.
         ledger: a path (SQLite) or a database URL.
         snapshots: the folder of the admitted tables; beside a ledger that is a file if left out.
@@ -32,7 +33,8 @@ class Dataset:
 
     Raises:
         InvalidArgument: no name or ledger, an empty schema, no tables, none that is private, two of one name, a link
-            that `owner_of` refuses or that leads to the owner in another refresh group, or a share beyond the budget.
+            that `owner_of` refuses or that leads to the owner in another refresh group, a share beyond the budget, or a
+            budget that renews.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Dataset:
         object.__setattr__(self, "adjacency", Adjacency(self.adjacency))  # rules compare by identity
         if not self.name or not self.ledger:
             raise InvalidArgument("a dataset needs a name and a ledger", hint="what was spent is remembered there")
+        check_total(self.budget)
         if self.schema is not None and not all(self.schema.split(".")):
             raise InvalidArgument(f"a schema can't be called {self.schema!r}", hint='schema = "public"')
         if not self.tables:
@@ -99,6 +102,23 @@ def _check_refreshed_together(table: Table, hops: Iterable[Hop]) -> None:
                 "together",
                 hint="give them the same refresh group, or add the unit's id to the rows themselves",
             )
+
+
+def check_total(budget: Budget) -> None:
+    """Refuse a budget of all that renews.
+
+    A loss doesn't wear off. Another month's budget would be honest only if what a question of an old period costs were
+    charged to that period again, and to each that it touches; accounts don't do so.
+    """
+    if isinstance(budget, MonthlyShare):
+        raise InvalidArgument(
+            "the budget of all never renews, for what was lost stays lost",
+            hint=Hint(
+                'Budget(epsilon=3), and analysts={"alice": MonthlyShare(epsilon=1)}',
+                cli='renews = "monthly" under [analysts.alice], not under [budget]',
+                file='renews = "monthly" under [analysts.alice], not under [budget]',
+            ),
+        )
 
 
 def _check_share(analyst: str, share: Budget, budget: Budget) -> None:

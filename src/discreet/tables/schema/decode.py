@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import get_args
 
 from discreet.errors import SourceUnsupported
-from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, Period, Unit
+from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, MonthlyShare, Period, Unit
 from discreet.tables.schema.config_keys import (
     ADJACENCY_ALSO,
     BUDGET,
@@ -26,7 +26,7 @@ from discreet.tables.schema.config_keys import (
     TABLE_ALSO,
     UNIT,
 )
-from discreet.tables.schema.dataset import Dataset, SchemaGraph
+from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
 from discreet.tables.schema.node import Node, suggestion
 from discreet.tables.schema.source import DateOrder, DecimalMark, Source, SourceKind
 from discreet.tables.schema.table import ROW_CEILING, Column, Kind, Link, Table
@@ -48,6 +48,8 @@ def decode(document: Mapping[str, object]) -> Dataset:
     tables = tuple(_table(name, node) for name, node in nodes.items())
     adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), ADJACENCY_ALSO))
     name, ledger, budget = top["name"].text(), top["ledger"].text(), _budget(top["budget"])
+    with top["budget"].blamed():
+        check_total(budget)
     with top["tables"].blamed():
         graph = SchemaGraph(tables)
     _check_owners(graph, tables, nodes)
@@ -83,10 +85,15 @@ def _check_owners(graph: SchemaGraph, tables: tuple[Table, ...], nodes: Mapping[
 
 
 def _budget(node: Node) -> Budget:
-    """A budget: epsilon and perhaps delta, or rho and delta."""
-    amounts = {name: entry.number() for name, entry in node.table(BUDGET).items()}
+    """A budget: epsilon and perhaps delta, or rho and delta; that of one analyst may renew."""
+    entries = node.table(BUDGET)
+    renews = entries.pop("renews", None)
+    kind = Budget if renews is None else MonthlyShare
+    if renews is not None:
+        renews.one_of(["monthly"])
+    amounts = {name: entry.number() for name, entry in entries.items()}
     with Node(node.path, node.value, "epsilon = 3, delta = 1e-6").blamed():
-        return Budget(amounts.get("epsilon"), amounts.get("delta"), rho=amounts.get("rho"))
+        return kind(amounts.get("epsilon"), amounts.get("delta"), rho=amounts.get("rho"))
 
 
 def _table(name: str, node: Node) -> Table:

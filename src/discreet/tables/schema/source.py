@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.hints import Hint
 
@@ -45,6 +46,7 @@ _MEANT_FOR: dict[str, tuple[tuple[SourceKind, ...], str]] = {
 """Which kinds of source a declaration means something for, and why no other."""
 
 
+@taking_known
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Where a table lies, and how it is to be read. Nothing of that is ever guessed from rows.

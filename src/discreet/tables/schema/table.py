@@ -9,6 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
+from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
 from discreet.privacy import Bounds, Keys, KeyValue, Limits, Unit
@@ -61,6 +62,7 @@ MOST_PLACES = 18
 """Digits behind the point: doubles have no more."""
 
 
+@taking_known
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """What is public about one column.
@@ -165,6 +167,7 @@ ROW_CEILING = 2**40
 """How many rows a table may have if nothing is declared: generous, so that the safety it buys is kept."""
 
 
+@taking_known
 @dataclass(frozen=True, slots=True)
 class Link:
     """A column whose values name rows of another table: `customer_id → customers.id`.

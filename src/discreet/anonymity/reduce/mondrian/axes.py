@@ -173,16 +173,17 @@ def _interval(known: Sequence[str], missing: str, low: int, high: int) -> str:
 
 def _set(known: Sequence[str], missing: str, low: int, high: int) -> str:
     """A range of other values."""
-    names = [*map(_quoted, known[low : high + 1]), *([missing] if high == len(known) else [])]
-    if low < high:
-        return _listed(names)
+    names = [*known[low : high + 1], *([missing] if high == len(known) else [])]
     # A value that looks like a set is shown as a set of itself, which nothing else looks like.
-    return _listed(names) if low < len(known) and known[low].startswith("{") else [*known, missing][low]
+    looks = low < len(known) and known[low].startswith("{")
+    return _listed(names) if low < high or looks else names[0]
 
 
 def _listed(names: Sequence[str]) -> str:
     """A set, or its ends if it is large."""
-    return f"{{{', '.join(names)}}}" if len(names) <= _LISTED else f"{{{names[0]} … {names[-1]}}}"
+    if len(names) > _LISTED:
+        return f"{{{_quoted(names[0])} … {_quoted(names[-1])}}}"
+    return f"{{{', '.join(map(_quoted, names))}}}"
 
 
 def _quoted(text: str) -> str:
@@ -203,6 +204,6 @@ def _groups(axis: Axis, ladder: Ladder, low: Codes, high: Codes) -> tuple[Cells,
         at = min(found, ladder.height)
         codes = order[(axis.grains[at] >= first) & (axis.grains[at] <= last)]
         names = [ladder.labels[at][group] for group in dict.fromkeys(ladder.maps[at][codes].tolist())]
-        labels.append(names[0] if len(names) == 1 else _listed([_quoted(name) for name in names]))
+        labels.append(names[0] if len(names) == 1 else _listed(names))
         covered.append(codes.astype(np.int32))
     return ListedCells.of(axis.column.name, labels, covered), place.reshape(-1)

@@ -1,4 +1,4 @@
-"""Building a question without SQL: a table, a measure, groups and a condition make one, which is then shown."""
+"""Building a question: words that the editor proposes; or, without SQL, parts that make one, which is then shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.interfaces.http.console.asking import quoted
 from discreet.interfaces.http.console.pages import page, said
 from discreet.interfaces.http.console.visits import Fields, Queried, Visiting
 
@@ -28,6 +27,35 @@ MEASURES = {
 
 COMPARISONS = {"=": "is", "<>": "is not", ">=": "is at least", "<=": "is at most", ">": "is above", "<": "is below"}
 """How a column may be compared."""
+
+
+FUNCTIONS = (
+    "COUNT(*)", "COUNT(DISTINCT ", "COUNT_IF(", "SUM(", "AVG(", "MEDIAN(", "MIN(", "MAX(", "STDDEV(", "VARIANCE(",
+    "QUANTILE_CONT(", "MODE(", "CORR(", "COVAR_SAMP(", "ABS(", "ROUND(", "FLOOR(", "CEIL(", "SQRT(", "GREATEST(",
+    "LEAST(", "COALESCE(", "NULLIF(", "UPPER(", "LOWER(", "TRIM(", "LENGTH(", "SUBSTRING(", "YEAR(", "MONTH(", "DAY(",
+    "DATE_TRUNC(", "DATE_DIFF(", "CAST(", "TRY_CAST(", "EXTRACT(",
+)  # fmt: skip
+"""Functions that the editor proposes; there are more."""
+
+WORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "AND", "OR", "NOT", "IN", "IS NULL",
+    "BETWEEN", "LIKE", "CASE", "WHEN", "THEN", "ELSE", "END", "AS", "JOIN", "LEFT JOIN", "ON", "DISTINCT", "DESC",
+)  # fmt: skip
+"""Words of SQL that it proposes."""
+
+
+@ROUTES.get("/ask/words")
+def words(visit: Visiting) -> list[dict[str, str]]:
+    """What the editor proposes: names of tables and columns, functions, and words of SQL."""
+    tables = visit.service.dataset(visit.caller)["tables"]
+    found = [{"text": quoted(table["name"]), "note": "table"} for table in tables]
+    found += [
+        {"text": quoted(column["name"]), "note": f"{table['name']}, {column['kind']}"}
+        for table in tables
+        for column in table["columns"]
+    ]
+    found += [{"text": name, "note": "function"} for name in FUNCTIONS]
+    return [*found, *({"text": name, "note": ""} for name in WORDS)]
 
 
 @ROUTES.get("/build")
@@ -83,6 +111,16 @@ def sql_of(table: Mapping[str, Any], chosen: Fields) -> str:
         value = literal(chosen["value"], kinds[chosen["where"]])
         lines.append(f"WHERE {quoted(chosen['where'])} {chosen['compare']} {value}")
     return "\n".join([*lines, *([f"GROUP BY {group}"] if group else [])])
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it: in quotes, so that it may be any.
+
+    Examples:
+        >>> quoted("age")
+        '"age"'
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str, kind: str) -> str:

@@ -129,15 +129,23 @@ def ticks_between(low: float, high: float) -> list[float]:
     return [round(each * step, 12) for each in range(first, floor(high / step) + 1)]
 
 
-def steps(amounts: Sequence[float], total: float) -> str:
-    """What was spent, question by question, as the points of a line that climbs towards the total.
+def steps(amounts: Sequence[float], moments: Sequence[float], total: float) -> str:
+    """What was spent over time, as the points of a line that climbs towards the total.
 
     Args:
-        amounts: what was spent after each question, from nothing on.
+        amounts: what was spent by each moment.
+        moments: in seconds, none before the one before it.
         total: of the budget.
+
+    Examples:
+        >>> steps([0, 3], [10, 10], total=6)
+        '20.0,180.0 20.0,180.0 20.0,100.0'
     """
-    across = (WIDTH - 2 * _RIGHT) / max(1, len(amounts) - 1)
+    across = (WIDTH - 2 * _RIGHT) / ((moments[-1] - moments[0]) or 1.0)
     up = (HEIGHT - 40) / (total or 1.0)
-    points = [(_RIGHT + place * across, HEIGHT - 20 - amount * up) for place, amount in enumerate(amounts)]
+    points = [
+        (_RIGHT + (at - moments[0]) * across, HEIGHT - 20 - amount * up)
+        for at, amount in zip(moments, amounts, strict=True)
+    ]
     corners = [points[0]] + [corner for (_, low), (x, y) in pairwise(points) for corner in ((x, low), (x, y))]
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)

@@ -1,15 +1,18 @@
-"""Custody: who may come in, and what is admitted. What forms say is handed to the service, which decides."""
+"""Custody: who may come in, what is approved, what is admitted. What forms say the service decides about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
+from discreet.interfaces.http.console.asking import offered_in, questions_in, terms_of
 from discreet.interfaces.http.console.pages import page, said, see
-from discreet.interfaces.http.console.visits import Filled, Visit, Visiting
+from discreet.interfaces.http.console.visits import Fields, Filled, Visit, Visiting
+from discreet.privacy import Budget
 from discreet.service import Issued, Role, role_of
 
 ROUTES = APIRouter()
@@ -24,16 +27,16 @@ def tokens(visit: Visiting) -> Response:
 @ROUTES.post("/tokens")
 def issue(visit: Visiting, fields: Filled) -> Response:
     """Make a token; this page shows it, and none after it."""
-    days = fields.get("days", "")
     try:
-        if not days.isdecimal() or len(days) > 4:  # noqa: PLR2004 — digits
-            raise InvalidArgument("days is a whole number", hint="90, for example")
         issued = visit.service.issue(
             visit.caller,
             fields.get("subject", ""),
             role_of(fields.get("role", "")),
-            days=int(days),
+            days=_days(fields),
             most_epsilon=fields.get("most_epsilon") or None,
+            most_rho=fields.get("most_rho") or None,
+            share=_share(fields),
+            datasets=[name.strip() for name in fields.get("datasets", "").split(",") if name.strip()],
         )
     except Unauthenticated:
         raise
@@ -42,12 +45,78 @@ def issue(visit: Visiting, fields: Filled) -> Response:
     return _page(visit, issued=issued)
 
 
+def _days(fields: Fields) -> int:
+    """For how many days something holds, as a form says it.
+
+    Raises:
+        InvalidArgument: it isn't a whole number.
+    """
+    days = fields.get("days", "")
+    if not (days.isascii() and days.isdecimal()) or len(days) > 4:  # noqa: PLR2004 — digits
+        raise InvalidArgument("days is a whole number", hint="90, for example")
+    return int(days)
+
+
+def _share(fields: Fields) -> Budget | None:
+    """What the holder of a token may spend in all, as its form says it; None for what the account allows.
+
+    Raises:
+        InvalidArgument: it has a δ and no ε.
+    """
+    share, delta = fields.get("share") or None, fields.get("share_delta") or None
+    if share is None and delta is not None:
+        raise InvalidArgument("a share has an ε beside its δ", hint="ε = 1, δ = 1e-6, for example")
+    return None if share is None else Budget(share, delta)
+
+
 @ROUTES.post("/tokens/{name}/revocation")
 def revoke(name: str, visit: Visiting, _: Filled) -> Response:
     """Let a token in no more."""
     if visit.service.revoke(visit.caller, name) is None:
         raise InvalidArgument("there is no such token", hint="the list of tokens has all that there are")
     return see("/tokens")
+
+
+@ROUTES.get("/requests")
+def requests(visit: Visiting) -> Response:
+    """What was requested: one's own; for custodian and auditor, everything; the last first."""
+    return page("requests", visit, requests=list(reversed(visit.service.requests(visit.caller))))
+
+
+@ROUTES.post("/requests")
+def request(visit: Visiting, fields: Filled) -> Response:
+    """Request approval for a question, for its plan as it is now."""
+    offered = offered_in(fields)
+    if not isinstance(questions_in(offered["question"]), str):
+        raise InvalidArgument("approval is requested for one question", hint="request each by itself")
+    visit.service.request(visit.caller, offered["question"], terms_of(offered), fields.get("purpose", ""))
+    return see("/requests")
+
+
+@ROUTES.post("/requests/{name}/answer")
+def answer(name: str, visit: Visiting, _: Filled) -> Response:
+    """Ask what was approved: the question of the request, and no other."""
+    found = next((each for each in visit.service.requests(visit.caller) if each["id"] == name), None)
+    if found is None:
+        raise InvalidArgument("there is no such request of yours", hint="the list has all that there are")
+    ticket = visit.service.ask(
+        visit.caller, found["question"], found["terms"], digest=found["digest"], approval=found["id"]
+    )
+    return see(f"/answers/{ticket.id}")
+
+
+@ROUTES.post("/requests/{name}/approval")
+def approve(name: str, visit: Visiting, fields: Filled) -> Response:
+    """Let it be asked: once, at this plan, by who requested it."""
+    visit.service.approve(visit.caller, name, days=_days(fields), any_version="any_version" in fields)
+    return see("/requests")
+
+
+@ROUTES.post("/requests/{name}/denial")
+def deny(name: str, visit: Visiting, fields: Filled) -> Response:
+    """Deny it, or take back an approval that wasn't used."""
+    visit.service.deny(visit.caller, name, fields.get("reason", ""))
+    return see("/requests")
 
 
 @ROUTES.get("/admissions")
@@ -76,9 +145,10 @@ def _page(
     status: int = 200,
 ) -> Response:
     """The list of tokens, and the form."""
-    usual = {"subject": "", "role": "analyst", "days": "90", "most_epsilon": ""}
+    usual = {"role": "analyst", "days": "90"}
     return page(
         "tokens", visit, status,
         tokens=list(reversed(visit.service.tokens(visit.caller))),
         issued=issued, problem=problem, roles=[str(role) for role in Role], fields=fields or usual,
+        dataset=visit.service.dataset(visit.caller)["name"], now=datetime.now(UTC),
     )  # fmt: skip

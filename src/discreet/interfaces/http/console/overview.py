@@ -1,8 +1,10 @@
-"""Overview: what may be asked about, what was asked, and what is left of the budget."""
+"""Overview: what may be asked about, what was asked, what is left of the budget; and whether the account holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -10,10 +12,13 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Response
 
+from discreet.errors import InvalidArgument
+from discreet.interfaces.http.console.answers import readable
 from discreet.interfaces.http.console.charts import HEIGHT, WIDTH, steps
-from discreet.interfaces.http.console.pages import page
-from discreet.interfaces.http.console.visits import Queried, Visiting
-from discreet.service import Role
+from discreet.interfaces.http.console.pages import download, page
+from discreet.interfaces.http.console.visits import Filled, Queried, Visit, Visiting
+from discreet.results import verify_certificate
+from discreet.service import Action, Role, check_allowed
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
@@ -47,19 +52,70 @@ def history(visit: Visiting, queried: Queried) -> Response:
 
 
 @ROUTES.get("/budget")
-def budget(visit: Visiting) -> Response:
+def budget(visit: Visiting, queried: Queried) -> Response:
     """What is left, and how it went: over time, and for each analyst."""
     found = visit.service.budget(visit.caller)
     measure = "epsilon" if found["budget"].startswith("ε") else "rho"
-    asked = [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
+    whose, now = queried.get("analyst"), datetime.now(UTC)
+    everything = [entry for entry in visit.service.history(visit.caller) if entry.cost is not None]
+    asked = [entry for entry in everything if whose is None or (entry.analyst or "") == whose]
     amounts = [(entry, _amount(entry, measure)) for entry in asked]
     spent = Fraction(found["spent"][measure] or 0)
     return page(
         "budget", visit, budget=found, measure="ε" if measure == "epsilon" else "ρ", asked=asked,
         spent=spent, left=found["remaining"][measure], total=float(spent) + (found["remaining"][measure] or 0),
-        own=_own(found, measure), analysts=_by_analyst(amounts), width=WIDTH, height=HEIGHT,
-        line=_line([amount for _, amount in amounts], float(spent) + (found["remaining"][measure] or 0)),
+        own=_own(found, measure), whose=whose,
+        analysts=_by_analyst([(entry, _amount(entry, measure)) for entry in everything]), width=WIDTH, height=HEIGHT,
+        line=_line(amounts, float(spent) + (found["remaining"][measure] or 0), now), now=now,
     )  # fmt: skip
+
+
+@ROUTES.get("/history/{entry}")
+def certificate(entry: str, visit: Visiting) -> Response:
+    """What vouches for a question that was paid for, whoever asked it; never its answer."""
+    found = _certificate(visit, entry)
+    checked = verify_certificate(found, visit.service.key) if found["certificate"] else None
+    proof = readable(found["certificate"]) if found["certificate"] else None
+    return page("certificate", visit, found=found, proof=proof, checked=checked)
+
+
+@ROUTES.get("/history/{entry}/certificate.json")
+def certificate_file(entry: str, visit: Visiting) -> Response:
+    """The same to keep, signed."""
+    content = json.dumps(_certificate(visit, entry), indent=1, ensure_ascii=False)
+    return download(content, "application/json", f"certificate-{entry}.json")
+
+
+def _certificate(visit: Visit, entry: str) -> Mapping[str, Any]:
+    """What vouches for an entry.
+
+    Raises:
+        InvalidArgument: there is none of that number.
+    """
+    number = int(entry) if entry.isdecimal() and len(entry) < 10 else 0  # noqa: PLR2004 — digits
+    found = visit.service.certificate(visit.caller, number)
+    if found is None:
+        raise InvalidArgument("there is no question of that number", hint="the history has all that there are")
+    return found
+
+
+@ROUTES.get("/verification")
+def verification(visit: Visiting) -> Response:
+    """What a verification does, and a button to begin one: it reads the whole ledger."""
+    check_allowed(visit.caller.role, Action.VERIFY)
+    return page("verification", visit, found=None, head=visit.service.head(visit.caller))
+
+
+@ROUTES.post("/verification")
+def verify(visit: Visiting, _: Filled) -> Response:
+    """Recompute the ledger's hash chain, and every loss in it."""
+    return page("verification", visit, found=visit.service.verify(visit.caller), head=visit.service.head(visit.caller))
+
+
+@ROUTES.get("/verification/head.json")
+def head_file(visit: Visiting) -> Response:
+    """The head as it is now, signed, to be kept elsewhere."""
+    return download(json.dumps(visit.service.head(visit.caller)), "application/json", "head.json")
 
 
 def _amount(entry: Entry, measure: str) -> Fraction:
@@ -87,10 +143,14 @@ def _by_analyst(amounts: Sequence[tuple[Entry, Fraction]]) -> list[tuple[str, in
     return sorted(((name, *each) for name, each in found.items()), key=lambda row: (-row[2], row[0]))
 
 
-def _line(amounts: Sequence[Fraction], total: float) -> str:
-    """What was spent over time, as the points of a line; of the last questions, where there are many."""
-    climbed = [0.0, *map(float, accumulate(amounts))]
-    return steps(climbed[-_MOST_STEPS:], total)
+def _line(amounts: Sequence[tuple[Entry, Fraction]], total: float, now: datetime) -> str:
+    """What was spent over time, until now, as the points of a line; of the last questions, where there are many."""
+    if not amounts:
+        return ""
+    spent = [0.0, *map(float, accumulate(amount for _, amount in amounts))]
+    moments = [entry.at.timestamp() for entry, _ in (amounts[0], *amounts)]
+    climbed, last = [*spent, spent[-1]][-_MOST_STEPS:], [*moments, now.timestamp()][-_MOST_STEPS:]
+    return steps(climbed, list(accumulate(last, max)), total)
 
 
 def _again(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""Pages: HTML from templates, in which whatever isn't ours is text and nothing else."""
+"""Pages: HTML from templates, in which whatever isn't ours is text and nothing else; and what browsers may load."""
 
 from __future__ import annotations
 
@@ -7,19 +7,34 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, Unauthenticated
-from discreet.interfaces.http.console.headers import SAFE
 from discreet.interfaces.http.console.visits import Visit, cookie_name, visit_of
 from discreet.interfaces.http.problems import problem
 
+if TYPE_CHECKING:
+    from discreet.ledger import Entry
+
 SIGN_IN = "/sign-in"
+
+SAFE = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
 
 
 @cache
@@ -32,7 +47,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(query=urlencode, number=number, moment=moment)
+    found.filters.update(query=urlencode, number=number, moment=moment, amounts=amounts)
     return found
 
 
@@ -89,6 +104,38 @@ def number(value: float | Fraction | None, digits: int = 6) -> str:
     return f"{float(value):,.{digits}g}".replace(",", "\u202f")
 
 
+def amounts(entry: Entry) -> str:
+    """What a question has cost, to read: in ε if it has one, else in ρ, and a δ beside it; nothing of anything else."""
+    if (cost := entry.cost) is None:
+        return ""
+    said = f"ε = {number(cost.epsilon, 4)}" if cost.epsilon is not None else f"ρ = {number(cost.rho, 4)}"
+    return f"{said}, δ = {number(cost.delta, 4)}" if cost.delta else said
+
+
 def moment(at: datetime) -> str:
     """A moment to read, in UTC."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+class SafeHeaders:
+    """Middleware: adds them to each reply, whoever made it.
+
+    Args:
+        app: what is protected.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Keep the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the request on, and add to the head of its reply."""
+
+        async def safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(SAFE)
+                headers.setdefault("Cache-Control", "no-cache" if scope["path"].startswith("/static/") else "no-store")
+            await send(message)
+
+        await self._app(scope, receive, safely)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hmac import compare_digest
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import Depends, Request, Response
@@ -44,10 +44,20 @@ def cookie_name(request: Request) -> str:
     return "__Host-discreet" if request.app.state.secure else "discreet"
 
 
-def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
-    """Give the browser a cookie that no script reads, and that no other site's request brings along."""
+def set_cookie(
+    request: Request, response: Response, name: str, value: str, *, samesite: Literal["strict", "lax"] = "strict"
+) -> None:
+    """Give the browser a cookie that no script reads, and that no other site's request brings along.
+
+    Args:
+        request: of the browser.
+        response: by which it is given.
+        name: of the cookie.
+        value: of the cookie.
+        samesite: lax, if it has to come along where another site sends the browser here.
+    """
     secure = bool(request.app.state.secure)
-    response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(name, value, path="/", httponly=True, samesite=samesite, secure=secure)
 
 
 def visit_of(request: Request, service: Serving) -> Visit:

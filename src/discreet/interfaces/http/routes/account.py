@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path, Response
+from fastapi.responses import JSONResponse
 
 from discreet.interfaces.http.callers import Serving, Who
-from discreet.interfaces.http.problems import problems
+from discreet.interfaces.http.problems import described, problems
+from discreet.service import entry_to_json
 
-if TYPE_CHECKING:
-    from discreet.ledger import Entry
+_BUDGET = (
+    "`budget`, `spent`, `remaining`; of an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
+    "and when a share of theirs `renews`, or null."
+)
 
 ROUTES = APIRouter(tags=["account"], responses=problems())
 
@@ -21,7 +25,7 @@ def dataset(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     return service.dataset(who)
 
 
-@ROUTES.get("/v1/budget", response_description="`budget`, `spent`, `remaining`; of an analyst also their `own`.")
+@ROUTES.get("/v1/budget", response_description=_BUDGET)
 def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What was spent, and what is left."""
     return service.budget(who)
@@ -30,7 +34,18 @@ def budget(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
 @ROUTES.get("/v1/history", response_description="A list of entries, oldest first.")
 def history(service: Serving, who: Who) -> list[dict[str, Any]]:
     """What was asked: an analyst's own questions; for custodians and auditors, all entries."""
-    return [_entry(entry) for entry in service.history(who)]
+    return [entry_to_json(entry) for entry in service.history(who)]
+
+
+@ROUTES.get(
+    "/v1/history/{entry}/certificate",
+    responses=problems(404, 422),
+    response_description="The entry, its `certificate`, what doesn't hold of it as `problems`, and a `signature`.",
+)
+def certificate(entry: Annotated[int, Path(ge=1, le=2**53)], service: Serving, who: Who) -> Response:
+    """What vouches for a question that was paid for, whoever asked it: signed, and without the answer."""
+    found = service.certificate(who, entry)
+    return described(404, "not_found", "there is no such entry") if found is None else JSONResponse(dict(found))
 
 
 @ROUTES.get("/v1/verification", response_description="`entries`, `head` and `problems`, which should be empty.")
@@ -50,16 +65,3 @@ def key(service: Serving) -> dict[str, str]:
 def head(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """The ledger's head, signed: how many entries there are, the hash of the last, and what was spent."""
     return service.head(who)
-
-
-def _entry(entry: Entry) -> dict[str, Any]:
-    """An entry of the account, as data."""
-    return {
-        "number": entry.number,
-        "at": entry.at.isoformat(),
-        "kind": entry.kind,
-        "analyst": entry.analyst,
-        "text": entry.text,
-        "cost": None if entry.cost is None else entry.cost.to_dict(),
-        "state": None if entry.state is None else str(entry.state),
-    }

@@ -99,5 +99,5 @@ async def answer_together(
 
 async def _asked(service: Service, who: Caller, question: str | list[str], asked: Bound, key: str | None) -> Ticket:
     """A question that was taken."""
-    said = {"key": key, "digest": asked.digest, "approval": asked.approval}
-    return await run_in_threadpool(service.ask, who, question, asked.terms(), **said)
+    said: dict[str, Any] = {name: getattr(asked, name) for name in ("digest", "approval", "version")}
+    return await run_in_threadpool(service.ask, who, question, asked.terms(), key=key, **said)

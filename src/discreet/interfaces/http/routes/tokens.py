@@ -9,7 +9,6 @@ from fastapi import APIRouter, Response
 from discreet.interfaces.http.bodies import Issuing
 from discreet.interfaces.http.callers import Serving, Who
 from discreet.interfaces.http.problems import described, problems
-from discreet.privacy import Budget
 from discreet.service import Caller, role_of
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def issue(asked: Issuing, service: Serving, who: Who) -> dict[str, Any]:
         days=asked.days,
         most_epsilon=asked.most_epsilon,
         most_rho=asked.most_rho,
-        share=None if asked.share is None else Budget(**asked.share.model_dump()),
+        share=asked.shared(),
         datasets=asked.datasets,
     )
     return {"text": issued.text, **_caller(issued.caller)}

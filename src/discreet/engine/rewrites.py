@@ -1,0 +1,253 @@
+"""Rewrites: the same question, said so that it costs less. Pure.
+
+Join elimination: where a question joins along the link that says whose a row is, its owner isn't looked up before.
+
+    items JOIN orders ON items.order_id = orders.id
+
+An item belongs to the owners of all orders with its number. Joined with one of these orders, within one unit, it
+belongs to the owner of that order. Looking up all owners of an item, to compare them with the order's, gives the same
+rows. So that lookup is left out, and with it a join of all rows.
+
+Predicate pushdown: filters go below the joins they stand above, so that rows they leave out are never joined. Engines
+do that themselves, but not across tables that are made in between, as a limit on joins takes: there, rows of a unit
+that no answer needs would count among its pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from discreet.engine.expression_compiler import Name, name_of
+from discreet.query.ir import (
+    Call,
+    Column,
+    Exact,
+    Expr,
+    Join,
+    JoinKind,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Where,
+    Window,
+    columns_in,
+    owner_of,
+)
+from discreet.tables import Owner, Table
+
+
+def about(aliases: frozenset[str]) -> Callable[[Expr], bool]:
+    """Whether a condition mentions no columns but those of some aliases."""
+    return lambda condition: aliases.issuperset(column.table for column in columns_in(condition))
+
+
+def parts(predicates: Sequence[Expr], belongs: Callable[[Expr], bool]) -> list[Expr]:
+    """What predicates say by conditions of some kind."""
+    return [kept for each in predicates if (kept := part(each, belongs)) is not None]
+
+
+def part(predicate: Expr, belongs: Callable[[Expr], bool]) -> Expr | None:
+    """What a predicate says by conditions of some kind: all of it, or fewer of those that AND brings together."""
+    if not isinstance(predicate, Call) or predicate.function.name != "and":
+        return predicate if belongs(predicate) else None
+    kept = parts(predicate.args, belongs)
+    return replace(predicate, args=tuple(kept)) if len(kept) > 1 else next(iter(kept), None)
+
+
+def filtered(relation: Relation, predicates: Sequence[Expr]) -> Relation:
+    """A relation under filters."""
+    for each in predicates:
+        relation = Where(relation, each)
+    return relation
+
+
+def visible(relation: Relation) -> frozenset[str]:
+    """The aliases under which a relation's columns are referred to."""
+    match relation:
+        case Scan(alias=alias) | Project(alias=alias) | Union(alias=alias) | PerUnit(alias=alias):
+            return frozenset({alias})
+        case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
+            return visible(left)
+        case Join(left=left, right=right):
+            return visible(left) | visible(right)
+        case Window(source=source, alias=alias):
+            return visible(source) | {alias}
+        case _:
+            return visible(relation.source)
+
+
+def equal_columns(predicate: Expr | None) -> list[tuple[Name, Name]]:
+    """The pairs of columns of one kind that are equal wherever a predicate is true, whatever else it says."""
+    match predicate:
+        case Call(args=args) if predicate.function.name == "and":
+            return [pair for arg in args for pair in equal_columns(arg)]
+        case Call(args=(Column() as one, Column() as other)) if (
+            predicate.function.name == "eq" and one.type.kind is other.type.kind
+        ):
+            return [(name_of(one), name_of(other))]
+        case _:
+            return []
+
+
+class _Pass:
+    """One pass over a question's relations; what is used several times is rewritten once."""
+
+    def __init__(self) -> None:
+        """Nothing is rewritten yet."""
+        self._done: dict[int, tuple[Relation, Relation]] = {}
+
+    def of(self, relation: Relation) -> Relation:
+        """The relation on rewritten ones."""
+        if id(relation) not in self._done:
+            self._done[id(relation)] = relation, self._rewritten(relation)
+        return self._done[id(relation)][1]
+
+    def _rewritten(self, relation: Relation) -> Relation:
+        """The relation as it is, on rewritten ones."""
+        match relation:
+            case Scan():
+                return relation
+            case Join(left=left, right=right):
+                return replace(relation, left=self.of(left), right=self.of(right))
+            case Union(parts=united):
+                return replace(relation, parts=tuple(replace(each, source=self.of(each.source)) for each in united))
+            case _:
+                return replace(relation, source=self.of(relation.source))  # type: ignore[arg-type]  # of the kind it was
+
+
+def push_filters_down(exact: Exact) -> Exact:
+    """The same question, its filters as far down in joins as they go."""
+    return replace(exact, source=_Pushdown().of(exact.source))
+
+
+class _Pushdown(_Pass):
+    """Filters go down. What is used several times is rewritten once, as long as nothing is pushed into it."""
+
+    def _rewritten(self, relation: Relation) -> Relation:
+        """The relation, its filters further down."""
+        return self._below(relation, ()) if isinstance(relation, (Where, Join)) else super()._rewritten(relation)
+
+    def _below(self, relation: Relation, filters: Sequence[Expr]) -> Relation:
+        """A relation under filters, which are brought as far down as its kind lets them through.
+
+        What is said of one side alone may be asked of that side first: of the left one above any join, since each of
+        its rows comes with its own values or not at all; of the right one above an inner join, and in the condition of
+        every join, where it says which rows can be partners.
+        """
+        match relation:
+            case Where(source=source, predicate=predicate):
+                return self._below(source, (predicate, *filters))
+            case Join(left=left, right=right, kind=kind, predicate=predicate):
+                on_left, on_right = about(visible(left)), about(visible(right))
+                rest = parts(filters, lambda each: not on_left(each))
+                if kind is JoinKind.INNER:
+                    theirs, rest = parts(rest, on_right), parts(rest, lambda each: not on_right(each))
+                else:
+                    theirs = []
+                theirs += parts([] if predicate is None else [predicate], on_right)
+                joined = replace(
+                    relation,
+                    left=self._below(left, parts(filters, on_left)),
+                    right=self._below(right, theirs),
+                    predicate=None if predicate is None else part(predicate, lambda each: not on_right(each)),
+                )
+                return filtered(joined, rest)
+            case _:
+                return filtered(self.of(relation), filters)
+
+
+def eliminate_owner_joins(exact: Exact) -> Exact:
+    """The same question, without lookups of owners that a join makes anyway."""
+    return replace(exact, source=_Elimination().of(exact.source))
+
+
+class _Elimination(_Pass):
+    """Lookups of owners go, wherever that leads to the same rows."""
+
+    def _rewritten(self, relation: Relation) -> Relation:
+        """The relation on rewritten ones, without a lookup."""
+        rewritten = super()._rewritten(relation)
+        return _without_lookup(rewritten) if isinstance(rewritten, Join) else rewritten
+
+
+def _without_lookup(join: Join) -> Relation:
+    """The join, with the owners of one side left to the other, if it goes along a link."""
+    if join.kind is not JoinKind.INNER or join.predicate is None:
+        return join
+    for side, other in ((join.left, join.right), (join.right, join.left)):
+        scan, target = _private_scan(side), _private_scan(other)
+        if scan is not None and target is not None and _goes_along(join.predicate, scan, target):
+            return _joined_below(side, scan, other, join.predicate)
+    return join
+
+
+def _joined_below(side: Relation, scan: Scan, other: Relation, predicate: Expr) -> Relation:
+    """A private side joined with the other one where its scan stands, below its joins with public tables.
+
+    There, what is still said of all columns is a filter. A unit's rows may make many pairs with public ones, which can
+    be limited only where rows tell whose they are.
+    """
+    here = about(visible(scan) | visible(other))
+    joined = Join(replace(scan, owner=None), other, JoinKind.INNER, part(predicate, here))
+    return filtered(_instead(side, joined), parts([predicate], lambda each: not here(each)))
+
+
+def _private_side(join: Join) -> str | None:
+    """Which side of a join is the private one, if only one is."""
+    left, right = (owner_of(side) is not None for side in (join.left, join.right))
+    return None if left == right else "left" if left else "right"
+
+
+def _private_scan(relation: Relation) -> Scan | None:
+    """The private table whose rows these are, filtered or joined with public ones, but not computed with."""
+    match relation:
+        case Scan(owner=owner):
+            return None if owner is None else relation
+        case Where(source=source):
+            return _private_scan(source)
+        case Join():
+            side = _private_side(relation)
+            return None if side is None else _private_scan(getattr(relation, side))
+        case _:
+            return None
+
+
+def _instead(relation: Relation, joined: Join) -> Relation:
+    """The relation with a join in place of the scan of its private table."""
+    match relation:
+        case Scan():
+            return joined
+        case Where(source=source):
+            return replace(relation, source=_instead(source, joined))
+        case Join(left=left) if _private_side(relation) == "left":
+            return replace(relation, left=_instead(left, joined))
+        case Join(right=right):
+            return replace(relation, right=_instead(right, joined))
+        case _:
+            raise TypeError
+
+
+def _goes_along(predicate: Expr, scan: Scan, target: Scan) -> bool:
+    """Whether rows are joined where the first link to their owner leads, and the rest of the way is the same."""
+    if scan.owner is None or not scan.owner.hops:
+        return False
+    hop, *further = scan.owner.hops
+    ends = {(scan.alias, hop.column.casefold()), (target.alias, hop.to.casefold())}
+    return (
+        hop.table == target.table
+        and target.owner == Owner(scan.owner.unit, tuple(further))
+        and _is_read_alike(scan.table, hop.column)
+        and _is_read_alike(hop.table, hop.to)
+        and any(set(pair) == ends for pair in equal_columns(predicate))
+    )
+
+
+def _is_read_alike(table: Table, name: str) -> bool:
+    """Whether a column holds, for the question, the very values by which owners are found.
+
+    Not within bounds, which move values, but leave ids out.
+    """
+    return table.column(name).bounds is None

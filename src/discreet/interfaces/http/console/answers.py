@@ -1,0 +1,122 @@
+"""Answers: when they will be there, what they are as tables and charts, what vouches for them, and as files to keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import ceil
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Response
+
+from discreet.errors import InvalidArgument, from_dict
+from discreet.interfaces.http.console.asking import as_offered
+from discreet.interfaces.http.console.charts import WIDTH, charts
+from discreet.interfaces.http.console.pages import download, page, said
+from discreet.interfaces.http.console.visits import Visit, Visiting
+from discreet.results import Answer, cell_text, to_csv, with_ends
+from discreet.service import Ticket, is_elsewhere
+
+ROUTES = APIRouter()
+
+
+@ROUTES.get("/answers/{name}")
+def answer(name: str, visit: Visiting) -> Response:
+    """An answer; until it is there, when it will be; or that there is none."""
+    ticket = _ticket(visit, name)
+    again = urlencode(as_offered(ticket.question, ticket.terms))
+    questions = [ticket.question] if isinstance(ticket.question, str) else ticket.question
+    shown: dict[str, Any] = {"ticket": ticket, "questions": questions, "again": again}
+    if ticket.outcome is None or is_elsewhere(ticket):
+        due = ticket.release
+        left = 2 if due is None else max(1, ceil((due - datetime.now(UTC)).total_seconds()))
+        found = page("pending", visit, due=due, left=left, **shown)
+        found.headers["Refresh"] = str(left)
+        return found
+    if "error" in ticket.outcome:
+        return page("failed", visit, problem=said(from_dict(ticket.outcome["error"])), **shown)
+    parts = [_shown(text, data) for text, data in zip(questions, _answers(ticket), strict=True)]
+    return page("answer", visit, parts=parts, width=WIDTH, **shown)
+
+
+@ROUTES.get("/answers/{name}/{place}/{file}")
+def file(name: str, place: int, file: str, visit: Visiting) -> Response:
+    """An answer to keep, by its place among those that were asked together; as JSON with its certificate, signed."""
+    answers = _answers(_ticket(visit, name))
+    if not 1 <= place <= len(answers):
+        raise InvalidArgument("this question has no answer yet" if not answers else "there is no such answer")
+    data = answers[place - 1]
+    stem = f"answer-{data['entry'] or 'free'}{f'-{place}' if len(answers) > 1 else ''}"
+    match file:
+        case "answer.csv":
+            return download(to_csv(*with_ends(Answer.from_json(data))), "text/csv; charset=utf-8", f"{stem}.csv")
+        case "answer.json":
+            return download(json.dumps(data, indent=1, ensure_ascii=False), "application/json", f"{stem}.json")
+    raise InvalidArgument("there is no such file of an answer", hint="answer.csv, or answer.json")
+
+
+def _ticket(visit: Visit, name: str) -> Ticket:
+    """A question of the visitor's own.
+
+    Raises:
+        InvalidArgument: there is none of that name.
+    """
+    ticket = visit.service.ticket(visit.caller, name)
+    if ticket is None:
+        raise InvalidArgument("there is no such question of yours", hint="ask it again: what was answered is free")
+    return ticket
+
+
+def _answers(ticket: Ticket) -> Sequence[Mapping[str, Any]]:
+    """The answers to what was asked, in order; none as long as there are none."""
+    data = (ticket.outcome or {}).get("answer", {"answers": []})
+    found: Sequence[Mapping[str, Any]] = data.get("answers", [data])
+    return found
+
+
+def _shown(question: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of one answer."""
+    answer = Answer.from_json(data)
+    ends = {name: answer.interval(name) for name in answer.names}
+    cells = [
+        {name: cell_text(row[name], ends[name][place]) for name in answer.names}
+        for place, row in enumerate(answer.rows())
+    ]
+    return {
+        "question": question,
+        "answer": data,
+        "cells": cells,
+        "charts": charts(data, cells),
+        "cost": answer.cost,
+        "certificate": readable(data["certificate"]),
+    }
+
+
+def readable(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate says, as a page shows it.
+
+    Args:
+        certificate: as JSON-ready data, of this or an earlier version.
+    """
+    plans = [certificate["plan"]] if "plan" in certificate else certificate.get("plans") or []
+    measures = [each for plan in plans for level in plan.get("levels", ()) for each in level.get("measures", ())]
+    exact = certificate.get("cost", {}).get("exact", {})
+    signs = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
+    return {
+        "version": certificate.get("data_version"),
+        "entry": certificate.get("entry"),
+        "analyst": certificate.get("analyst"),
+        "cost": [f"{signs.get(name, name)} = {value}" for name, value in exact.items() if value and value != "0"],
+        "noise": [_noise(each.get("mechanism") or {}) for each in measures],
+        "units": sorted({f"{plan['unit']}, {str(plan['adjacency']).replace('_', '-')}" for plan in plans}),
+        "follows": [each.get("entry") for each in certificate.get("follows_from") or ()],
+        "whole": json.dumps(certificate, indent=1, ensure_ascii=False),
+    }
+
+
+def _noise(mechanism: Mapping[str, Any]) -> str:
+    """The noise of one measured number, with its exact parameters."""
+    kind, *said = (f"{value}" if name == "event" else f"{name} {value}" for name, value in mechanism.items())
+    return f"{kind}: {', '.join(said)}" if said else kind

@@ -1,0 +1,219 @@
+"""Databases: the tables of a ledger as SQLAlchemy knows them, and what a database complains of as our errors.
+
+The tables are the ledger's head, its entries, and an index of what answers are about.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    select,
+)
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from discreet.errors import DiscreetError, LedgerCorrupt, LedgerMissing, LedgerUnavailable
+from discreet.hints import Hint
+from discreet.ledger.location import File, Server
+
+METADATA = MetaData()
+
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+NAME = String(255)
+
+LEDGER = Table(
+    "discreet_ledger",
+    METADATA,
+    Column("format", Integer, primary_key=True, autoincrement=False),
+    Column("secret", Text, nullable=False),
+    Column("seq", NUMBER, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+"""One row: the format, the secret, and the head of the chain. Writers on a server queue for this row.
+
+The name of the table and of `format` never change, so that any version can tell a ledger of another.
+"""
+
+ENTRY = Table(
+    "discreet_entry",
+    METADATA,
+    Column("seq", NUMBER, primary_key=True, autoincrement=False),
+    Column("at", Text, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("account", NAME),
+    Column("number", NUMBER),
+    Column("analyst", NAME),
+    Column("digest", NAME),
+    Column("version", NUMBER),
+    *(
+        Column(f"{prefix}{amount}", Text)
+        for prefix in ("", "spent_", "share_")
+        for amount in ("epsilon", "rho", "delta")
+    ),
+    Column("body", Text, nullable=False),
+    Column("previous", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    # Each look-up of a reservation finds its row through one of these, however long the ledger has grown.
+    Index("discreet_entry_last", "account", "kind", "seq"),
+    Index("discreet_entry_share", "account", "kind", "analyst", "seq"),
+    Index("discreet_entry_digest", "account", "kind", "digest", "version", "seq"),
+    Index("discreet_entry_number", "account", "number", "kind", unique=True),
+)
+"""The entries; see `row.Row`."""
+
+
+TOPIC = Table(
+    "discreet_topic",
+    MetaData(),
+    Column("account", NAME, nullable=False),
+    Column("version", NUMBER, nullable=False),
+    Column("topic", NAME, nullable=False),
+    Column("seq", NUMBER, nullable=False),
+    Column("cost", Float, nullable=False),
+    PrimaryKeyConstraint("account", "version", "topic", "seq"),
+    Index("discreet_topic_cost", "account", "version", "topic", "cost", "seq"),
+)
+"""The places of answers, by what they are about; with what they cost in ρ, for the dearest err least.
+
+An index and nothing more. No decision rests on it, and the hash chain doesn't cover it: an entry that it leads to is
+checked like any other, and where it is damaged or missing, an answer is paid for that might have been had for nothing.
+"""
+
+_OWN = (
+    select(TOPIC.c.seq)
+    .where(*(TOPIC.c[name] == bindparam(name) for name in ("account", "version", "topic")))
+    .limit(bindparam("most"))
+)
+_DEAREST = _OWN.order_by(TOPIC.c.cost.desc(), TOPIC.c.seq.desc())
+_NEWEST = _OWN.order_by(TOPIC.c.seq.desc())
+
+Topic: TypeAlias = tuple[str, int]
+"""What an answer is about: a text of up to 255 characters, and the number of the data version."""
+
+
+def note(connection: Connection, *, account: str, topics: Iterable[Topic], seq: int, cost: float) -> None:
+    """Remember what an entry is about; within its transaction."""
+    found = sorted(set(topics))
+    if found:
+        TOPIC.create(connection, checkfirst=True)  # ledgers made before there were topics don't have it
+        rows = [
+            {"account": account, "version": version, "topic": topic, "seq": seq, "cost": cost}
+            for topic, version in found
+        ]
+        connection.execute(insert(TOPIC), rows)
+
+
+def places(connection: Connection, *, account: str, version: int, topic: str, most: int) -> list[int]:
+    """The places of answers about a topic: of the dearest, then of the newest that aren't among them.
+
+    Args:
+        connection: inside a transaction.
+        account: whose answers.
+        version: of the data.
+        topic: what they are about.
+        most: how many of either.
+    """
+    if not connection.dialect.has_table(connection, TOPIC.name):
+        return []
+    own = {"account": account, "version": version, "topic": topic, "most": most}
+    found = [connection.execute(each, own).scalars() for each in (_DEAREST, _NEWEST)]
+    return list(dict.fromkeys(seq for each in found for seq in each))
+
+
+_VERIFY = "`discreet verify` says what is damaged; restore the ledger from a copy"
+
+_SQLITE: dict[int, tuple[type[DiscreetError], str, str]] = {
+    sqlite3.SQLITE_ERROR: (LedgerCorrupt, "doesn't have the tables of a ledger", _VERIFY),
+    sqlite3.SQLITE_PERM: (LedgerUnavailable, "can't be opened", "check its permissions"),
+    sqlite3.SQLITE_BUSY: (LedgerUnavailable, "is locked by other processes", "ask again later"),
+    sqlite3.SQLITE_LOCKED: (LedgerUnavailable, "is locked by other processes", "ask again later"),
+    sqlite3.SQLITE_READONLY: (LedgerUnavailable, "is read-only", "make the file and its folder writable"),
+    sqlite3.SQLITE_IOERR: (LedgerUnavailable, "can't be read or written", "check its disk, and the room left on it"),
+    sqlite3.SQLITE_CORRUPT: (LedgerCorrupt, "is damaged", _VERIFY),
+    sqlite3.SQLITE_FULL: (LedgerUnavailable, "can't grow: the disk is full", "make room on the disk"),
+    sqlite3.SQLITE_CANTOPEN: (LedgerUnavailable, "can't be opened", "check that it is a file, and its permissions"),
+    sqlite3.SQLITE_AUTH: (LedgerUnavailable, "can't be opened", "check its permissions"),
+    sqlite3.SQLITE_CONSTRAINT: (LedgerCorrupt, "holds entries beyond its head", _VERIFY),
+    sqlite3.SQLITE_NOTADB: (LedgerUnavailable, "isn't a ledger: the file isn't an SQLite database", "check the path"),
+}
+"""By SQLite's primary result code."""
+
+_SQLSTATE: dict[str, tuple[type[DiscreetError], str, str]] = {
+    "25006": (LedgerUnavailable, "is read-only", "name the primary server, not a copy"),
+    "53": (LedgerUnavailable, "is on a server without room", "make room on its disk, or allow more connections"),
+    "55P03": (LedgerUnavailable, "is locked by other processes", "ask again later"),
+    "57": (LedgerUnavailable, "is on a server that is stopping, or gave up", "ask again later"),
+    "42501": (LedgerUnavailable, "may not be used by this user of the database", "grant SELECT, INSERT and UPDATE"),
+    "42": (LedgerCorrupt, "doesn't have the tables of a ledger", _VERIFY),
+    "23": (LedgerCorrupt, "holds entries beyond its head", _VERIFY),
+}
+"""By SQLSTATE, or the first two characters of it."""
+
+_LOST_RACES = {"40001", "40P01"}
+"""SQLSTATEs of a serialization failure and of a deadlock: nothing was written, and trying again is right."""
+
+
+def lost_race(error: DBAPIError, location: File | Server) -> bool:
+    """Whether another process wrote the same entry first, so that nothing was written and trying again is right.
+
+    SQLite's lock lets one process decide at a time, so there the same error is damage.
+    """
+    if isinstance(location, File):
+        return False
+    return isinstance(error, IntegrityError) or _sqlstate(error) in _LOST_RACES
+
+
+def typed(error: DBAPIError, location: File | Server) -> DiscreetError:
+    """The error to raise instead of a database's: with the ledger's place, and nothing that was to be written."""
+    if isinstance(location, File):
+        code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_CANTOPEN and not location.path.exists():
+            return missing(location)
+        kind, reason, hint = _SQLITE.get(code, (LedgerUnavailable, "can't be used", ""))
+    else:
+        state = _sqlstate(error)
+        found = _SQLSTATE.get(state) or _SQLSTATE.get(state[:2])
+        kind, reason, hint = found or (LedgerUnavailable, "can't be reached", "check the URL and the server")
+    return kind(f"the ledger {location} {reason}", hint=hint)
+
+
+def missing(location: File | Server) -> LedgerMissing:
+    """The error for a ledger that isn't there."""
+    return LedgerMissing(
+        f"there is no ledger at {location}",
+        hint=hint_to_create("create=True"),
+    )
+
+
+def hint_to_create(argument: str) -> Hint:
+    """What to do where a ledger is missing.
+
+    Args:
+        argument: that makes one, of the function that was called.
+    """
+    template = "check the path: a new ledger would forget what was spent; if nothing was, {} makes one"
+    return Hint(template.format(argument), cli=template.format("`discreet ledger create`"))
+
+
+def _sqlstate(error: DBAPIError) -> str:
+    """The SQLSTATE, as the drivers for PostgreSQL name it; empty if there is none."""
+    for name in ("sqlstate", "pgcode"):
+        state = getattr(error.orig, name, None)
+        if isinstance(state, str):
+            return state
+    return ""

@@ -1,0 +1,239 @@
+"""Sign-in by a redirect: the authorization code flow of OpenID Connect, with PKCE, for people in browsers.
+
+    here ──▶ provider: who is it?  (state, nonce, challenge)      the browser goes there, and signs in
+    here ◀── provider: a code      (state, iss)                   the browser comes back
+    here ──▶ provider: the code    (verifier)                     the server itself asks, and gets an ID token
+
+A code that was stolen, or put into somebody else's browser, is of no use: it belongs to the verifier and the nonce of
+one attempt, which stay here, and an attempt belongs to the cookie of one browser, and is good once. What the provider
+says elsewhere than in the signed ID token isn't believed.
+
+Source: OpenID Connect Core 1.0; RFC 7636 (PKCE); RFC 9207 (`iss`); RFC 9700 (what goes wrong without them).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import quote_plus, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from discreet.errors import InvalidArgument, Unauthenticated
+from discreet.loopback import is_loopback
+from discreet.service.sessions import fresh_name
+
+RETURN = "/sign-in/openid/return"
+"""Where the provider sends people back to, at the server's own address."""
+
+_SECONDS = 600.0
+"""How long somebody may take to sign in at the provider."""
+
+_MOST = 10_000
+"""How many may be doing so at a time; with one more, the attempt that began first ends."""
+
+_MOST_BYTES = 65_536
+_TIMEOUT = 5.0
+_OTHERS = 0o077
+_MOST_HOURS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """Somebody who was sent to the provider, and hasn't come back.
+
+    Args:
+        state: what the provider gives back with the code.
+        nonce: what it puts into the ID token.
+        verifier: what the code is of no use without.
+        ends: by `time.monotonic`.
+    """
+
+    state: str
+    nonce: str
+    verifier: str
+    ends: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """How people are sent to the provider, and what is made of those who come back.
+
+    Guarantee: `finish` exchanges a code once, for the browser that was sent, with the verifier of that attempt. That
+    the ID token is signed, for this client, of this attempt and not yet expired, `OpenID.signed_in` looks at.
+
+    Args:
+        client_id: what the provider calls this server.
+        authorize: where browsers go.
+        token: where codes are exchanged.
+        address: of this server, as browsers have it; what a request says of it isn't believed.
+        name: what the way in is called.
+        hours: for how long who signed in stays so: the provider can't end it here.
+        scope: what is asked for.
+        secret: what this server shows the provider; empty if that takes none.
+    """
+
+    client_id: str
+    authorize: str
+    token: str
+    address: str
+    name: str
+    hours: int = 1
+    scope: str = "openid"
+    secret: str = field(default="", repr=False)
+    _attempts: dict[str, _Attempt] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @classmethod
+    def read(cls, said: dict[str, Any], folder: Path) -> SignIn:
+        """Read what the configuration says under `[sign_in]`.
+
+        Args:
+            said: all of it.
+            folder: where the path of the secret's file starts.
+
+        Raises:
+            InvalidArgument: an address isn't encrypted, the secret can be read by others, or hours are out of range.
+        """
+        secret, hours = said.pop("client_secret", None), said.pop("hours", 1)
+        if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= _MOST_HOURS:
+            raise InvalidArgument(f"who signed in stays so for 1 to {_MOST_HOURS} hours")
+        places = ("authorize", "token", "address")
+        authorize, token, address = (checked_address(_text(said.pop(name))) for name in places)
+        return cls(
+            client_id=_text(said.pop("client_id")),
+            authorize=authorize,
+            token=token,
+            address=address.rstrip("/"),
+            name=_text(said.pop("name", str(urlsplit(authorize).hostname))),
+            hours=hours,
+            scope=_text(said.pop("scope", "openid")),
+            secret="" if secret is None else _secret_in(folder / _text(secret)),
+            **said,  # nothing, unless a key is unknown
+        )
+
+    def begin(self) -> tuple[str, str]:
+        """Begin an attempt: what its browser is given to keep, and where it is to go."""
+        name, state, nonce, verifier = (fresh_name() for _ in range(4))
+        attempt = _Attempt(state=state, nonce=nonce, verifier=verifier, ends=monotonic() + _SECONDS)
+        with self._lock:
+            while len(self._attempts) >= _MOST:
+                self._attempts.pop(next(iter(self._attempts)))
+            self._attempts[_digest(name)] = attempt
+        asked = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "redirect_uri": self.address + RETURN,
+            "scope": self.scope,
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("="),
+            "code_challenge_method": "S256",
+        }
+        return name, f"{self.authorize}{'&' if '?' in self.authorize else '?'}{urlencode(asked)}"
+
+    def finish(self, issuer: str, name: str, said: Mapping[str, str]) -> tuple[str, str]:
+        """Exchange the code with which a browser comes back: the ID token, and the nonce that it must have.
+
+        Args:
+            issuer: who must have sent it back, if that is said.
+            name: what the browser was given to keep.
+            said: what the address says, to which the provider sent it.
+
+        Raises:
+            Unauthenticated: it wasn't sent there, has come back before, or has no good code. It isn't said which.
+        """
+        with self._lock:
+            attempt = self._attempts.pop(_digest(name), None)  # good once, whatever comes of it
+        if attempt is None or attempt.ends <= monotonic():
+            raise Unauthenticated
+        if not compare_digest(said.get("state", "").encode(), attempt.state.encode()):
+            raise Unauthenticated
+        if said.get("iss", issuer) != issuer or "error" in said or not said.get("code"):
+            raise Unauthenticated
+        return self._exchanged(said["code"], attempt.verifier), attempt.nonce
+
+    def _exchanged(self, code: str, verifier: str) -> str:
+        """The ID token that the provider gives for a code.
+
+        Raises:
+            Unauthenticated: it gives none, or can't be asked.
+        """
+        sent = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.address + RETURN,
+            "client_id": self.client_id,
+            "code_verifier": verifier,
+        }
+        headers = {"Accept": "application/json"}
+        if self.secret:
+            shown = f"{quote_plus(self.client_id)}:{quote_plus(self.secret)}"
+            headers["Authorization"] = f"Basic {b64encode(shown.encode()).decode()}"
+        request = Request(self.token, urlencode(sent).encode(), headers, method="POST")  # noqa: S310 — as declared
+        try:
+            with build_opener(NoRedirects).open(request, timeout=_TIMEOUT) as reply:
+                content = reply.read(_MOST_BYTES + 1)
+            found = json.loads(content) if len(content) <= _MOST_BYTES else {}
+            return _text(found["id_token"])
+        except HTTPError as error:
+            error.close()
+        except (LookupError, OSError, RecursionError, TypeError, ValueError):
+            pass
+        raise Unauthenticated
+
+
+class NoRedirects(HTTPRedirectHandler):
+    """Follows nothing: the address that was declared is the one that is believed."""
+
+    def redirect_request(self, *_: object) -> None:
+        """No other request."""
+
+
+def checked_address(text: str) -> str:
+    """An address that is encrypted, or of this machine.
+
+    Raises:
+        InvalidArgument: it is neither.
+
+    Examples:
+        >>> checked_address("https://login.example.org/token")
+        'https://login.example.org/token'
+    """
+    found = urlsplit(text)
+    if found.hostname and (found.scheme == "https" or (found.scheme == "http" and is_loopback(found.hostname))):
+        return text
+    raise InvalidArgument(f"what comes from {text[:70]} could be anybody's", hint="an address with https://")
+
+
+def _secret_in(path: Path) -> str:
+    """The secret in a file that its owner alone can read.
+
+    Raises:
+        InvalidArgument: others can.
+    """
+    with path.open("r", encoding="utf-8") as file:
+        if os.name == "posix" and os.fstat(file.fileno()).st_mode & _OTHERS:
+            raise InvalidArgument(f"{path.name} can be read by others than its owner", hint=f"chmod 600 {path.name}")
+        return file.read(_MOST_BYTES).strip()
+
+
+def _digest(name: str) -> str:
+    """What an attempt is known by here."""
+    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _text(said: object) -> str:
+    """A text that isn't anything else, nor empty."""
+    if not isinstance(said, str) or not said:
+        raise TypeError("a text is expected")
+    return said

@@ -1,0 +1,339 @@
+"""Questions: those of one service, from their plan to the time when their answers leave.
+
+planned ──▶ taken: stored? there at once : waits for a slot ──▶ carried out ──▶ its outcome leaves at its public time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from threading import Lock, Thread
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+from discreet.entropy import fresh_bytes
+from discreet.errors import (
+    DiscreetError,
+    InvalidArgument,
+    KeyReused,
+    LedgerError,
+    PlanChanged,
+    QuestionFailed,
+    TooManyWaiting,
+)
+from discreet.gateway import declarations_digest
+from discreet.ledger import Attempt
+from discreet.privacy import Limits
+from discreet.service.scheduling import FairQueue, Planner, Planners
+from discreet.service.settings import Settings, shares
+from discreet.service.telemetry import Metrics
+from discreet.service.tickets import (
+    Keys,
+    Remembered,
+    Ticket,
+    again,
+    carried_out,
+    checked_key,
+    is_elsewhere,
+    kind_of,
+    stopping,
+)
+from discreet.service.tokens import Caller, check_ceiling
+from discreet.service.workers import Job, Worker
+
+if TYPE_CHECKING:
+    from discreet.gateway import Protected
+    from discreet.ledger import Servers
+
+_LOOK = 0.05
+"""Every so many seconds a service that stops looks whether all is done."""
+
+_STORING = 30.0
+"""How many seconds after its release time a question may take to be stored."""
+
+MOST_CHARACTERS = 65_536
+"""How long a question may be."""
+
+
+class Questions:
+    """The questions of one service; `close` them.
+
+    Guarantee: when an answer leaves, and whether it is stored, follows from the plan and from those before it, and not
+    from how long anything took. Who may ask is decided before.
+
+    Args:
+        config: the path of `discreet.toml`, which each process reads.
+        tables: that are asked about.
+        servers: of the ledger, which count slots and what waits.
+        settings: how the service is run.
+        metrics: where questions are counted.
+
+    Attributes:
+        declarations: the digest of what is declared of the tables, which stays while a service runs.
+    """
+
+    def __init__(self, config: Path, tables: Protected, servers: Servers, settings: Settings, metrics: Metrics) -> None:
+        """Start the processes."""
+        self.declarations = declarations_digest(tables.dataset)
+        self.is_stopping = False
+        self._settings, self._tables, self._servers, self._metrics = settings, tables, servers, metrics
+        self._busy = 0
+        self._waiting: FairQueue[Ticket] = FairQueue()
+        self._tickets: dict[str, Ticket] = {}
+        self._remembered = Remembered()
+        self._keys = Keys()
+        self._lock = Lock()
+        asking, planning = shares(settings.slots, settings.planning.seconds)
+        self._slots = [Worker(config, settings.times, share) for share in asking]
+        workers = [Worker(config, settings.times, planning) for _ in range(settings.planners)]
+        self._planners = Planners(workers, settings.planning, servers)
+        self._threads = [Thread(target=self._serve, args=each, daemon=True) for each in enumerate(self._slots)]
+        for worker in (*self._slots, *workers):
+            worker.wait_until_ready()
+        for thread in self._threads:
+            thread.start()
+        every = (*workers, *self._slots)
+        metrics.watch("discreet_workers_restarted", lambda: sum(each.restarts for each in every))
+        metrics.watch("discreet_slots_busy", lambda: self._busy)
+        metrics.watch("discreet_questions_waiting", lambda: len(self._waiting))
+
+    def drain(self) -> bool:
+        """Refuse the questions that only wait, and wait for those that were paid for; whether all were answered.
+
+        It takes no longer than their release times and half a minute more.
+        """
+        refusal = {"error": stopping().to_dict()}
+        with self._lock:  # whoever had it asked before the service was told to stop, and whoever comes is refused
+            longest = max((each.step * each.steps for each in self._tickets.values() if not each.is_done), default=0)
+        end = monotonic() + longest + _STORING
+        while (ticket := self._waiting.take()) is not None:
+            self._finish(ticket, refusal)
+        while self._busy and monotonic() < end:
+            sleep(_LOOK)
+        return not self._busy
+
+    def kill(self) -> None:
+        """End the processes at once. What they reserved stays spent; what they didn't store is gone."""
+        for slot in self._slots:
+            slot.kill()
+
+    def close(self) -> None:
+        """Take no more, wait for what runs, and stop the processes."""
+        self._waiting.close()
+        for thread in self._threads:
+            thread.join()
+        self._planners.close()
+        for slot in self._slots:
+            slot.close()
+
+    def plan(
+        self, caller: Caller, subject: str, question: str | list[str], terms: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The plan of a question of somebody's, made for a caller, by a process that can be killed."""
+        with self._planners.turn(caller.subject) as planner:
+            return self._planned(planner, question, terms_of(subject, terms))
+
+    def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
+        self,
+        caller: Caller,
+        question: str | list[str],
+        terms: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        digest: str | None = None,
+        approval: str | None = None,
+        version: int | None = None,
+    ) -> Ticket:
+        """Ask a question. What is stored, or follows from what is, is there at once, and costs nothing.
+
+        Args:
+            caller: who asks.
+            question: SQL; a list of them is a workload.
+            terms: what is offered for it.
+            key: an idempotency key of the caller's: what is asked again under it is paid for once, and has the answer
+                that it got then. 1 to 200 printable ASCII characters.
+            digest: of the plan that it must be.
+            approval: the id of a request, by whose approval it is asked.
+            version: of the tables, whose stored answer is wanted by who may ask this question within their own ceiling.
+                Nothing is paid for it, so no key is taken.
+
+        Raises:
+            AboveCeiling: it costs more than the caller may spend on one question, and no approval is named.
+            NotApproved: the approval isn't one for this, or is used up.
+            PlanChanged: its plan isn't the one that was named.
+            KeyReused: something else was asked under the key.
+            TooManyWaiting: too many of the caller's questions wait already.
+            InvalidArgument: no answer is stored for that version; or as for `plan`.
+            QueryError: as for `plan`.
+        """
+        if version is not None and approval is not None:
+            raise InvalidArgument(
+                "an approval is for asking anew, not for what is stored of an earlier version",
+                hint="leave one of them out",
+            )
+        if self.is_stopping:
+            raise stopping()
+        offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
+        with self._planners.turn(caller.subject) as planner:  # one process, which plans once
+            plan = self._planned(planner, question, offered)
+            if digest not in {None, plan["digest"]}:
+                raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
+            attempt = Attempt(
+                id=fresh_bytes(16).hex(),
+                plan=plan["digest"],
+                seconds=plan["step"] * plan["steps"],
+                key=known,
+                approval=approval or "",
+                declarations=self.declarations,
+                token=caller.digest,
+            )
+            ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)
+            if version is not None:
+                self._take_earlier(caller, planner, ticket, plan, version)
+                return ticket
+            first = self._keys.claim(ticket)
+            if first is not ticket:
+                self._check_cost(caller, replace(attempt, id=first.attempt.id), plan)
+                self._look_again(planner, first)
+                return first
+            with self._keys.taking(ticket):
+                self._take(caller, planner, ticket, plan)
+        return ticket
+
+    def _take(self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any]) -> None:
+        """Take a question: what is there already is its outcome, and anything else waits for a slot."""
+        tried = self._tables.tried(ticket.attempt.key) if ticket.attempt.key else None
+        if tried is not None:
+            if tried.plan != ticket.digest:
+                raise KeyReused
+            ticket.attempt = replace(ticket.attempt, id=tried.id)
+        self._check_cost(caller, ticket.attempt, plan)  # before all that is stored
+        job = Job(kind="stored", question=ticket.question, terms=ticket.terms)
+        found = planner.do(job) if tried is None else again(planner, ticket, tried)
+        if "answer" in found or "error" in found:
+            ticket.finish(found)
+            self._metrics.count("discreet_questions", outcome="stored" if "answer" in found else kind_of(found))
+        self._keep(ticket)
+
+    def _take_earlier(
+        self, caller: Caller, planner: Planner, ticket: Ticket, plan: Mapping[str, Any], version: int
+    ) -> None:
+        """Answer a question from what is stored of a version of the tables, for who may ask it."""
+        check_ceiling(caller, plan)  # before it is looked up
+        ticket.finish(planner.do(Job(kind="stored", question=ticket.question, terms=ticket.terms, version=version)))
+        self._metrics.count("discreet_questions", outcome="stored")
+        self._keep(ticket)
+
+    def _check_cost(self, caller: Caller, attempt: Attempt, plan: Mapping[str, Any]) -> None:
+        """Refuse what the caller may not spend on one question, by themselves or by the approval that they name."""
+        if attempt.approval:
+            self._tables.check_approval(attempt, caller.subject)
+        else:
+            check_ceiling(caller, plan)
+
+    def _look_again(self, planner: Planner, ticket: Ticket) -> None:
+        """See what became of a question that another server carries out."""
+        tried = self._tables.tried(ticket.attempt.key) if is_elsewhere(ticket) else None
+        if tried is not None:
+            ticket.outcome = again(planner, ticket, tried)
+
+    def ticket(self, caller: Caller, name: str) -> Ticket | None:
+        """A question of the caller's own; None if there is none of that name."""
+        found = self._tickets.get(name)
+        if found is None or found.subject != caller.subject:
+            return None
+        if is_elsewhere(found):
+            with self._planners.turn(caller.subject) as planner:
+                self._look_again(planner, found)
+        return found
+
+    def _keep(self, ticket: Ticket) -> None:
+        """Remember a question, and have it carried out if it isn't done.
+
+        Raises:
+            EngineUnavailable: the service was told to stop meanwhile.
+            TooManyWaiting: too many of the same caller's wait.
+        """
+        with self._lock:
+            if not ticket.is_done:
+                if self.is_stopping:
+                    raise stopping()
+                ticket.place = self._servers.enter(ticket.subject, self._settings.waiting)
+                if ticket.place is None:
+                    raise TooManyWaiting(
+                        f"{self._settings.waiting} of your questions wait or run already",
+                        hint="ask again once one of them was answered",
+                        retry_after=ceil(ticket.step * ticket.steps),
+                    )
+                self._waiting.put(ticket.subject, ticket)
+            self._tickets[ticket.id] = ticket
+            for each in self._remembered.add(ticket, self._settings.kept):
+                self._keys.release(self._tickets.pop(each.id))
+
+    def _planned(self, planner: Planner, question: str | list[str], terms: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A plan, made by a process that can be killed."""
+        size = len(question) if isinstance(question, str) else sum(map(len, question))
+        if size > MOST_CHARACTERS:
+            raise InvalidArgument(f"a question has at most {MOST_CHARACTERS:,} characters, not {size:,}")
+        try:
+            plan: Mapping[str, Any] = planner.do(Job(kind="plan", question=question, terms=terms))["plan"]
+        except DiscreetError:
+            self._metrics.count("discreet_plans", outcome="refused")
+            raise
+        self._metrics.count("discreet_plans", outcome="planned")
+        return plan
+
+    def _serve(self, number: int, slot: Worker) -> None:
+        """Carry out questions, one after the other, whenever no other server has the slot."""
+        while self._waiting.wait():
+            try:
+                with self._servers.slot(number):
+                    self._carry_out_next(slot)
+            except LedgerError as error:  # nothing is known of the slot, so nothing is asked
+                if (ticket := self._waiting.take()) is not None:
+                    self._finish(ticket, {"error": error.to_dict()})
+
+    def _carry_out_next(self, slot: Worker) -> None:
+        """Carry out the next question, if there is still one."""
+        with self._lock:
+            self._busy += 1  # before it is taken, so that a service that stops waits for it
+        ticket, outcome = self._waiting.take(), dict[str, Any]()
+        try:
+            if ticket is not None:
+                outcome = dict(carried_out(slot, ticket, self._settings.times.storing))
+        except Exception:  # noqa: BLE001 — whatever it is, it may depend on a person, and the slot must go on
+            outcome = {"error": QuestionFailed().to_dict()}
+        finally:
+            with self._lock:
+                self._busy -= 1
+        if ticket is not None:
+            self._finish(ticket, outcome)
+
+    def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
+        """Let those who wait have what became of a question, and then another one have its place."""
+        self._metrics.count("discreet_questions", outcome=kind_of(outcome))
+        self._keys.settle(ticket, outcome, self._tables.tried)  # before whoever waits asks again
+        ticket.finish(outcome)
+        if ticket.place is not None:
+            self._servers.leave(ticket.place)
+
+
+def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms of a question, which is asked in this name; limits and bounds may be said as JSON has them.
+
+    Raises:
+        InvalidArgument: another analyst is named, or limits are of no shape that is known.
+    """
+    if terms.get("analyst", subject) != subject:
+        raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
+    found = {**terms, "analyst": subject}
+    if isinstance(bounds := found.get("bounds"), Mapping):
+        found["bounds"] = {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
+    try:
+        if isinstance(limits := found.get("limits"), Mapping):
+            found["limits"] = Limits(**limits)
+    except TypeError:
+        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
+    return found
