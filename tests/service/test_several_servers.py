@@ -35,13 +35,18 @@ def test_two_servers_are_one(running: Served) -> None:
     """Of one slot and two places, whichever server is asked; what one has answered is free at the other."""
     second = Service(running.folder / "discreet.toml", running.service.settings)
     try:
-        tickets = [asked(running), asked(running, second)]
-        for service in (running.service, second):
-            with pytest.raises(TooManyWaiting) as refused:
-                asked(running, service)
-            assert refused.value.retry_after == 2  # seconds that the question has
-        for ticket in tickets:
-            outcome(ticket)
+        for _ in range(5):  # on a busy machine the first may be done before the third is asked
+            tickets, refusals = [asked(running), asked(running, second)], []
+            for service in (running.service, second):
+                try:
+                    outcome(asked(running, service))
+                except TooManyWaiting as refused:
+                    refusals.append(refused.retry_after)
+            for ticket in tickets:
+                outcome(ticket)
+            if len(refusals) == len(tickets):
+                break
+        assert refusals == [2, 2]  # seconds that the question has
         first, last = sorted(ticket.release for ticket in tickets if ticket.release is not None)
         assert (last - first).total_seconds() >= STEP - 0.1  # the clock may have been set a little between
         stored = answered(running)

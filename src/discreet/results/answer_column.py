@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -123,19 +124,27 @@ def _wide(values: Sequence[object]) -> pa.DataType | None:
 
 
 def cell_text(value: object, found: Ends) -> str:
-    """One value: `17432 ± 30`, or with its ends where the interval is lopsided."""
+    """One value to the digits that its error leaves: `17432 ± 30`, or with its ends where the interval is lopsided.
+
+    Examples:
+        >>> cell_text(38.58164, (38.34, 38.82)), cell_text(3.0, (2.5, 4.5)), cell_text(None, None)
+        ('38.58 ± 0.24', '3.0 (2.5 to 4.5)', 'NULL')
+    """
     if value is None:
         return "NULL"
     if isinstance(value, list):
         return ", ".join("NULL" if each is None else str(each) for each in value)
     if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool):
-        return str(value) if found is None else f"{value} [{found[0]}, {found[1]}]"
+        return str(value) if found is None else f"{value} ({found[0]} to {found[1]})"
     if found is None or isinstance(found[0], date) or isinstance(found[1], date):
         return _number(value)
     below, above = float(value) - found[0], found[1] - float(value)
-    if abs(below - above) <= max(abs(below), abs(above)) / 20:
-        return f"{_number(value)} ± {_number(max(below, above))}"
-    return f"{_number(value)} [{_number(found[0])}, {_number(found[1])}]"
+    error = max(below, above)
+    places = max(0, 1 - floor(log10(error))) if 0 < error < inf and not isinstance(value, int) else 0
+    shown = str(value) if isinstance(value, int) else f"{value:.{places}f}"
+    if abs(below - above) <= error / 20:
+        return f"{shown} ± {error:.{places}f}"
+    return f"{shown} ({found[0]:.{places}f} to {found[1]:.{places}f})"
 
 
 def _number(value: float | Decimal) -> str:

@@ -54,14 +54,19 @@ def test_a_token_allows_what_its_form_said(running: Visited) -> None:
         assert words in html.unescape(page.text), words
         assert words in html.unescape(listed), words
     assert text not in listed
-    poor = with_token(running, made(running, subject="sharer", share="0.1")[1])
+    poor = with_token(running, made(running, subject="sharer", share="0.1", renews="monthly")[1])
     assert "budget_exhausted" in answered(poor, f"{COUNT} WHERE age < 22").text
+    assert "ε = 0.1 a month" in html.unescape(sign_in(running, "custodian").get("/tokens").text)
+    assert re.search(r"your share renews on \d{4}-\d\d-01 \(UTC\)", poor.get("/budget").text)
+    assert "renews on" not in with_token(running, text).get("/budget").text
 
 
 @pytest.mark.parametrize(
     "fields",
     [
         {"share_delta": "1e-6"},
+        {"renews": "monthly"},
+        {"renews": "weekly", "share": "1"},
         {"share": "0"},
         {"share": "much"},
         {"most_rho": "-1"},

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import floor, log10
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.cli.common.options import Format
 from discreet.cli.common.screen import printable, say
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
-from discreet.results import with_ends
+from discreet.results import cell_text, with_ends
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge
@@ -131,21 +130,9 @@ def with_errors(values: Sequence[object], intervals: Sequence[Interval]) -> list
         ['3.0 (2.5 to 4.5)']
     """
     return [
-        cell(value) if ends is None else _measured(value, ends) for value, ends in zip(values, intervals, strict=True)
+        cell(value) if ends is None else printable(cell_text(value, ends))
+        for value, ends in zip(values, intervals, strict=True)
     ]
-
-
-def _measured(value: object, ends: tuple[float, float]) -> str:
-    """A value with ±, or with its ends where they aren't equally far."""
-    if not isinstance(value, (int, float, Decimal)):
-        return f"{cell(value)} ({cell(ends[0])} to {cell(ends[1])})"
-    below, above = float(value) - ends[0], ends[1] - float(value)
-    error = max(below, above)
-    digits = 0 if isinstance(value, int) or error <= 0 else max(0, 1 - floor(log10(error)))
-    shown = value if isinstance(value, int) and not isinstance(value, bool) else f"{value:.{digits}f}"
-    if abs(below - above) <= error / 20:
-        return f"{shown} ± {error:.{digits}f}"
-    return f"{shown} ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})"
 
 
 def price(charge: Charge | Cost) -> str:

@@ -13,7 +13,7 @@ from discreet.interfaces.http.console.asking import offered_in, questions_in, te
 from discreet.interfaces.http.console.pages import page, said, see
 from discreet.interfaces.http.console.visits import Fields, Filled, Visit, Visiting
 from discreet.privacy import Budget
-from discreet.service import Issued, Role, role_of
+from discreet.service import Issued, Role, role_of, share_of
 
 ROUTES = APIRouter()
 
@@ -58,15 +58,15 @@ def _days(fields: Fields) -> int:
 
 
 def _share(fields: Fields) -> Budget | None:
-    """What the holder of a token may spend in all, as its form says it; None for what the account allows.
+    """What the holder of a token may spend, in all or in each month; None for what the account allows.
 
     Raises:
-        InvalidArgument: it has a δ and no ε.
+        InvalidArgument: it has a δ and no ε, or renews and is none.
     """
     share, delta = fields.get("share") or None, fields.get("share_delta") or None
     if share is None and delta is not None:
         raise InvalidArgument("a share has an ε beside its δ", hint="ε = 1, δ = 1e-6, for example")
-    return None if share is None else Budget(share, delta)
+    return share_of(None if share is None else {"epsilon": share, "delta": delta}, fields.get("renews") or None)
 
 
 @ROUTES.post("/tokens/{name}/revocation")

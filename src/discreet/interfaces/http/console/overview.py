@@ -124,13 +124,15 @@ def _amount(entry: Entry, measure: str) -> Fraction:
 
 
 def _own(found: Any, measure: str) -> dict[str, Any] | None:  # noqa: ANN401 — JSON
-    """What an analyst spent themselves, and what is left of their share."""
-    if "own" not in found:
+    """What an analyst spent themselves, in all and, if their share renews, this month; and what is left of it."""
+    if (own := found.get("own")) is None:
         return None
-    left = found["own"].get("remaining")
+    left, renews = own.get("remaining"), own.get("renews")
     return {
-        "spent": Fraction(found["own"]["spent"][measure] or 0),
+        "spent": Fraction(own["spent"][measure] or 0),
         "left": None if left is None else left[measure],
+        "this_month": None if renews is None else Fraction(own["this_month"][measure] or 0),
+        "renews": None if renews is None else renews[:10],
     }
 
 
