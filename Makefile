@@ -35,8 +35,9 @@ check: $(VENV)/dev.stamp ## style, types, and who may import whom; seconds
 docs: $(VENV)/dev.stamp ## the documentation, into site/; a broken link or reference fails
 	@NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --quiet --strict
 
-refresh: $(VENV)/dev.stamp ## rewrite the generated parts of docs/ (help texts)
+refresh: $(VENV)/dev.stamp ## rewrite the generated parts of docs/: help texts, and pictures of the console
 	@PYTHONPATH=tests $(BIN)/python -m support.generated
+	@PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 bench: $(VENV)/dev.stamp ## speed and memory, against NumPy and plain SQL in the same run
 	@for script in bench/*.py; do echo "── $$script"; $(BIN)/python $$script $(ARGS) || exit 1; done

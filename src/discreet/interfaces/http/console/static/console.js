@@ -100,11 +100,11 @@ function completing(editor) {
     words ??= fetch(editor.dataset.words, { headers: { Accept: "application/json" } }).then((reply) => reply.json(), () => []);
     const known = await words;
     const start = begun().replace(/^"/, "").toLowerCase();
-    if (!start && !all) {
-      close();
+    if (document.activeElement !== editor || (!start && !all)) {
+      close(); // who has gone on meanwhile wants no list
       return;
     }
-    const bare = (word) => word.text.replace(/^"/, "").toLowerCase();
+    const bare = (word) => word.text.replace(/^"|"$/g, "").toLowerCase();
     const found = known.filter((word) => bare(word).startsWith(start) && bare(word) !== start).slice(0, MOST);
     if (!found.length) {
       close();

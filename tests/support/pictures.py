@@ -1,0 +1,86 @@
+"""The pictures of the console in the documentation; `make refresh` takes them again where there is a Chromium.
+
+They show noisy numbers of people who don't exist, so each time they are others: they are taken again when pages change.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.census import synthetic
+from discreet.cli.served_story import prepared
+from discreet.service import ReleaseTimes, Role, Service, Settings
+from support.project import DOCS
+from support.visited import at_port
+
+FOLDER = DOCS / "pictures"
+QUESTION = "SELECT education, COUNT(*) AS people, AVG(income) AS income\nFROM census\nGROUP BY education"
+DESK: Mapping[str, Any] = {"viewport": {"width": 1120, "height": 700}, "color_scheme": "light"}
+PHONE: Mapping[str, Any] = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+
+
+def main() -> None:
+    """Take all of them."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        sys.stderr.write("no Chromium here, so the pictures of the console stay as they are\n")
+        return
+    from playwright.sync_api import Page, sync_playwright
+
+    FOLDER.mkdir(exist_ok=True)
+    with prepared(synthetic(), 3, {"ann": Role.ANALYST, "office": Role.CUSTODIAN, "audit": Role.AUDITOR}) as (
+        config,
+        tokens,
+    ):
+        service = Service(config, Settings(times=ReleaseTimes(base=0.5, scan=0.5)))
+        with at_port(service) as address, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+
+            def signed_in(token: str, how: Mapping[str, Any]) -> Page:
+                page = browser.new_context(base_url=address, **how).new_page()
+                page.goto("/sign-in")
+                page.fill("input[name=token]", token)
+                page.click("main button")
+                page.wait_for_url(f"{address}/")
+                return page
+
+            def planned(page: Page) -> None:
+                page.goto("/ask")
+                page.fill("#question", QUESTION)
+                page.check("input[name=offer][value=within]")
+                page.fill("input[name=amount]", "people = 3% @ 1000; income = 8% @ 20000")
+                page.wait_for_selector("text=Ask, and pay")
+
+            ann, office, audit = tokens
+            phone = signed_in(ann, PHONE)
+            planned(phone)
+            _take(phone, "console-phone")
+            desk = signed_in(ann, DESK)
+            planned(desk)
+            _take(desk, "console-ask")
+            desk.click("text=Ask, and pay")
+            desk.wait_for_selector("text=Keep it", timeout=60_000)
+            _take(desk, "console-answer")
+            _take(_at(signed_in(office, DESK), "/tokens"), "console-tokens")
+            _take(_at(signed_in(audit, DESK), "/history/1"), "console-certificate")
+            browser.close()
+        service.close()
+
+
+def _at(page: Any, path: str) -> Any:
+    """The page, elsewhere."""
+    page.goto(path)
+    return page
+
+
+def _take(page: Any, name: str) -> None:
+    """Keep what a page looks like."""
+    page.screenshot(path=Path(FOLDER / f"{name}.png"), full_page=True, animations="disabled")
+
+
+if __name__ == "__main__":
+    main()
