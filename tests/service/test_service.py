@@ -99,6 +99,7 @@ def test_nobody_does_what_their_role_may_not(running: Served) -> None:
         "history": ({"analyst", "custodian", "auditor"}, service.history),
         "verify": ({"custodian", "auditor"}, service.verify),
         "head": ({"custodian", "auditor"}, service.head),
+        "certificate": ({"custodian", "auditor"}, lambda who: service.certificate(who, 1)),
         "health": ({"operator"}, service.health),
         "admissions": ({"custodian"}, service.admissions),
         "admit": ({"custodian"}, lambda who: service.admit(who, group="none such")),
