@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -43,11 +45,12 @@ def test_large_answers_that_cost_nothing_fill_no_memory(monkeypatch: pytest.Monk
     assert together.size == 3
 
 
-def test_what_keeps_a_slot_for_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_keeps_a_slot_for_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question of many grouping sets, and a workload of many questions; before anything is paid."""
     monkeypatch.setattr(settings, "_MOST_SCANS", 3)
     frame, columns = pd.DataFrame({"a": ["x"], "b": ["y"]}), {"a": dp.Keys(["x"]), "b": dp.Keys(["y"])}
-    with dp.protect(frame, name="t", unit=dp.Unit.row(), columns=columns, budget=dp.Budget(epsilon=9)) as table:
+    budget, ledger = dp.Budget(epsilon=9), tmp_path / "l"
+    with dp.protect(frame, name="t", unit=dp.Unit.row(), columns=columns, budget=budget, ledger=ledger) as table:
         times = ReleaseTimes(base=1, scan=2)
         rolled, cubed = (
             table.plan(f"SELECT a, b, COUNT(*) AS n FROM t GROUP BY {kind}(a, b)", epsilon=1)
