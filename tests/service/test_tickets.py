@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.errors import Unsupported
+from discreet.errors import InvalidArgument, QuestionFailed, Unsupported
 from discreet.service import ReleaseTimes, settings, tickets
 from discreet.service.tickets import Remembered, Ticket
 from support.served import ticket_of
+
+if TYPE_CHECKING:
+    from discreet.service.workers import Message, Worker
 
 
 def done(subject: str, name: str, rows: int = 1) -> Ticket:
@@ -43,6 +48,86 @@ def test_large_answers_that_cost_nothing_fill_no_memory(monkeypatch: pytest.Monk
     together = ticket_of(subject="ann", step=1.0)
     together.finish({"answer": {"answers": [{"rows": [{"n": 1}] * 3}, {"rows": []}]}})
     assert together.size == 3
+
+
+class Measured:
+    """A worker with a clock of its own, which measures each step in a given time.
+
+    Args:
+        takes: how many seconds each step takes; infinity if it never ends.
+    """
+
+    def __init__(self, *takes: float) -> None:
+        """Nothing was asked yet."""
+        self.now, self.takes, self.begun, self.restarts = 0.0, list(takes), 0.0, 0
+
+    def monotonic(self) -> float:
+        """What time it is."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+    def wait_until_ready(self) -> None:
+        """It is."""
+
+    def send(self, _: object) -> None:
+        """Begin."""
+
+    def receive(self, until: float | None = None) -> Message | None:
+        """What it says next."""
+        if not self.takes:
+            return "done", {"answer": 1}
+        ready = self.begun + self.takes[0]
+        self.now = max(self.now, ready if until is None or ready <= until else until)
+        return None if until is not None and ready > until else ("held", {})
+
+    def go(self) -> None:
+        """It may store it, and begin the next step."""
+        self.takes.pop(0)
+        self.begun = self.now + STORING
+
+    def restart(self) -> None:
+        """Killed."""
+        self.restarts += 1
+
+
+STORING = 0.25
+
+
+@pytest.mark.parametrize(
+    ("takes", "rungs", "leaves"),
+    [
+        ([0.0], 1, 1), ([0.75], 1, 1), ([0.8], 1, None), ([inf], 1, None),
+        ([0.0], 3, 1), ([0.75], 3, 1), ([0.8], 3, 2), ([1.75], 3, 2), ([1.8], 3, 4), ([3.75], 3, 4), ([3.8], 3, None),
+        ([0.1, 0.1], 3, 2), ([0.8, 0.1], 3, 3), ([0.1, 3.0], 3, 5), ([3.0, 3.0], 3, 8), ([0.1, inf], 3, None),
+    ],
+)  # fmt: skip
+def test_a_step_ends_at_the_first_of_its_times_that_it_is_ready_for(
+    monkeypatch: pytest.MonkeyPatch, takes: list[float], rungs: int, leaves: float | None
+) -> None:
+    """Each is twice the one before; what is ready for none fails at the last. What happens between them never shows."""
+    worker = Measured(*takes)
+    monkeypatch.setattr(tickets, "monotonic", worker.monotonic)
+    monkeypatch.setattr(tickets, "sleep", worker.sleep)
+    ticket = ticket_of(step=1.0)
+    ticket.steps, ticket.rungs = len(takes), rungs
+    if leaves is None:
+        with pytest.raises(QuestionFailed):
+            tickets.carried_out(cast("Worker", worker), ticket, STORING)
+        assert (worker.now, worker.restarts) == (len(takes) - 1 + 2 ** (rungs - 1), 1)
+    else:
+        assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
+        assert (worker.now, worker.restarts) == (leaves, 0)
+    assert worker.now <= ticket.longest == len(takes) * 2 ** (rungs - 1)
+
+
+@pytest.mark.parametrize("rungs", [0, -1, 9])
+def test_a_step_has_at_least_one_time_and_not_very_many(rungs: int) -> None:
+    """The last of eight is 128 times the first."""
+    with pytest.raises(InvalidArgument, match="1 to 8 times"):
+        ReleaseTimes(rungs=rungs)
 
 
 def test_what_keeps_a_slot_for_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

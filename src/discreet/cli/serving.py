@@ -154,6 +154,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     planning: Planning = 20.0,
     base: Annotated[float, typer.Option(help="Seconds that every question has.")] = 1.0,
     scan: Annotated[float, typer.Option(help="Seconds for each time that it reads a table.")] = 1.0,
+    rungs: Annotated[
+        int, typer.Option(help="At how many times it may end, each twice the one before; more than 1 tell more.")
+    ] = 1,
     witness: WitnessPlace = "",
     witness_every: Annotated[float, typer.Option("--witness-every", metavar="SECONDS", help="How often.")] = 60.0,
     openid: OpenIDFile = None,
@@ -178,7 +181,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         slots=slots,
         planners=planners,
         planning=PlanningLimits(per_minute=planning),
-        times=ReleaseTimes(base=base, scan=scan),
+        times=ReleaseTimes(base=base, scan=scan, rungs=rungs),
         openid=None if openid is None else OpenID.read(openid),
         witness=witness,
         witness_every=witness_every,

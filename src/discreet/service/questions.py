@@ -38,6 +38,7 @@ from discreet.service.tickets import (
     checked_key,
     is_elsewhere,
     kind_of,
+    longest,
     stopping,
 )
 from discreet.service.tokens import Caller, check_ceiling
@@ -106,8 +107,8 @@ class Questions:
         """
         refusal = {"error": stopping().to_dict()}
         with self._lock:  # whoever had it asked before the service was told to stop, and whoever comes is refused
-            longest = max((each.step * each.steps for each in self._tickets.values() if not each.is_done), default=0)
-        end = monotonic() + longest + _STORING
+            left = max((each.longest for each in self._tickets.values() if not each.is_done), default=0)
+        end = monotonic() + left + _STORING
         while (ticket := self._waiting.take()) is not None:
             self._finish(ticket, refusal)
         while self._busy and monotonic() < end:
@@ -183,7 +184,7 @@ class Questions:
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
                 plan=plan["digest"],
-                seconds=plan["step"] * plan["steps"],
+                seconds=longest(plan["step"], plan["steps"], plan["rungs"]),
                 key=known,
                 approval=approval or "",
                 declarations=self.declarations,
@@ -265,7 +266,7 @@ class Questions:
                     raise TooManyWaiting(
                         f"{self._settings.waiting} of your questions wait or run already",
                         hint="ask again once one of them was answered",
-                        retry_after=ceil(ticket.step * ticket.steps),
+                        retry_after=ceil(ticket.longest),
                     )
                 self._waiting.put(ticket.subject, ticket)
             self._tickets[ticket.id] = ticket

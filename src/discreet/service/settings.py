@@ -2,7 +2,8 @@
 
 How long a question runs depends on the rows, and so on people. Random delays don't hide that, since they average out,
 and rounding up to a grid tells on which side of a step it ran. So each plan has one release time, which follows from
-its shape: the answer leaves exactly then, and if there is none by then, `question_failed` does.
+its shape: the answer leaves exactly then, and if there is none by then, `question_failed` does. A custodian may give
+each step several times, each twice the one before: it ends at the first for which it is ready, and that tells which.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _LONGEST = 3600
 
+_MOST_RUNGS = 8
+"""The last is 128 times the first."""
+
 _MOST_SCANS = 128
 """How often one question, or one workload, may read tables. It keeps its slot for as long as that has, and whoever asks
 a thousand things together, for next to nothing, would keep it from everybody."""
@@ -36,23 +40,29 @@ class ReleaseTimes:
     Args:
         base: seconds that every question takes.
         scan: seconds for each time that a question reads a table, for each of its grouping sets.
+        rungs: how many times each step may end at: the one that follows from its shape, twice that, and so on. With
+            one, the default, a step tells whether it was in time; with more, by which of them it was: up to
+            log₂(rungs + 1) bits of how long the rows took, which no budget accounts for.
 
     Raises:
         InvalidArgument: a number is out of range.
 
     Examples:
         >>> ReleaseTimes(base=1, scan=2)
-        ReleaseTimes(base=1, scan=2)
+        ReleaseTimes(base=1, scan=2, rungs=1)
     """
 
     base: float = 1.0
     scan: float = 1.0
+    rungs: int = 1
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         for name, seconds in (("base", self.base), ("scan", self.scan)):
             if not 0 < seconds <= _LONGEST:
                 raise InvalidArgument(f"{name} must be above 0 and at most {_LONGEST} seconds, not {seconds}")
+        if not 1 <= self.rungs <= _MOST_RUNGS:
+            raise InvalidArgument(f"a step may end at 1 to {_MOST_RUNGS} times, not {self.rungs}")
 
     @property
     def storing(self) -> float:

@@ -48,10 +48,11 @@ class Ticket:
         digest: of its plan: that is carried out, or nothing.
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
+        rungs: at how many times each may end; see `ReleaseTimes`.
         attempt: in which it is carried out, and by which its debits are found again.
         place: its own in the queue; None if it didn't have to wait.
         release: when its answer leaves, in UTC, as far as is known; None while it waits. Steps that turn out to be
-            stored bring it forward.
+            stored bring it forward, and those that aren't ready at a time put it off to the next.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Ticket:
     step: float
     steps: int
     attempt: Attempt
+    rungs: int = 1
     place: Place | None = None
     release: datetime | None = None
     outcome: Mapping[str, Any] | None = None
@@ -87,8 +89,14 @@ class Ticket:
             digest=plan["digest"],
             step=plan["step"],
             steps=plan["steps"],
+            rungs=plan["rungs"],
             attempt=attempt,
         )
+
+    @property
+    def longest(self) -> float:
+        """How many seconds it may take once it has begun."""
+        return longest(self.step, self.steps, self.rungs)
 
     @property
     def size(self) -> int:
@@ -261,9 +269,13 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, An
         Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
     )
     for _ in range(ticket.steps):
-        due += ticket.step
-        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
-        message = _received(slot, due - storing)
+        begun = due
+        for rung in range(ticket.rungs):
+            due = begun + longest(ticket.step, 1, rung + 1)
+            ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
+            message = _received(slot, due - storing)
+            if message is not None:
+                break
         if message is not None and message[0] == "done":
             return message[1]  # stored meanwhile, or refused before it was paid for: both are public
         sleep(max(0.0, due - storing - monotonic()))
@@ -277,6 +289,16 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, An
     if message is None:
         raise QuestionFailed
     return message[1]
+
+
+def longest(step: float, steps: int, rungs: int) -> float:
+    """How many seconds a question may take: each of its steps until the last of its times, each twice the one before.
+
+    Examples:
+        >>> longest(1.5, 2, 1), longest(1.5, 2, 3)
+        (3.0, 12.0)
+    """
+    return step * steps * (1 << (rungs - 1))
 
 
 def _received(slot: Worker, due: float | None) -> Message | None:

@@ -348,7 +348,8 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     from discreet.query.planner import Plan
 
     noise = None if plan.choice is None else str(plan.choice)
-    shared = {"digest": plan.digest, "step": times.step(plan), "noise": noise, "warnings": list(plan.warnings)}
+    leaves = {"step": times.step(plan), "rungs": times.rungs}
+    shared = {"digest": plan.digest, **leaves, "noise": noise, "warnings": list(plan.warnings)}
     if isinstance(plan, Plan):
         cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
         return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}

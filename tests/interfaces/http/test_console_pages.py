@@ -53,6 +53,18 @@ def test_a_question_is_planned_asked_shown_and_taken_home(running: Visited) -> N
     assert "nothing</span>" in answered(client, BY_KEY, epsilon).text
 
 
+def test_a_plan_says_that_its_answer_may_leave_at_several_times(
+    running: Visited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And that which of them it is tells something."""
+    analyst = running.service.caller(running.tokens["analyst"])
+    plan = running.service.plan(analyst, COUNT, {"epsilon": "1"})
+    assert (plan["step"], plan["steps"], plan["rungs"]) == (0.4, 1, 1)
+    monkeypatch.setattr(running.service, "plan", lambda *_: {**plan, "rungs": 3})
+    page = sign_in(running, "analyst").get("/ask", params={"question": COUNT, "offer": "epsilon", "amount": "1"})
+    assert "leaves 0.4 s after it starts, or at twice that, and so on, up to 1.6 s" in page.text
+
+
 def test_what_is_refused_is_said_and_nothing_charged(running: Visited) -> None:
     """A wrong column, an empty offer, a ceiling: each is said where the question stands, with its code and place."""
     poor = sign_in(running, "poor")
