@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,11 +11,8 @@ import pytest
 
 import discreet as dp
 from discreet.errors import DeltaRequired, InvalidArgument
-from discreet.gateway import planning
-from discreet.query.ir import MOST_VALUES, Question
-from discreet.query.planner import Request, make_plan
+from discreet.query.ir import MOST_VALUES
 from discreet.results import contradictions
-from discreet.tables import Dataset
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
 
@@ -259,20 +255,62 @@ def test_plans_are_made_after_the_end_too(make: Make) -> None:
     assert shop.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1).cost.epsilon == 1
 
 
-def test_what_was_planned_last_is_planned_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until a public table is admitted again, for then it may be another question."""
-    made: list[Request] = []
-
-    def counted(asked: Question, request: Request, dataset: Dataset) -> dp.Plan:
-        made.append(request)
-        return make_plan(asked, request, dataset)
-
+def test_what_a_plan_says_of_itself_is_not_taken_at_its_word(make: Make) -> None:
+    """A plan that was made last, with the cost of another one written into it, is refused; nothing is spent."""
     shop = make()
-    monkeypatch.setattr(planning, "make_plan", counted)
+    cheap = shop.plan(FIRST, epsilon="0.001").event
     plan = shop.plan(FIRST, epsilon=1)
-    shop.ask(plan)
-    assert len(made) == 1
-    shop.refresh()
-    shop.ask(plan)
-    shop.ask(replace(plan))  # as good, but nobody's word is taken for it
-    assert len(made) == 3
+    vars(plan)["event"] = cheap
+    with pytest.raises(InvalidArgument, match="made for other tables"):
+        shop.ask(plan)
+    assert shop.spent.epsilon is None or shop.spent.epsilon == 0
+
+
+def test_groups_that_add_up_do_so_without_those_that_cannot_be(make: Make) -> None:
+    """Decades of a genre are its own, and their numbers make up that of the genre."""
+    shop = make()
+    question = f"SELECT g.name, g.decade, COUNT(*) AS n {JOINED} WHERE g.id < 4 GROUP BY ROLLUP (g.name, g.decade)"
+    rows = shop.ask(question, epsilon="0.1", consistent=True).rows()
+    assert sorted(str(row["decade"]) for row in rows) == ["1920", "1960", "1990", "None", "None", "None"]
+    totals = {row["name"]: row["n"] for row in rows if row["decade"] is None}
+    for name in ("Rock", "Jazz"):
+        assert sum(row["n"] for row in rows if row["name"] == name and row["decade"] is not None) == totals[name]
+    assert totals["Rock"] + totals["Jazz"] == totals[None]
+
+
+def test_other_combinations_of_the_same_values_are_another_question(tmp_path: Path) -> None:
+    """An answer of before is not shown in the combinations of now."""
+    places = tmp_path / "places.csv"
+    places.write_text("id,region,district\n1,north,A\n2,south,B\n")
+    lives = pa.table({"person": [1, 2, 3], "place": [1, 1, 2]})
+    columns = {"id": dp.Column(kind=dp.Kind.INTEGER)}
+    columns |= {name: dp.Column(kind=dp.Kind.TEXT) for name in ("region", "district")}
+    question = "SELECT region, district, COUNT(*) AS n FROM lives JOIN places ON place = id GROUP BY region, district"
+    with dp.protect(
+        [
+            dp.table(lives, name="lives", unit=dp.Unit("person"), limits=dp.Limits(rows=1)),
+            dp.table(places, name="places", public=True, unique=["id"], columns=columns),
+        ],
+        name="land",
+        budget=dp.Budget(epsilon=9),
+        ledger=tmp_path / "land.ledger",
+    ) as land:
+        before = [(row["region"], row["district"]) for row in land.ask(question, epsilon=1).rows()]
+        assert before == [("north", "A"), ("south", "B")]
+        places.write_text("id,region,district\n1,north,B\n2,south,A\n")
+        land.refresh()
+        with pytest.raises(InvalidArgument, match="public table 'places'"):
+            land.ask(question, epsilon=1, version=1)
+        after = [(row["region"], row["district"]) for row in land.ask(question, epsilon=1).rows()]
+        assert after == [("north", "B"), ("south", "A")]
+
+
+def test_what_is_computed_within_a_left_join_is_null_without_a_partner(make: Make) -> None:
+    """Whatever it makes of NULL itself: rows without a partner are in the group of NULL, and not in another."""
+    shop = make({"person": [*range(900)], "genre_id": [1, 99, 99] * 300, "color": [None] * 900})
+    inner = "LEFT JOIN (SELECT id, COALESCE(name, 'none') AS r FROM genre) AS q ON v.genre_id = q.id"
+    rows = shop.ask(f"SELECT q.r, COUNT(*) AS n FROM visits AS v {inner} GROUP BY q.r", epsilon=50, delta=1e-6).rows()
+    found = {row["r"]: row["n"] for row in rows}
+    assert abs(found[None] - 600) < 50
+    assert abs(found["Rock"] - 300) < 50
+    assert abs(found.get("none", 0)) < 50

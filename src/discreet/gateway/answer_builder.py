@@ -72,6 +72,7 @@ def _shown(
 ) -> Answer:
     """The answer to a question whose groups were released, or follow from others."""
     drafts = tuple(level.draft for level in plan.levels)
+    groups = [group for group in groups if drafts[group.level].has(group.key)]
     adjusted = consistent(drafts, groups) if plan.request.consistent else groups
     rows, digits = arrange(drafts, groups, adjusted), _digits(plan.question)
     return Answer(

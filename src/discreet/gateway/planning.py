@@ -131,15 +131,7 @@ class Planning:
         return make_workload(asked, request, dataset, choosing=choosing)
 
     def made_again(self, plan: Plan | Workload) -> Plan | Workload:
-        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word.
-
-        What was planned here last is what it is: it can't be changed, and it isn't made a second time.
-        """
-        last = self._last
-        if last is not None and plan is last[2]:
-            offer = last[2].request if last[2].choice is None else last[2].choice.offer
-            if _knows_the_same(last[1], self._facts(offer.bounds, last[0][0])):
-                return plan
+        """The plan as the rules make it here: nothing that a plan says of itself is taken at its word."""
         made = (
             self.remade_for(plan, plan.request)
             if plan.choice is None

@@ -58,8 +58,6 @@ def arrange(
 ) -> list[tuple[Group, Values]]:
     """The groups that HAVING keeps, in the order asked for, within LIMIT; each with its released values.
 
-    Groups that no row of a public table makes have none of private ones either, and aren't shown.
-
     Args:
         drafts: one for each level.
         groups: of all levels, as they were released.
@@ -68,11 +66,7 @@ def arrange(
     question = drafts[0].question
     readings = [_Reading.of(draft) for draft in drafts]
     pairs = zip(groups, groups if adjusted is None else adjusted, strict=True)
-    rows = [
-        (group, readings[group.level](shown) | readings[group.level].reach(group))
-        for group, shown in pairs
-        if all(keys.has(group.key) for keys in drafts[group.level].together)
-    ]
+    rows = [(group, readings[group.level](shown) | readings[group.level].reach(group)) for group, shown in pairs]
     if question.having is not None:
         rows = [row for row in rows if evaluate(question.having, row[1]) is True]
     for order in reversed(question.order):

@@ -96,6 +96,10 @@ class Draft:
         """The noise of every number that is released, by the name it is released under."""
         return {noise.measure.name: noise for noise in self.noises}
 
+    def has(self, key: Sequence[KeyValue]) -> bool:
+        """Whether there can be a group of this key: some row of each public table has what comes from it together."""
+        return all(each.has(key) for each in self.together)
+
     @property
     def has_private_keys(self) -> bool:
         """Whether some key's values aren't known in public."""

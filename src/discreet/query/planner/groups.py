@@ -284,6 +284,8 @@ class _Passing:
         right = self._filtered(self.rows(join.right), join.predicate)
         if right is None or join.kind in {ir.JoinKind.SEMI, ir.JoinKind.ANTI}:
             return None
+        if not is_sure and _computes(join.right):
+            return None  # what is computed there is NULL where there is no partner, whatever it makes of NULL itself
         return right if is_sure else [*right, (None,) * len(self._scan.table.columns)]
 
     def _filtered(self, rows: _Rows | None, predicate: ir.Expr | None) -> _Rows | None:
@@ -295,6 +297,12 @@ class _Passing:
             if truths is not None:
                 rows = [row for row, truth in zip(rows or (), truths, strict=True) if truth is True]
         return rows
+
+
+def _computes(relation: ir.Relation) -> bool:
+    """Whether a relation has columns that aren't those of its tables."""
+    projections = [each for each in ir.nodes(relation) if isinstance(each, ir.Project)]
+    return any(not isinstance(expr, ir.Column) for each in projections for _, expr in each.columns)
 
 
 def _only_scan(source: ir.Relation, key: ir.Expr) -> ir.Scan | None:

@@ -22,7 +22,7 @@ from discreet.query.planner.accuracy import Expected, expected_errors
 from discreet.query.planner.averages import with_averages
 from discreet.query.planner.bounds_profile import bounded_columns, bounds_questions, clamping_question
 from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.draft import Draft, Together
 from discreet.query.planner.groups import contributions, public_keys, selection
 from discreet.query.planner.measures import measures
 from discreet.query.planner.noise_calibration import calibrate, sensitivities
@@ -88,6 +88,7 @@ class Level:
         return {
             "limits": str(draft.limits),
             "keys": [{"name": key.name, "values": _listed(key.values)} for key in draft.keys],
+            **({"together": [_listed_together(each) for each in draft.together]} if draft.together else {}),
             "measures": [
                 {
                     "name": noise.measure.name,
@@ -364,6 +365,12 @@ def _listed(values: Sequence[KeyValue] | None) -> object:
     if len(texts) <= _LISTED:
         return texts
     return {"number": len(texts), "sha256": hashlib.sha256(json.dumps(texts).encode()).hexdigest()}
+
+
+def _listed_together(together: Together) -> object:
+    """Which values of keys come together, as JSON-ready data: where others do, it is another question."""
+    rows = sorted(json.dumps(_listed(row)) for row in together.values)
+    return {"places": list(together.places), "rows": _listed(rows)}
 
 
 def _readable(amount: Fraction | None) -> float | None:
