@@ -204,8 +204,9 @@ class Protected(Accounted):
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
         current = self._admissions.current()
-        plan = self._as_answered(plan, current.version_for)
-        if not isinstance(question, Plan | Workload):
+        may_choose = not isinstance(question, Plan | Workload)  # a plan is carried out as it is
+        plan = self._as_answered(plan, current.version_for, pays=may_choose)
+        if may_choose:
             plan = self._as_payable(plan, current.version_for, analyst)
         carry_out = partial(
             execute,
@@ -314,18 +315,23 @@ class Protected(Accounted):
             return answers_of(question, found, self.signing)
         return answer_of(Tuned(outcome=found), self.signing)
 
-    def _as_answered(self, question: Plan | Workload, version: Callable[..., int]) -> Plan | Workload:
+    def _as_answered(
+        self, question: Plan | Workload, version: Callable[..., int], *, pays: bool = True
+    ) -> Plan | Workload:
         """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
 
         Args:
             question: as it is planned now.
             version: of the data that some plans are about.
+            pays: whether it may be another one that is still to be paid for, of which only a profile was.
         """
         if question.choice is None or question.choice.rho is None:
             return question
         before = self._planning.remade_for(question, question.choice.offer)
         if self._index.was_offered_delta(before.digest, version(*bundles_of(before))):
             return before
+        if not pays:
+            return question
         profiles = before.profiles if isinstance(before, Plan) else ()
         return before if any(self._index.holds(each, version(each)) for each in profiles) else question
 

@@ -153,10 +153,11 @@ class SignIn:
             Unauthenticated: it wasn't sent there, has come back before, or has no good code. It isn't said which.
         """
         with self._lock:
-            attempt = self._attempts.pop(_digest(name), None)  # good once, whatever comes of it
-        if attempt is None or attempt.ends <= monotonic():
-            raise Unauthenticated
-        if not compare_digest(said.get("state", "").encode(), attempt.state.encode()):
+            attempt = self._attempts.get(_digest(name))
+            if attempt is None or not compare_digest(said.get("state", "").encode(), attempt.state.encode()):
+                raise Unauthenticated  # and who was sent there can still come back: any site may lead a browser here
+            del self._attempts[_digest(name)]  # good once, whatever comes of it
+        if attempt.ends <= monotonic():
             raise Unauthenticated
         if said.get("iss", issuer) != issuer or "error" in said or not said.get("code"):
             raise Unauthenticated

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from queue import Full, Queue
+from queue import SimpleQueue
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -175,7 +175,7 @@ class EventLog:
     def __init__(self, stream: TextIO | None = None) -> None:
         """Keep the stream, and start the thread that writes to it."""
         self._stream = stream
-        self._lines: Queue[str | threading.Event] = Queue(_MOST)
+        self._lines: SimpleQueue[str | threading.Event] = SimpleQueue()  # what a hook may write to within a write
         if stream is not None:
             threading.Thread(target=self._write, args=(stream,), daemon=True).start()
 
@@ -197,17 +197,16 @@ class EventLog:
             "event": str(event),
             **{name: value for name, value in said.items() if value},
         }
-        with suppress(Full):
-            self._lines.put_nowait(json.dumps(line) + "\n")
+        if self._lines.qsize() < _MOST:
+            self._lines.put(json.dumps(line) + "\n")
 
     def flush(self, seconds: float = 5.0) -> None:
         """Wait until all lines are written, for so long at the most."""
         if self._stream is None:
             return
         reached = threading.Event()
-        with suppress(Full):
-            self._lines.put(reached, timeout=seconds)
-            reached.wait(seconds)
+        self._lines.put(reached)
+        reached.wait(seconds)
 
     def _write(self, stream: TextIO) -> None:
         """Write lines as they come."""

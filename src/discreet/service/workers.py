@@ -64,6 +64,9 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
+_MOST_TOGETHER = 100
+"""How many questions a workload may have: each of its answers repeats the certificate, with the texts of all."""
+
 _DEEPEST = 60
 """Of the 104 bytes that a socket's path may have on some systems, `multiprocessing` adds some 35."""
 
@@ -319,15 +322,18 @@ def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
 
 
 def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
-    """The answer to a question, if it is planned here as it was before.
+    """The answer to a question, if it is planned here as it was before: that plan is carried out, or nothing.
+
+    Another one, with other noise, might cost more than its caller may spend on one question.
 
     Raises:
         InvalidArgument: it isn't: the configuration was changed, and this process read it later.
     """
-    if tables.plan(job.question, **job.terms).digest != job.digest:
+    plan = tables.plan(job.question, **job.terms)
+    if plan.digest != job.digest:
         raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
     under = tables if job.attempt is None else tables.during(job.attempt)
-    return _to_json(under.ask(job.question, **job.terms))
+    return _to_json(under.ask(plan))
 
 
 def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
@@ -353,6 +359,11 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     if isinstance(plan, Plan):
         cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
         return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
+    if len(plan.plans) > _MOST_TOGETHER:
+        raise Unsupported(
+            f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
+            hint="ask for less at a time",
+        )
     cost, expected = cost_of(plan.bundles), [_expected(each) for each in plan.plans]
     return {**shared, "cost": cost.to_json(), "expected": expected, "words": str(plan), "steps": 1}
 

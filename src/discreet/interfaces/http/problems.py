@@ -67,7 +67,7 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
 _WORDS: Mapping[int, str] = MappingProxyType(
     {
         401: "No token, or none that holds.",
-        402: "It can't be paid for. Nothing was charged.",
+        402: "It can't be paid for. Nothing was charged, but for steps that the hint names.",
         403: "The token's role may not do this, or the question is above its ceiling.",
         404: "There is none, or none of yours.",
         406: "The answer isn't written in any type that is accepted. Nothing was charged.",
