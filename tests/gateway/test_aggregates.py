@@ -186,7 +186,7 @@ def test_times(people: dp.Protected) -> None:
     assert times is not None
     assert days[0] <= day <= days[1]
     assert times[0] <= moment <= times[1]
-    assert f"{day} [" in str(answer)
+    assert f"{day} (" in str(answer)
 
 
 def test_extremes_come_near(people: dp.Protected) -> None:

@@ -141,7 +141,7 @@ def cell_text(value: object, found: Ends) -> str:
     below, above = float(value) - found[0], found[1] - float(value)
     error = max(below, above)
     places = max(0, 1 - floor(log10(error))) if 0 < error < inf and not isinstance(value, int) else 0
-    shown = str(value) if isinstance(value, int) else f"{value:.{places}f}"
+    shown = f"{value:.{places}f}" if isinstance(value, float) else str(value)
     if abs(below - above) <= error / 20:
         return f"{shown} ± {error:.{places}f}"
     return f"{shown} ({found[0]:.{places}f} to {found[1]:.{places}f})"
