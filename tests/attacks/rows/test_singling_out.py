@@ -122,7 +122,8 @@ def test_exact_counts_single_out_and_noisy_ones_do_not() -> None:
     assert lower_bound(round(found.success * trials), trials, SURE) > found.ceiling
     private = singling_out(lambda: bare, data, fresh=fresh, on=["income", "dob"], trials=trials)
     assert lower_bound(round(private.success * trials), trials, SURE) <= private.ceiling
-    assert private.asked == ceil(log2(data.rows)) + 5  # how many there are, and each halving
+    # How many there are, and each halving; fewer where noise leads to people who are alike in all that is halved.
+    assert log2(data.rows) < private.asked <= ceil(log2(data.rows)) + 5
 
 
 def test_predicates_mean_the_same_in_sql() -> None:
