@@ -54,7 +54,8 @@ class QuantileInterval(Selects):
     and its like, within ±m, as for `Quantile`: they spread by at most 2m.
 
     *No rows.* One more option says so: its distance is θN, which moves by as much at most, and its bonus is that of Iₘ
-    and 14 steps. Of no rows it is chosen in 95 % of draws; in its place Iₘ is what is known.
+    and 14 steps. Of no rows it is chosen in 95 % of draws where the confidence is at least as much; in its place Iₘ is
+    what is known.
 
     Args:
         fraction: q, from 0 to 1.

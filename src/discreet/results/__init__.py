@@ -5,7 +5,15 @@ gateway, or of the JSON that one was written as: neither needs an engine, a ledg
 """
 
 from discreet.results.answer import Answer, Explanation, Signer
-from discreet.results.answer_column import AnswerColumn, Ends, Intervals, cell_text, decimal_kind, decimal_of
+from discreet.results.answer_column import (
+    AnswerColumn,
+    Ends,
+    Intervals,
+    arrow_kind,
+    cell_text,
+    decimal_kind,
+    decimal_of,
+)
 from discreet.results.certificates import certificate, contradictions
 from discreet.results.cost import Cost, CutOff, Moved
 from discreet.results.signatures import (
@@ -30,6 +38,7 @@ __all__ = [
     "PublicKey",
     "SignatureCheck",
     "Signer",
+    "arrow_kind",
     "cell_text",
     "certificate",
     "contradictions",

@@ -71,12 +71,17 @@ def arrow_type(kind: str, values: Sequence[object]) -> pa.DataType | None:
     Of decimals that are too great for it, which no declared bounds allow, Arrow says so. Where all is NULL, or there
     are no rows, the kind alone tells.
     """
+    if places_of(kind) is None and any(value is not None for value in values):
+        return _wide(values)
+    return arrow_kind(kind)
+
+
+def arrow_kind(kind: str) -> pa.DataType | None:
+    """The type in Arrow of values of a kind; None if there is no such kind. Needs PyArrow."""
     import pyarrow as pa
 
     if (places := places_of(kind)) is not None:
         return pa.decimal128(_DIGITS, places)
-    if any(value is not None for value in values):
-        return _wide(values)
     types = {
         "integer": pa.int64(),
         "real": pa.float64(),

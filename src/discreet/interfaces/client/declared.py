@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from discreet.errors import ExtraMissing, InvalidArgument, Unsupported
 from discreet.interfaces.client.connection import malformed
+from discreet.results import arrow_kind
 
 _IBIS_TYPES = {
     "integer": "int64",
@@ -249,12 +250,4 @@ def _arrow(columns: Mapping[str, list[Any]], declared: Sequence[Column]) -> Any:
         import pyarrow as pa
     except ImportError:
         return dict(columns)
-    types = {
-        "integer": pa.int64(),
-        "real": pa.float64(),
-        "text": pa.string(),
-        "boolean": pa.bool_(),
-        "date": pa.date32(),
-        "timestamp": pa.timestamp("us"),
-    }
-    return pa.table({each["name"]: pa.array(columns[each["name"]], types[each["kind"]]) for each in declared})
+    return pa.table({each["name"]: pa.array(columns[each["name"]], arrow_kind(each["kind"])) for each in declared})
