@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv
 
 import discreet as dp
-from discreet.errors import EngineUnavailable, QuestionFailed
+from discreet.errors import EngineUnavailable, PlanChanged, QuestionFailed
 from discreet.gateway import planning as module
 from discreet.ledger import Attempt
 from discreet.service import ReleaseTimes, Role, settings
@@ -59,15 +59,25 @@ def job(kind: Any, question: str = COUNT, digest: str = "", **terms: str) -> Job
 
 
 def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned: list[str]) -> None:
-    """By a planner, which looks up what is stored as well; and twice by a slot, which takes nobody's word for it."""
+    """By a planner, which looks up what is stored as well; and once by a slot, which takes nobody's word for it."""
     with dp.load(config) as planner, dp.load(config) as slot:
         plan = _done(planner, job("plan"), TIMES)["plan"]
         assert _done(planner, job("stored"), TIMES) == {}
         assert len(planned) == 1
         answer = _done(slot, job("ask", digest=plan["digest"]), TIMES)["answer"]
-        assert len(planned) == 3
+        assert len(planned) == 2
         again = _done(planner, job("stored"), TIMES)["answer"]
-        assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 3)
+        assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 2)
+
+
+@pytest.mark.parametrize("digest", ["", "another"])
+def test_a_question_without_the_digest_of_its_plan_is_refused_and_free(config: Path, digest: str) -> None:
+    """Also where none is named: a job that forgot it would be asked as it comes, whatever was compared before."""
+    with dp.load(config) as slot:
+        plan = _done(slot, job("plan"), TIMES)["plan"]
+        assert _done(slot, job("ask", digest=digest), TIMES)["error"]["code"] == PlanChanged.code
+        assert not slot.spent.epsilon
+        assert "answer" in _done(slot, job("ask", digest=plan["digest"]), TIMES)
 
 
 def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> None:

@@ -15,6 +15,7 @@ from discreet.errors import (
     BudgetError,
     BudgetExhausted,
     InvalidArgument,
+    PlanChanged,
 )
 from discreet.gateway.accounted import Accounted
 from discreet.gateway.admissions import AdmissionReport, Admissions
@@ -139,15 +140,24 @@ class Protected(Accounted):
         return self._planning.plan(question, Request.read(terms))
 
     @overload
-    def ask(self, question: Workload, *, version: int | None = None, **terms: Unpack[Terms]) -> list[Answer]: ...
-
-    @overload
     def ask(
-        self, question: list[str | Frame], *, version: int | None = None, **terms: Unpack[Terms]
+        self,
+        question: Workload | list[str | Frame],
+        *,
+        version: int | None = None,
+        digest: str | None = None,
+        **terms: Unpack[Terms],
     ) -> list[Answer]: ...
 
     @overload
-    def ask(self, question: str | Frame | Plan, *, version: int | None = None, **terms: Unpack[Terms]) -> Answer: ...
+    def ask(
+        self,
+        question: str | Frame | Plan,
+        *,
+        version: int | None = None,
+        digest: str | None = None,
+        **terms: Unpack[Terms],
+    ) -> Answer: ...
 
     @taking_terms
     def ask(
@@ -155,6 +165,7 @@ class Protected(Accounted):
         question: str | Frame | Plan | Workload | list[str | Frame],
         *,
         version: int | None = None,
+        digest: str | None = None,
         **terms: Unpack[Terms],
     ) -> Answer | list[Answer]:
         """Ask a question, or carry out a plan.
@@ -163,8 +174,8 @@ class Protected(Accounted):
         question whose answer follows from stored ones, if it errs no more than what the offer would buy. A question
         that begins with EXPLAIN gives an `Explanation`: an answer that holds the plan in words, and costs nothing.
 
-        Where ε and δ are offered, and the account can pay for Laplace noise only, that is taken, unless a plan says
-        otherwise. What such an offer was answered with before is given again, whichever noise it has.
+        Where ε and δ are offered, and the account can pay for Laplace noise only, that is taken, unless a plan or a
+        digest says otherwise. What such an offer was answered with before is given again, whichever noise it has.
 
         Of a workload all questions are answered, or none; one debit pays for all. What is asked first, where limits or
         bounds are "auto" or `cut_off` is to be measured, is paid for by itself, and stays paid if the question is
@@ -173,10 +184,12 @@ class Protected(Accounted):
         Args:
             question: one SELECT, an Ibis expression made of `tables`, a list of these, or what `plan` made of them.
             version: of the account: an earlier one, whose stored answers can still be read, for nothing.
+            digest: of the plan that is to be carried out, or nothing; as `plan` said it.
             terms: what is offered for it, as for `plan`. A plan has its own, so with one only `analyst` may be said.
 
         Raises:
             QueryError: the question is refused; nothing is charged.
+            PlanChanged: the question's plan isn't the one that was named; nothing is charged.
             BudgetError: it can't be paid for; nothing is charged.
             LedgerError: the account can't be used; no data was touched.
             SnapshotError: the tables aren't there as they were admitted; nothing is charged.
@@ -195,6 +208,8 @@ class Protected(Accounted):
         else:
             plan = self.plan(question if inner is None else inner, **terms)
             analyst = plan.request.analyst
+        if digest not in {None, plan.digest}:
+            raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
         if inner is not None and isinstance(plan, Plan):
             return explanation_of(plan)
         self._admit(analyst)
@@ -204,7 +219,7 @@ class Protected(Accounted):
             plan = self._as_answered(plan, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
         current = self._admissions.current()
-        may_choose = not isinstance(question, Plan | Workload)  # a plan is carried out as it is
+        may_choose = digest is None and not isinstance(question, Plan | Workload)  # else that plan, or nothing
         plan = self._as_answered(plan, current.version_for, pays=may_choose)
         if may_choose:
             plan = self._as_payable(plan, current.version_for, analyst)

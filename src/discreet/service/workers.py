@@ -327,13 +327,10 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
     Another one, with other noise, might cost more than its caller may spend on one question.
 
     Raises:
-        InvalidArgument: it isn't: the configuration was changed, and this process read it later.
+        PlanChanged: it isn't: the configuration was changed, and this process read it later.
     """
-    plan = tables.plan(job.question, **job.terms)
-    if plan.digest != job.digest:
-        raise InvalidArgument("the declarations have changed since this was planned", hint="ask again")
     under = tables if job.attempt is None else tables.during(job.attempt)
-    return _to_json(under.ask(plan))
+    return _to_json(under.ask(job.question, digest=job.digest, **job.terms))
 
 
 def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
