@@ -80,6 +80,21 @@ def test_a_question_without_the_digest_of_its_plan_is_refused_and_free(config: P
         assert "answer" in _done(slot, job("ask", digest=plan["digest"]), TIMES)
 
 
+@pytest.mark.parametrize(("terms", "steps"), [({}, 1), ({"limits": "auto"}, 2)])
+@pytest.mark.parametrize("rungs", [1, 3])
+def test_a_plan_says_how_long_its_answer_takes_at_the_most(
+    config: Path, terms: dict[str, str], steps: int, rungs: int
+) -> None:
+    """All of its steps, each until the last of its times."""
+    times, doubled = ReleaseTimes(base=1, scan=0.5, rungs=rungs), {1: 1, 3: 4}[rungs]
+    with dp.load(config) as tables:
+        plan = _done(tables, job("plan", **terms), times)["plan"]
+        assert (plan["steps"], plan["rungs"], plan["seconds"]) == (steps, rungs, doubled * steps * plan["step"])
+        together = replace(job("plan"), question=[COUNT, f"{COUNT} WHERE id < 5"])
+        plan = _done(tables, together, times)["plan"]
+        assert (plan["steps"], plan["seconds"]) == (1, doubled * plan["step"])
+
+
 def test_another_question_is_planned_anew(config: Path, planned: list[str]) -> None:
     """Whatever differs: its text, its terms, who asks."""
     others: list[Job] = [

@@ -16,7 +16,7 @@ from discreet.service.service import Service
 from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.settings import PlanningLimits, ReleaseTimes, Settings
 from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
-from discreet.service.tickets import Ticket, is_elsewhere, longest
+from discreet.service.tickets import Ticket, is_elsewhere
 from discreet.service.tokens import Caller, Issued, check_ceiling, share_of
 from discreet.service.witness import Witness
 
@@ -45,7 +45,6 @@ __all__ = [
     "entry_to_json",
     "fresh_name",
     "is_elsewhere",
-    "longest",
     "report_to_json",
     "role_of",
     "share_of",

@@ -38,7 +38,6 @@ from discreet.service.tickets import (
     checked_key,
     is_elsewhere,
     kind_of,
-    longest,
     stopping,
 )
 from discreet.service.tokens import Caller, check_ceiling
@@ -107,7 +106,7 @@ class Questions:
         """
         refusal = {"error": stopping().to_dict()}
         with self._lock:  # whoever had it asked before the service was told to stop, and whoever comes is refused
-            left = max((each.longest for each in self._tickets.values() if not each.is_done), default=0)
+            left = max((each.attempt.seconds for each in self._tickets.values() if not each.is_done), default=0)
         end = monotonic() + left + _STORING
         while (ticket := self._waiting.take()) is not None:
             self._finish(ticket, refusal)
@@ -184,7 +183,7 @@ class Questions:
             attempt = Attempt(
                 id=fresh_bytes(16).hex(),
                 plan=plan["digest"],
-                seconds=longest(plan["step"], plan["steps"], plan["rungs"]),
+                seconds=plan["seconds"],
                 key=known,
                 approval=approval or "",
                 declarations=self.declarations,
@@ -266,7 +265,7 @@ class Questions:
                     raise TooManyWaiting(
                         f"{self._settings.waiting} of your questions wait or run already",
                         hint="ask again once one of them was answered",
-                        retry_after=ceil(ticket.longest),
+                        retry_after=ceil(ticket.attempt.seconds),
                     )
                 self._waiting.put(ticket.subject, ticket)
             self._tickets[ticket.id] = ticket

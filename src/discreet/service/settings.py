@@ -95,6 +95,16 @@ class ReleaseTimes:
         return self.base + self.scan * scans
 
 
+def longest(step: float, steps: int, rungs: int) -> float:
+    """How many seconds a question may take: each of its steps until the last of its times, each twice the one before.
+
+    Examples:
+        >>> longest(1.5, 2, 1), longest(1.5, 2, 3)
+        (3.0, 12.0)
+    """
+    return step * steps * (1 << (rungs - 1))
+
+
 def _scans(plan: Plan) -> int:
     """How often a plan reads a table, for each of its grouping sets."""
     return sum(len(level.exact.scans) for level in plan.levels)

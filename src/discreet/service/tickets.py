@@ -26,6 +26,7 @@ from discreet.errors import (
     QuestionFailed,
 )
 from discreet.ledger import key_digest
+from discreet.service.settings import longest
 from discreet.service.workers import Job, Message, Worker
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Ticket:
         step: how many seconds each of its steps has.
         steps: how many it has at the most.
         rungs: at how many times each may end; see `ReleaseTimes`.
-        attempt: in which it is carried out, and by which its debits are found again.
+        attempt: in which it is carried out, which says how long that may take; its debits are found again by it.
         place: its own in the queue; None if it didn't have to wait.
         release: when its answer leaves, in UTC, as far as is known; None while it waits. Steps that turn out to be
             stored bring it forward, and those that aren't ready at a time put it off to the next.
@@ -92,11 +93,6 @@ class Ticket:
             rungs=plan["rungs"],
             attempt=attempt,
         )
-
-    @property
-    def longest(self) -> float:
-        """How many seconds it may take once it has begun."""
-        return longest(self.step, self.steps, self.rungs)
 
     @property
     def size(self) -> int:
@@ -289,16 +285,6 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, An
     if message is None:
         raise QuestionFailed
     return message[1]
-
-
-def longest(step: float, steps: int, rungs: int) -> float:
-    """How many seconds a question may take: each of its steps until the last of its times, each twice the one before.
-
-    Examples:
-        >>> longest(1.5, 2, 1), longest(1.5, 2, 3)
-        (3.0, 12.0)
-    """
-    return step * steps * (1 << (rungs - 1))
 
 
 def _received(slot: Worker, due: float | None) -> Message | None:

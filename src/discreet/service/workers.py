@@ -26,7 +26,7 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
-from discreet.service.settings import ReleaseTimes, Share
+from discreet.service.settings import ReleaseTimes, Share, longest
 from discreet.tables.session import take_share
 from discreet.tables.spill import sweep
 
@@ -350,19 +350,29 @@ def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:
     from discreet.gateway import cost_of
     from discreet.query.planner import Plan
 
-    noise = None if plan.choice is None else str(plan.choice)
-    leaves = {"step": times.step(plan), "rungs": times.rungs}
-    shared = {"digest": plan.digest, **leaves, "noise": noise, "warnings": list(plan.warnings)}
+    expected: list[Any]
     if isinstance(plan, Plan):
-        cost, words, steps = cost_of([plan]), plan.explain(), 1 + len(plan.profiles)
-        return {**shared, "cost": cost.to_json(), "expected": _expected(plan), "words": words, "steps": steps}
-    if len(plan.plans) > _MOST_TOGETHER:
-        raise Unsupported(
-            f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
-            hint="ask for less at a time",
-        )
-    cost, expected = cost_of(plan.bundles), [_expected(each) for each in plan.plans]
-    return {**shared, "cost": cost.to_json(), "expected": expected, "words": str(plan), "steps": 1}
+        measured, expected, words, steps = [plan], _expected(plan), plan.explain(), 1 + len(plan.profiles)
+    else:
+        if len(plan.plans) > _MOST_TOGETHER:
+            raise Unsupported(
+                f"{len(plan.plans)} questions are asked together, and {_MOST_TOGETHER} may be",
+                hint="ask for less at a time",
+            )
+        measured, expected, words, steps = list(plan.bundles), [_expected(each) for each in plan.plans], str(plan), 1
+    step = times.step(plan)
+    return {
+        "digest": plan.digest,
+        "cost": cost_of(measured).to_json(),
+        "expected": expected,
+        "words": words,
+        "warnings": list(plan.warnings),
+        "noise": None if plan.choice is None else str(plan.choice),
+        "step": step,
+        "steps": steps,
+        "rungs": times.rungs,
+        "seconds": longest(step, steps, times.rungs),
+    }
 
 
 def _expected(plan: Plan) -> list[dict[str, Any]]:

@@ -342,8 +342,7 @@ def test_what_is_sent_says_what_was_asked(broken: Broken, ann: Remote) -> None:
         "cost": Cost(epsilon=Fraction(1)).to_json(),
         "expected": [{"column": "n", "error": 3.0, "words": "± 3"}],
         "words": "in words",
-        "step": 2.0,
-        "steps": 1,
+        "seconds": 2.0,
     }
 
     def behave(heard: Heard) -> Said:

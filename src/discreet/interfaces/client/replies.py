@@ -89,7 +89,7 @@ class RemotePlan:
                 cost=Cost.from_json(data["cost"]),
                 expected=tuple(_expected(each) for each in expected),
                 words=_text(data["words"]),
-                seconds=_number(data["step"]) * int(data["steps"]) * 2 ** (int(data.get("rungs", 1)) - 1),
+                seconds=_number(data["seconds"]),
                 warnings=tuple(_text(each) for each in data.get("warnings", ())),
                 said=dict(data),
             )

@@ -12,7 +12,7 @@ from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
 from discreet.interfaces.http.console.pages import page, said, see
 from discreet.interfaces.http.console.visits import Fields, Filled, Queried, Visit, Visiting
 from discreet.results import Cost
-from discreet.service import Action, check_allowed, check_ceiling, fresh_name, longest
+from discreet.service import Action, check_allowed, check_ceiling, fresh_name
 
 ROUTES = APIRouter()
 
@@ -162,8 +162,7 @@ def _planned(visit: Visit, offered: Mapping[str, str]) -> dict[str, Any]:
     try:
         plan = visit.service.plan(visit.caller, question, terms_of(offered))
         readable = _readable(plan) if isinstance(question, str) else _readable_together(plan, question)
-        seconds = longest(plan["step"], plan["steps"], plan["rungs"])
-        found |= {"plan": {**plan, **readable, "seconds": seconds}, "key": fresh_name()}
+        found |= {"plan": {**plan, **readable}, "key": fresh_name()}
         check_ceiling(visit.caller, plan)  # so that nobody is offered to pay what would be refused
     except Unauthenticated:
         raise
