@@ -17,7 +17,7 @@ from discreet.service.sessions import Session, Sessions, fresh_name
 from discreet.service.settings import PlanningLimits, ReleaseTimes, Settings
 from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
 from discreet.service.tickets import Ticket, is_elsewhere
-from discreet.service.tokens import Caller, Issued, check_ceiling, share_of
+from discreet.service.tokens import Caller, Issued, check_ceiling, digest_of, share_of
 from discreet.service.witness import Witness
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Witness",
     "check_allowed",
     "check_ceiling",
+    "digest_of",
     "entry_to_json",
     "fresh_name",
     "is_elsewhere",

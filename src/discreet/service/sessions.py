@@ -105,6 +105,11 @@ class Sessions:
             raise Unauthenticated
         return session, session.caller
 
+    def whose(self, name: str) -> str | None:
+        """The digest of the token that a session is of, whether or not it holds; None if there is no such session."""
+        session = self._open.get(digest_of(name))
+        return None if session is None else session.token
+
     def end(self, name: str) -> None:
         """Sign out; nothing happens where there is no such session."""
         with self._lock:

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from discreet.service import Role
+from discreet.service import Role, digest_of
 from discreet.service.sessions import _MOST
 from support.served import in_threads
 from support.visited import (
@@ -87,6 +87,15 @@ def test_a_session_ends_with_its_token_and_by_signing_out(running: Visited) -> N
     thief = browser(running)
     thief.cookies.set("discreet", copied)
     assert thief.get("/", follow_redirects=False).status_code == 303
+
+
+def test_all_sessions_of_a_token_are_known_as_its_own(running: Visited) -> None:
+    """By the token's digest, by which the calls of one caller are counted; of those that ended, nobody's."""
+    sessions, token = running.service.sessions, running.tokens["analyst"]
+    names = [sessions.begin(token) for _ in range(3)]
+    assert {sessions.whose(name) for name in names} == {digest_of(token)}
+    sessions.end(names[0])
+    assert [sessions.whose(name) for name in (names[0], "0" * 64, "")] == [None] * 3
 
 
 def test_sessions_end_by_themselves_and_are_few(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:

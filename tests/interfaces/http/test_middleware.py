@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import pytest
 
 from discreet.interfaces.http import middleware
 from discreet.interfaces.http.middleware import LimitedCalls
+from discreet.service import digest_of
 
-SESSION = "5" * 64
+SESSION, OTHER = "5" * 64, "6" * 64
+TOKEN = digest_of("dsc_a")
 
 
 class Holding:
@@ -48,10 +50,10 @@ def test_so_many_calls_of_one_caller_are_open(monkeypatch: pytest.MonkeyPatch) -
 
     async def tried() -> None:
         holding = Holding()
-        app = LimitedCalls(holding)
+        app = LimitedCalls(holding, _nobodys)
         for one, same, other in (
             (("authorization", "Bearer a"), ("authorization", "bEARER  a"), ("authorization", "Bearer b")),
-            (("cookie", f"s={SESSION}"), ("cookie", f"x=y; s={SESSION}; z=1"), ("cookie", "s=" + "6" * 64)),
+            (("cookie", f"s={SESSION}"), ("cookie", f"x=y; s={SESSION}; z=1"), ("cookie", f"s={OTHER}")),
         ):
             opened = [asyncio.create_task(status(app, one)) for _ in range(2)]
             await asyncio.sleep(0)
@@ -68,6 +70,33 @@ def test_so_many_calls_of_one_caller_are_open(monkeypatch: pytest.MonkeyPatch) -
     asyncio.run(tried())
 
 
+def _nobodys(_: str) -> None:
+    """Whose a session is, where there is none."""
+
+
+@pytest.mark.parametrize(("whose", "expected"), [({SESSION: TOKEN, OTHER: TOKEN}.get, 429), (_nobodys, 200)])
+def test_all_sessions_of_a_token_are_one_caller(
+    monkeypatch: pytest.MonkeyPatch, whose: Callable[[str], str | None], expected: int
+) -> None:
+    """Together with the token itself; where nobody knows whose they are, each has as many calls: the wrong twin."""
+    monkeypatch.setattr(middleware, "_MOST_CALLS", 2)
+    shown = [("cookie", f"s={SESSION}"), ("cookie", f"s={OTHER}"), ("authorization", "Bearer dsc_a")]
+
+    async def tried() -> None:
+        holding = Holding()
+        app = LimitedCalls(holding, whose)
+        opened = [asyncio.create_task(status(app, each)) for each in shown[:2]]
+        await asyncio.sleep(0)
+        more = [asyncio.create_task(status(app, each)) for each in shown]
+        await asyncio.sleep(0)
+        holding.let_go.set()
+        assert set(await asyncio.gather(*opened)) == {200}
+        assert set(await asyncio.gather(*more)) == {expected}
+        assert not app._open
+
+    asyncio.run(tried())
+
+
 def test_a_call_that_fails_is_open_no_more() -> None:
     """Whatever is raised."""
 
@@ -75,7 +104,7 @@ def test_a_call_that_fails_is_open_no_more() -> None:
         raise RuntimeError
 
     async def tried() -> None:
-        app = LimitedCalls(failing)
+        app = LimitedCalls(failing, _nobodys)
         with pytest.raises(RuntimeError):
             await status(app, ("authorization", "Bearer a"))
         assert not app._open

@@ -52,7 +52,7 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     _describe(app)
     app.state.service = service
     app.add_middleware(LimitedBodies)
-    app.add_middleware(LimitedCalls)
+    app.add_middleware(LimitedCalls, whose=service.sessions.whose)
     app.add_middleware(Strict)
     app.add_middleware(_Observed, service=service)
     app.add_middleware(SafeHeaders)

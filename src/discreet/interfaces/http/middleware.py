@@ -13,12 +13,13 @@ import asyncio
 import json
 import re
 from collections import Counter
-from hashlib import sha256
+from collections.abc import Callable
 
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.interfaces.http.problems import described
+from discreet.service import digest_of
 
 MOST_BYTES = 256 * 1024
 """How large a body may be: a question has at most 64 Ki characters, and each is written in at most 4 bytes here."""
@@ -31,8 +32,8 @@ _MOST_SECONDS = 30
 """How long a body may take: whoever sends one byte a second holds a connection no longer."""
 
 _MOST_CALLS = 32
-"""How many calls of one token, or one session, may be open at a time. Each may keep a thread busy, and a reply that is
-due waits for all of them in turn."""
+"""How many calls of one token, its sessions included, may be open at a time. Each may keep a thread busy, and a reply
+that is due waits for all of them in turn."""
 
 _SESSION = re.compile("[0-9a-f]{64}", re.ASCII)
 """The name of a session, as `fresh_name` makes it; other cookies on the host may be everybody's."""
@@ -176,20 +177,21 @@ class LimitedCalls:
     """Middleware: refuses what a caller sends while as many calls of theirs are open as may.
 
     Whose a call is follows from the token that it shows, or the session, whether or not that holds: nothing is looked
-    up for it. A call stays open until its reply was taken.
+    up for it but whose session it is. A call stays open until its reply was taken.
 
     Args:
         app: what is protected.
+        whose: the digest of the token that a session is of, by the session's name; None if there is no such session.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, whose: Callable[[str], str | None]) -> None:
         """None is open."""
-        self._app = app
-        self._open: Counter[bytes] = Counter()
+        self._app, self._whose = app, whose
+        self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on and count."""
-        callers = _callers(scope) if scope["type"] == "http" else []
+        callers = self._callers(scope) if scope["type"] == "http" else []
         if any(self._open[each] >= _MOST_CALLS for each in callers):
             refusal = described(
                 429, "too_many_open", f"{_MOST_CALLS} of your calls are open already", "wait for their replies"
@@ -206,14 +208,15 @@ class LimitedCalls:
                 if not self._open[each]:
                     del self._open[each]
 
-
-def _callers(scope: Scope) -> list[bytes]:
-    """Whose a call may be: a digest of what it shows, however the header around it is written; none if nothing."""
-    shown = set[str]()
-    for name, value in scope["headers"]:
-        text = value.decode("latin-1")
-        if name.lower() == b"authorization":
-            shown.update(text.split()[-1:])  # whatever spaces are around it: who reads it strips them, too
-        elif name.lower() == b"cookie":
-            shown.update(filter(_SESSION.fullmatch, cookie_parser(text).values()))
-    return [sha256(each.encode()).digest() for each in shown if each]
+    def _callers(self, scope: Scope) -> set[str]:
+        """Whose a call may be: digests of what it shows, however the header around it is written; none if nothing."""
+        found = set[str]()
+        for name, value in scope["headers"]:
+            text = value.decode("latin-1")
+            if name.lower() == b"authorization":
+                # Whatever spaces are around it: who reads it strips them, too.
+                found.update(map(digest_of, text.split()[-1:]))
+            elif name.lower() == b"cookie":
+                shown = filter(_SESSION.fullmatch, cookie_parser(text).values())
+                found.update(self._whose(each) or digest_of(each) for each in shown)
+        return found
