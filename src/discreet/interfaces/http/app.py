@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, LedgerError
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
-from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Strict
+from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Middleware, Strict
 from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
 from discreet.service import Event, Service
@@ -106,8 +106,8 @@ def _add_errors(app: FastAPI) -> None:
         return as_page(request, described(500, "internal", "the service can't answer this", "tell the custodian"))
 
 
-class _Observed:
-    """Middleware: counts and logs replies when they leave, by the declared path and not the one that was sent.
+class _Observed(Middleware):
+    """Counts and logs replies when they leave, by the declared path and not the one that was sent.
 
     Args:
         app: what is observed.
@@ -116,13 +116,11 @@ class _Observed:
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         """Keep the parts."""
-        self._app, self._service = app, service
+        super().__init__(app)
+        self._service = service
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on; whose it is stands in its state by the time that the reply begins."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         state = scope.setdefault("state", {})
 
         async def seen(message: Message) -> None:

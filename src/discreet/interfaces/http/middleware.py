@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 
@@ -45,8 +46,8 @@ _SINGLE = {
 _DOUBTFUL = (b"//", b"/./", b"/../", b"\\", b";", b"%00", b"%2e", b"%2f", b"%5c", b"%25")
 
 
-class Strict:
-    """Middleware: refuses ambiguous requests.
+class Middleware(ABC):
+    """What stands before an application, and sees each request; whatever else a server has to say goes past it.
 
     Args:
         app: what is protected.
@@ -57,10 +58,20 @@ class Strict:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take a request, or let the rest pass."""
+        take = self._take if scope["type"] == "http" else self._app
+        await take(scope, receive, send)
+
+    @abstractmethod
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or hand it on."""
+
+
+class Strict(Middleware):
+    """Refuses ambiguous requests."""
+
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         if doubt := _doubt(scope):
             refusal = described(400, "ambiguous", f"the request can be read in two ways: {doubt}")
             refusal.headers["Connection"] = "close"  # what follows it on the connection may be meant as another one
@@ -113,22 +124,11 @@ def _single(pairs: list[tuple[str, object]]) -> None:
         raise _SaidTwice
 
 
-class LimitedBodies:
-    """Middleware: refuses larger bodies, also those that don't say how large they are, slow ones and ambiguous ones.
+class LimitedBodies(Middleware):
+    """Refuses larger bodies, also those that don't say how large they are, slow ones and ambiguous ones."""
 
-    Args:
-        app: what is protected.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Keep the application."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, as far as it may go, and hand it on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         try:
             async with asyncio.timeout(_MOST_SECONDS):
                 body = await _read(receive)
@@ -173,8 +173,8 @@ async def _read(receive: Receive) -> bytes | None:
     return body
 
 
-class LimitedCalls:
-    """Middleware: refuses what a caller sends while as many calls of theirs are open as may.
+class LimitedCalls(Middleware):
+    """Refuses what a caller sends while as many calls of theirs are open as may.
 
     Whose a call is follows from the token that it shows, or the session, whether or not that holds: nothing is looked
     up for it but whose session it is. A call stays open until its reply was taken.
@@ -186,12 +186,13 @@ class LimitedCalls:
 
     def __init__(self, app: ASGIApp, whose: Callable[[str], str | None]) -> None:
         """None is open."""
-        self._app, self._whose = app, whose
+        super().__init__(app)
+        self._whose = whose
         self._open: Counter[str] = Counter()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on and count."""
-        callers = self._callers(scope) if scope["type"] == "http" else []
+        callers = self._callers(scope)
         if any(self._open[each] >= _MOST_CALLS for each in callers):
             refusal = described(
                 429, "too_many_open", f"{_MOST_CALLS} of your calls are open already", "wait for their replies"

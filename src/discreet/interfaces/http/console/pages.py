@@ -14,10 +14,11 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, Unauthenticated
 from discreet.interfaces.http.console.visits import Visit, cookie_name, visit_of
+from discreet.interfaces.http.middleware import Middleware
 from discreet.interfaces.http.problems import problem
 
 if TYPE_CHECKING:
@@ -117,18 +118,10 @@ def moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
-class SafeHeaders:
-    """Middleware: adds them to each reply, whoever made it.
+class SafeHeaders(Middleware):
+    """Adds them to each reply, whoever made it."""
 
-    Args:
-        app: what is protected.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Keep the application."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand the request on, and add to the head of its reply."""
 
         async def safely(message: Message) -> None:
