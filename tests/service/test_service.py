@@ -19,6 +19,7 @@ from discreet.errors import (
     AboveCeiling,
     Forbidden,
     InvalidArgument,
+    PlanChanged,
     QueryError,
     QuestionFailed,
     TooManyWaiting,
@@ -182,7 +183,7 @@ def test_another_plan_is_not_carried_out(running: Served) -> None:
     service._questions._waiting.put("bob", ticket)
     assert ticket.wait(120)
     assert ticket.outcome is not None
-    assert "have changed" in ticket.outcome["error"]["message"]
+    assert ticket.outcome["error"]["code"] == PlanChanged.code
     assert running.states() == before
 
 

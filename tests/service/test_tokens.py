@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from discreet.errors import InvalidArgument, Unauthenticated
-from discreet.ledger import Ledger, Tokens
+from discreet.ledger import Ledger, Tokens, chain, transaction
 from discreet.privacy import Budget
-from discreet.service import Role, tokens
+from discreet.service import Caller, Role, questions, tokens
 from discreet.service.tokens import issue, recognise
+from support.served import COUNT, FAILED, Served, outcome, served_in_threads
 
 
 @pytest.fixture
@@ -99,3 +104,98 @@ def test_what_something_else_wrote_is_no_token(known: Tokens) -> None:
     known.grant(tokens.digest_of("dsc_" + "A" * 43), "ann", {"role": "king", "expires": "2999-01-01T00:00:00+00:00"})
     with pytest.raises(InvalidArgument):
         recognise(known, "dsc_" + "A" * 43)
+
+
+# ── What waits while its token ends ──────────────────────────────────────────────────────────────────────────────────
+
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service with one slot."""
+    with served_in_threads(tmp_path_factory.mktemp("waiting")) as found:
+        yield found
+
+
+@contextmanager
+def _slots_taken(running: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody has a slot until this ends."""
+    go, slot = Event(), running.service._servers.slot
+
+    @contextmanager
+    def later(number: int) -> Iterator[None]:
+        go.wait()
+        with slot(number):
+            yield
+
+    monkeypatch.setattr(running.service._servers, "slot", later)
+    try:
+        yield
+    finally:
+        go.set()
+
+
+def _of_a_provider(caller: Caller) -> Caller:
+    """Somebody for whom a provider vouches as long as their token would hold."""
+    return replace(caller, digest="")
+
+
+def _revoked(running: Served, caller: Caller, _: pytest.MonkeyPatch) -> None:
+    running.service.revoke(running.callers["custodian"], caller.token)
+
+
+def _ended(_: Served, __: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (tokens, chain):
+        monkeypatch.setattr(module, "datetime", _Later)
+
+
+ENDS: dict[str, tuple[Callable[[Caller], Caller], Callable[[Served, Caller, pytest.MonkeyPatch], None]]] = {
+    "it is revoked": (lambda caller: caller, _revoked),
+    "it ends": (lambda caller: caller, _ended),
+    "a provider's ends": (_of_a_provider, _ended),
+}
+
+
+@pytest.mark.parametrize("way", ENDS)
+@pytest.mark.parametrize("looks", ["both", "the slot", "the ledger"])
+def test_a_token_that_ends_while_its_question_waits_pays_nothing(
+    running: Served, monkeypatch: pytest.MonkeyPatch, way: str, looks: str
+) -> None:
+    """The slot looks again, and so does the ledger in the debit's own transaction; the key of the question is free."""
+    shown, end = ENDS[way]
+    issued = [running.service.issue(running.callers["custodian"], "carol", Role.ANALYST, days=d) for d in (1, 30)]
+    before, question = running.states(), f"{COUNT} WHERE id < {next(_NUMBERS)}"
+    with monkeypatch.context() as patch:  # a later clock must write nothing: by its time, all tokens would have ended
+        _without(patch, looks)
+        with _slots_taken(running, patch):
+            ticket = running.service.ask(shown(issued[0].caller), question, {"epsilon": "1/10"}, key=f"{way} {looks}")
+            end(running, issued[0].caller, patch)
+        assert outcome(ticket)["error"]["code"] == Unauthenticated.code
+    assert running.states() == before
+    again = running.service.ask(issued[1].caller, question, {"epsilon": "1/10"}, key=f"{way} {looks}")
+    assert _was_asked(outcome(again))
+
+
+def test_where_nobody_looks_again_it_pays(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wrong twin."""
+    _without(monkeypatch, "nobody")
+    issued = running.service.issue(running.callers["custodian"], "dave", Role.ANALYST, days=1)
+    with _slots_taken(running, monkeypatch):
+        ticket = running.service.ask(issued.caller, f"{COUNT} WHERE id > 900", {"epsilon": "1/10"})
+        _revoked(running, issued.caller, monkeypatch)
+    assert _was_asked(outcome(ticket))
+
+
+def _was_asked(found: Any) -> bool:
+    """Whether a question was carried out; a busy machine may have failed it."""
+    return "answer" in found or found == FAILED
+
+
+def _without(monkeypatch: pytest.MonkeyPatch, looks: str) -> None:
+    """Leave out whoever doesn't look."""
+    if looks in {"the ledger", "nobody"}:
+        monkeypatch.setattr(questions, "check_holds", lambda *_: None)
+    if looks in {"the slot", "nobody"}:
+        monkeypatch.setattr(transaction, "check_attempt", lambda *_: None)

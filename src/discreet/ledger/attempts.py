@@ -37,6 +37,7 @@ class Attempt:
         approval: the id of the request by whose approval it is made; empty if it needs none.
         declarations: the digest of what is declared of the tables.
         token: the digest of the token with which it is asked; empty if there is none.
+        until: when that ends, or a provider's, in UTC; None if nothing does.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Attempt:
     approval: str = ""
     declarations: str = ""
     token: str = ""
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +87,14 @@ def check_attempt(transaction: AccountEntries, attempt: Attempt, analyst: str | 
     """Refuse a debit that its attempt may not make.
 
     Raises:
-        Unauthenticated: the token was revoked meanwhile.
+        Unauthenticated: the token was revoked or has ended meanwhile.
         KeyReused: another question was asked under the key.
         AskedAlready: another attempt asks, or asked, the same under it.
         NotApproved: the approval isn't one for this, or is used up.
     """
     if attempt.token and transaction.last(Kind.REVOKE, digest=attempt.token) is not None:
+        raise Unauthenticated
+    if attempt.until is not None and attempt.until <= datetime.fromisoformat(transaction.chain.time()):
         raise Unauthenticated
     if attempt.key and (before := transaction.first(Kind.ATTEMPT, digest=attempt.key)) is not None:
         content = before.content()

@@ -40,7 +40,7 @@ from discreet.service.tickets import (
     kind_of,
     stopping,
 )
-from discreet.service.tokens import Caller, check_ceiling
+from discreet.service.tokens import Caller, check_ceiling, check_holds
 from discreet.service.workers import Job, Worker
 
 if TYPE_CHECKING:
@@ -188,6 +188,7 @@ class Questions:
                 approval=approval or "",
                 declarations=self.declarations,
                 token=caller.digest,
+                until=caller.expires,
             )
             ticket = Ticket.of(fresh_bytes(16).hex(), question, offered, plan, attempt)
             if version is not None:
@@ -302,7 +303,7 @@ class Questions:
         ticket, outcome = self._waiting.take(), dict[str, Any]()
         try:
             if ticket is not None:
-                outcome = dict(carried_out(slot, ticket, self._settings.times.storing))
+                outcome = dict(self._carried_out(slot, ticket))
         except Exception:  # noqa: BLE001 — whatever it is, it may depend on a person, and the slot must go on
             outcome = {"error": QuestionFailed().to_dict()}
         finally:
@@ -310,6 +311,14 @@ class Questions:
                 self._busy -= 1
         if ticket is not None:
             self._finish(ticket, outcome)
+
+    def _carried_out(self, slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
+        """What becomes of a question, for which nothing was paid while it waited, if it may still be asked."""
+        try:
+            check_holds(self._tables.tokens, ticket.attempt)
+        except DiscreetError as error:
+            return {"error": error.to_dict()}
+        return carried_out(slot, ticket, self._settings.times.storing)
 
     def _finish(self, ticket: Ticket, outcome: Mapping[str, Any]) -> None:
         """Let those who wait have what became of a question, and then another one have its place."""

@@ -20,7 +20,7 @@ from discreet.privacy import Budget, MonthlyShare
 from discreet.service.roles import Role
 
 if TYPE_CHECKING:
-    from discreet.ledger import Grant, Tokens
+    from discreet.ledger import Attempt, Grant, Tokens
 
 PREFIX = "dsc_"
 """How every token begins, so that scanners for leaked secrets find it."""
@@ -179,6 +179,19 @@ def recognise_digest(tokens: Tokens, digest: str) -> Caller:
     if caller.datasets and tokens.account not in caller.datasets:
         raise Unauthenticated
     return caller
+
+
+def check_holds(tokens: Tokens, attempt: Attempt) -> None:
+    """Refuse a question that was taken while its asker's token held, which holds no more.
+
+    Raises:
+        Unauthenticated: it was revoked, or has ended; a provider's has ended.
+        LedgerError: the ledger can't be read.
+    """
+    if attempt.token:
+        recognise_digest(tokens, attempt.token)
+    elif attempt.until is not None and attempt.until <= datetime.now(UTC):
+        raise Unauthenticated
 
 
 _SKEW = timedelta(minutes=5)
