@@ -14,6 +14,7 @@ import pytest
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerError, LedgerVersion
 from discreet.ledger import Ledger, Verification
+from discreet.ledger.chain import Chain
 from discreet.ledger.row import FORMAT, Kind, Row
 from discreet.privacy import Budget
 from support.ledgers import COLUMNS, ask, fill, laplace, raised, rewrite, rows, sql
@@ -347,3 +348,54 @@ def test_problems_read_as_sentences(path: Path) -> None:
     assert not found.holds
     assert str(found) == "16 entries, and 1 problems"
     assert str(found.problems[0]) == "entry 5: it isn't what was written: its hash doesn't fit"
+
+
+HIDES = {
+    "its kind": "UPDATE discreet_entry SET kind = 'rezerve' WHERE seq = {}",
+    "its account": "UPDATE discreet_entry SET account = 'x' WHERE seq = {}",
+    "it is gone": "DELETE FROM discreet_entry WHERE seq = {}",
+}
+
+
+@pytest.fixture
+def spent(tmp_path: Path) -> tuple[Path, int]:
+    """A ledger of which most is spent, and the place of the last debit, behind which others' entries stand."""
+    path = tmp_path / "spent.ledger"
+    with Ledger.open(path, create=True) as ledger:
+        account, other = ledger.account("census", Budget(epsilon=3)), ledger.account("visits", Budget(epsilon=9))
+        for number in range(2):
+            account.commit(ask(account, f"{number}", 1, "ann"), certificate={}, answer={})
+        ask(other, "another", 1)
+    return path, max(row.seq for row in rows(path) if row.kind == Kind.RESERVE and row.account == "census")
+
+
+@pytest.mark.parametrize("hides", HIDES)
+@pytest.mark.parametrize("behind", [0, 1])
+@pytest.mark.parametrize("opened_before", [False, True])
+def test_a_damaged_ledger_never_looks_like_a_smaller_spend(
+    spent: tuple[Path, int], hides: str, behind: int, opened_before: bool
+) -> None:
+    """A debit that isn't found any more isn't passed over, nor an entry behind it that may have been one."""
+    path, seq = spent
+    if not opened_before:
+        sql(path, HIDES[hides].format(seq + behind))
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=3))
+        if opened_before:
+            sql(path, HIDES[hides].format(seq + behind))
+        for use in (account.spent, account.remaining, lambda: account.spent("ann"), lambda: ask(account, "b", 2)):
+            with pytest.raises(LedgerCorrupt, match=f"entry {seq + behind} of the ledger"):
+                use()
+
+
+@pytest.mark.parametrize("hides", HIDES)
+def test_where_nobody_looks_behind_the_last_debit_it_is_spent_again(
+    spent: tuple[Path, int], hides: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wrong twin."""
+    monkeypatch.setattr(Chain, "check_behind", lambda *_: None)
+    sql(spent[0], HIDES[hides].format(spent[1]))
+    with Ledger.open(spent[0], create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=3))
+        ask(account, "b", 2)
+        assert account.spent().epsilon == 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
@@ -57,6 +57,9 @@ class Head:
         return mark(self.secret, account, version, contents, group)
 
 
+Walked: TypeAlias = dict[str, tuple[tuple[int, str], tuple[int, str]]]
+"""Of each account: the place and hash of its last debit, and of the last entry up to which none follows."""
+
 _NAMES = ENTRY.columns.keys()
 _FORMATS = select(LEDGER.c.format)
 _HEAD = select(LEDGER)
@@ -80,13 +83,15 @@ class Chain:
     Args:
         connection: inside a transaction.
         lock: whether to hold off other writers until its end, where the database hasn't done so already.
+        walked: how far it was found whole before, as `check_behind` notes it.
     """
 
-    def __init__(self, connection: Connection, *, lock: bool) -> None:
+    def __init__(self, connection: Connection, *, lock: bool, walked: Walked | None = None) -> None:
         """Take the lock."""
         self._connection = connection
         self._time = ""
-        self.head = self._read_head(lock=lock)
+        self._walked: Walked = {} if walked is None else walked
+        self.head = self._begun = self._read_head(lock=lock)
 
     def append(self, kind: Kind, body: str, **columns: object) -> Row:
         """Add an entry. It is there once the transaction is committed.
@@ -127,6 +132,33 @@ class Chain:
     def at(self, seq: int) -> Row | None:
         """The entry at a place; None if there is none."""
         return self._one(_AT, seq=seq)
+
+    def check_behind(self, row: Row | None, account: str) -> None:
+        """Refuse to go on unless all that follows an entry is there, whole and in its place.
+
+        An entry is found by what is in its columns. One of which a column is damaged, or that is gone, isn't found, and
+        the one before it would be taken for the last. What this has seen of the chain it doesn't look at again.
+
+        Args:
+            row: the last one that was found; None for the beginning of the ledger.
+            account: whose it is.
+
+        Raises:
+            LedgerCorrupt: an entry isn't what was written, or one is missing.
+        """
+        found = (0, GENESIS) if row is None else (row.seq, row.hash)
+        before, (seq, last) = self._walked.get(account, (found, found))
+        if before != found or seq > self.head.seq:
+            seq, last = found
+        while page := self.page(seq):
+            for each in page:
+                if not each.is_sealed or (each.seq, each.previous) != (seq + 1, last):
+                    raise _damaged(seq + 1)
+                seq, last = each.seq, each.hash
+        if (seq, last) != (self.head.seq, self.head.hash):
+            raise _damaged(min(seq + 1, self.head.seq))
+        if self.head is self._begun:  # what this transaction wrote may yet be rolled back
+            self._walked[account] = found, (seq, last)
 
     def accounts(self) -> list[str]:
         """The names of the accounts that were declared."""

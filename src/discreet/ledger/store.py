@@ -28,7 +28,7 @@ from sqlalchemy import Connection, Engine, NullPool, Pool, create_engine, inspec
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
-from discreet.ledger.chain import Chain, Head, begin_chain
+from discreet.ledger.chain import Chain, Head, Walked, begin_chain
 from discreet.ledger.database import ENTRY, LEDGER, METADATA, lost_race, typed
 from discreet.ledger.location import File, Server
 
@@ -65,6 +65,7 @@ class Store:
         self._process = os.getpid()
         self._inherited: list[Pool] = []
         self.seen: Head | None = None
+        self._walked: Walked = {}
 
     def read(self, work: Callable[[Chain], _T], *, anew: bool = False) -> _T:
         """Look at one consistent state of the ledger.
@@ -142,7 +143,7 @@ class Store:
         """One transaction on the chain."""
 
         def on(connection: Connection) -> tuple[_T, Head]:
-            chain = Chain(connection, lock=write)
+            chain = Chain(connection, lock=write, walked=self._walked)
             if not anew:
                 self._check_progress(chain.head)
             return work(chain), chain.head

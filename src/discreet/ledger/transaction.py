@@ -164,8 +164,9 @@ class AccountTransaction(AccountEntries):
 
     def spent(self, analyst: str | None = None) -> Charge:
         """What was spent, by everyone or by one analyst, as the last reservation states it."""
+        last = self._last_debit()
         if analyst is None:
-            return from_columns(self.last(Kind.RESERVE), "spent_")
+            return from_columns(last, "spent_")
         return from_columns(self.last(Kind.RESERVE, analyst=analyst), "share_")
 
     def remaining(self, declaration: Declaration, analyst: str | None, token: str = "") -> Remaining:
@@ -200,7 +201,7 @@ class AccountTransaction(AccountEntries):
         """Decide, and append the debit; raises what `Account.reserve` does."""
         if not self.may_ask(debit.version):
             raise InvalidArgument(f"account {self.account!r} has no data version {debit.version}")
-        cost, analyst, last, attempt = debit.cost, debit.analyst, self.last(Kind.RESERVE), debit.attempt
+        cost, analyst, last, attempt = debit.cost, debit.analyst, self._last_debit(), debit.attempt
         if attempt is not None:
             check_attempt(self, attempt, analyst, debit.version)
         total = self.admit(declaration, cost, analyst, "" if attempt is None else attempt.token)
@@ -234,7 +235,7 @@ class AccountTransaction(AccountEntries):
             token: the digest of the token with which they ask; empty without one.
         """
         own = bindings(self, declaration, analyst, token)
-        total = _admitted(declaration.budget, from_columns(self.last(Kind.RESERVE), "spent_"), cost, "the budget")
+        total = _admitted(declaration.budget, self.spent(), cost, "the budget")
         for each in own:
             renews = renewal(self.chain.time()) if isinstance(each.share, MonthlyShare) else None
             _admitted(each.share, each.spent, cost, each.whose, renews)
@@ -276,6 +277,16 @@ class AccountTransaction(AccountEntries):
     def mark(self, version: int, contents: str, group: str) -> str:
         """What stands in the ledger for the contents of a version."""
         return self.chain.head.mark(self.account, version, contents, group)
+
+    def _last_debit(self) -> Row | None:
+        """The last debit, of which it is sure that it is the last: its total mustn't look smaller for any damage.
+
+        Raises:
+            LedgerCorrupt: something behind it isn't what was written, and might have been a debit.
+        """
+        last = self.last(Kind.RESERVE)
+        self.chain.check_behind(last or self.first(Kind.BUDGET), self.account)
+        return last
 
     def _version(self, version: int) -> Row | None:
         """The entry of a version, which mostly is the newest one; None if there is none."""
