@@ -13,9 +13,12 @@ from sqlite3 import IntegrityError, connect
 import pytest
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerError, LedgerVersion
-from discreet.ledger import Ledger, Verification
+from discreet.ledger import DAMAGE, Entry, Ledger, Verification
 from discreet.ledger.chain import Chain
+from discreet.ledger.history import history as look_up
+from discreet.ledger.location import File
 from discreet.ledger.row import FORMAT, Kind, Row
+from discreet.ledger.store import Store
 from discreet.privacy import Budget
 from support.ledgers import COLUMNS, ask, fill, laplace, raised, rewrite, rows, sql
 
@@ -190,7 +193,7 @@ def test_a_damaged_entry_is_not_built_on(path: Path) -> None:
     sql(path, "UPDATE discreet_entry SET spent_epsilon = '0' WHERE kind = 'reserve'")
     with Ledger.open(path, create=False) as ledger:
         account = ledger.account("visits", Budget(epsilon=1))
-        for action in (account.spent, account.remaining, account.entries, lambda: ask(account, "question")):
+        for action in (account.spent, account.remaining, lambda: ask(account, "question")):
             assert "isn't what was written" in raised(LedgerCorrupt, action)
 
 
@@ -348,6 +351,37 @@ def test_problems_read_as_sentences(path: Path) -> None:
     assert not found.holds
     assert str(found) == "16 entries, and 1 problems"
     assert str(found.problems[0]) == "entry 5: it isn't what was written: its hash doesn't fit"
+
+
+@pytest.mark.parametrize("change", ["body = '{}'", "account = 'x'", "hash = 'x'", "kind = 'x'", "at = 'x'"])
+def test_what_is_damaged_hides_nothing_else_of_the_history(path: Path, change: str) -> None:
+    """Its line says which entry it is, in each account's history, for it may be of any; all other lines stay."""
+    (seq, lost), before = next((row.seq, row.number) for row in rows(path) if row.kind == Kind.RESERVE), entries(path)
+    sql(path, f"UPDATE discreet_entry SET {change} WHERE seq = ?", seq)
+    found = entries(path)
+    assert {name: [each for each in lines if each.kind != DAMAGE] for name, lines in found.items()} == {
+        name: [each for each in lines if (each.kind, each.number, name) != ("question", lost, "census")]
+        for name, lines in before.items()
+    }
+    for lines in found.values():
+        (damage,) = (each for each in lines if each.kind == DAMAGE)
+        assert damage.text.startswith(f"entry {seq} of the ledger isn't what was written: restore it")
+        assert (damage.cost, damage.number, damage.analyst) == (None, None, None)
+
+
+@pytest.mark.parametrize("seq", range(1, 17))
+def test_what_is_missing_is_said_in_the_history(path: Path, seq: int) -> None:
+    """Wherever it stood, and whosever it was."""
+    sql(path, "DELETE FROM discreet_entry WHERE seq = ?", seq)
+    for lines in entries(path).values():
+        (damage,) = (each.text for each in lines if each.kind == DAMAGE)
+        assert damage.startswith("entry 16 should be" if seq == 16 else f"what entry {seq + 1} of the ledger follows")
+
+
+def entries(path: Path) -> dict[str, list[Entry]]:
+    """The histories of both accounts."""
+    store = Store(File(path), 5)
+    return {name: look_up(store, name) for name in ("census", "visits")}
 
 
 HIDES = {

@@ -3,7 +3,7 @@
 from discreet.ledger.account import Account
 from discreet.ledger.attempts import Attempt, Tried, key_digest
 from discreet.ledger.declaration import Standing, amounts_of, budget_of, checked_name
-from discreet.ledger.history import Entry, Reservation, State, Stored, Vouched
+from discreet.ledger.history import DAMAGE, Entry, Reservation, State, Stored, Vouched
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
 from discreet.ledger.servers import Place, Servers, servers_of
@@ -13,6 +13,7 @@ from discreet.ledger.transaction import Admitted
 from discreet.ledger.verification import Problem, Verification
 
 __all__ = [
+    "DAMAGE",
     "Account",
     "Admitted",
     "ApprovalRequest",

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from operator import methodcaller
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, charge_of
 from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt
-from discreet.hints import Hint
+from discreet.ledger.chain import BEGINNING
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import Kind, Row, from_columns, group_of, number_of, to_body, version_of
+from discreet.ledger.row import GENESIS, Kind, Row, from_columns, group_of, number_of, to_body, version_of
 from discreet.privacy import Event
 from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
-    from discreet.ledger.chain import Chain
+    from discreet.ledger.chain import Chain, Head
     from discreet.ledger.store import Store
 
 
@@ -85,7 +85,7 @@ class Entry:
     Args:
         number: of the question in its account; None for a budget or a data version.
         at: when it was paid for or declared, in UTC.
-        kind: `"question"`, `"budget"` or `"data"`.
+        kind: `"question"`, `"budget"`, `"data"` and others; `"damage"` for what isn't as it was written, or is missing.
         analyst: who asked.
         text: the question as it was asked; or the budget, or the data version, in words.
         cost: what was charged; None for a budget or a data version.
@@ -120,26 +120,30 @@ class Vouched:
     problems: tuple[str, ...]
 
 
+DAMAGE = "damage"
+"""The kind of a line that stands for what is damaged."""
+
 _OUTCOMES: dict[str, State] = {Kind.COMMIT: State.COMMITTED, Kind.FAIL: State.FAILED}
 
 
 def history(store: Store, account: str) -> list[Entry]:
     """The entries of an account, oldest first; each question once, with its outcome.
 
-    Raises:
-        LedgerCorrupt: an entry isn't what was written.
+    Where an entry of the ledger isn't what was written, or is missing, a line of kind `"damage"` stands, whosever it
+    was: what is damaged may say so no more. All others are shown.
     """
-    lines: list[Row] = []
+    lines: list[Row | Entry] = []
     outcomes: dict[int | None, State] = {}
-    for row in _rows(store, account):
-        outcome = _OUTCOMES.get(row.kind)
-        if row.kind in {Kind.ATTEMPT, Kind.USE}:
-            continue  # they belong to the debit before them
-        if outcome is None:
+    for row in _rows(store):
+        if isinstance(row, Entry):
+            lines.append(row)
+        elif row.account != account or row.kind in {Kind.ATTEMPT, Kind.USE}:
+            continue  # of another one; or what belongs to the debit before it
+        elif (outcome := _OUTCOMES.get(row.kind)) is None:
             lines.append(row)
         else:
             outcomes[row.number] = outcome
-    return [_entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
+    return [row if isinstance(row, Entry) else _entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
 
 
 def vouched(store: Store, account: str, number: int) -> Vouched | None:
@@ -185,18 +189,38 @@ def _problems(debit: Row, outcomes: Sequence[Row], proof: Mapping[str, Any] | No
         yield "its certificate names another cost than was charged"
 
 
-def _rows(store: Store, account: str) -> Iterator[Row]:
-    """The account's rows, page by page, so that no writer waits for a long history."""
-    after = 0
-    while page := store.read(methodcaller("page", after, account)):
+def _rows(store: Store) -> Iterator[Row | Entry]:
+    """All rows of a ledger, page by page, so that no writer waits for a long history; a line for what is damaged."""
+    last: Row | None = None
+    at, is_whole = datetime.fromtimestamp(0, UTC), True
+    while True:
+        after = BEGINNING if last is None else last.seq
+        head, page = store.read(partial(_page, after))
         for row in page:
-            if not row.is_sealed:
-                raise LedgerCorrupt(
-                    f"entry {row.seq} isn't what was written",
-                    hint=Hint("verify() says more", cli="`discreet verify` says more"),
-                )
-            yield row
-        after = page[-1].seq
+            seq, before = (0, GENESIS) if last is None else (last.seq, last.hash)
+            if row.seq != seq + 1 or (is_whole and row.previous != before):
+                yield _damage(at, f"what entry {row.seq} of the ledger follows isn't there")
+            is_whole, last = row.is_sealed, row
+            if is_whole:
+                at = datetime.fromisoformat(row.at)
+                yield row
+            else:
+                yield _damage(at, f"entry {row.seq} of the ledger isn't what was written")
+        if not page:
+            if last is None or (is_whole and (last.seq, last.hash) != (head.seq, head.hash)):
+                yield _damage(at, f"entry {head.seq} should be the ledger's last one, and isn't")
+            return
+
+
+def _page(after: int, chain: Chain) -> tuple[Head, list[Row]]:
+    """The head as it is, and the next rows."""
+    return chain.head, chain.page(after)
+
+
+def _damage(at: datetime, what: str) -> Entry:
+    """A line for what is damaged, dated as the last entry before it that isn't."""
+    text = f"{what}: restore it from a copy (discreet ledger restore); until then nothing may be asked"
+    return Entry(number=None, at=at, kind=DAMAGE, analyst=None, text=text, cost=None, state=None)
 
 
 def _entry(row: Row, state: State) -> Entry:

@@ -3,34 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from discreet.ledger import DAMAGE
 from discreet.service.roles import ALLOWED, Action, check_allowed
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected
     from discreet.ledger import Entry, Verification
+    from discreet.service.questions import Questions
     from discreet.service.tokens import Caller
+
+
+_MAY_BE_YOURS = "an entry of the ledger isn't what was written, or is missing; it may be one of yours"
+"""What an analyst is told of damage; which entries they are, custodians and auditors see."""
 
 
 class Audited:
     """A service whose account can be looked at, by who may."""
 
     _tables: Protected
+    _questions: Questions
 
     def history(self, caller: Caller) -> Sequence[Entry]:
         """What was asked: an analyst's own questions, or all entries of the account."""
         whole = Action.HISTORY in ALLOWED[caller.role]
         check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
-        entries = self._tables.history()
+        entries = self._looked_through()
         if whole:
             return entries
-        return [each for each in entries if each.kind == "question" and each.analyst == caller.subject]
+        return [
+            replace(each, text=_MAY_BE_YOURS) if each.kind == DAMAGE else each
+            for each in entries
+            if each.kind == DAMAGE or (each.kind == "question" and each.analyst == caller.subject)
+        ]
+
+    def _looked_through(self) -> Sequence[Entry]:
+        """All entries; where one is damaged, nothing is asked from then on until a verification holds."""
+        entries = self._tables.history()
+        if any(each.kind == DAMAGE for each in entries):
+            self._questions.is_damaged = True
+        return entries
 
     def verify(self, caller: Caller) -> Verification:
-        """Recompute the ledger's hash chain and every loss in it."""
+        """Recompute the ledger's hash chain and every loss in it; while that doesn't hold, nothing is asked."""
         check_allowed(caller.role, Action.VERIFY)
-        return self._tables.verify()
+        found = self._tables.verify()
+        self._questions.is_damaged = not found.holds
+        return found
 
     def head(self, caller: Caller) -> Mapping[str, Any]:
         """The ledger's head as it is now, signed.

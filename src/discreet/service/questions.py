@@ -18,6 +18,7 @@ from discreet.errors import (
     DiscreetError,
     InvalidArgument,
     KeyReused,
+    LedgerCorrupt,
     LedgerError,
     PlanChanged,
     QuestionFailed,
@@ -72,12 +73,14 @@ class Questions:
 
     Attributes:
         declarations: the digest of what is declared of the tables, which stays while a service runs.
+        is_damaged: whether the ledger is known to be; while it is, nothing is asked.
     """
 
     def __init__(self, config: Path, tables: Protected, servers: Servers, settings: Settings, metrics: Metrics) -> None:
         """Start the processes."""
         self.declarations = declarations_digest(tables.dataset)
         self.is_stopping = False
+        self.is_damaged = False
         self._settings, self._tables, self._servers, self._metrics = settings, tables, servers, metrics
         self._busy = 0
         self._waiting: FairQueue[Ticket] = FairQueue()
@@ -163,6 +166,7 @@ class Questions:
             AboveCeiling: it costs more than the caller may spend on one question, and no approval is named.
             NotApproved: the approval isn't one for this, or is used up.
             PlanChanged: its plan isn't the one that was named.
+            LedgerCorrupt: the ledger is known to be damaged.
             KeyReused: something else was asked under the key.
             TooManyWaiting: too many of the caller's questions wait already.
             InvalidArgument: no answer is stored for that version; or as for `plan`.
@@ -175,6 +179,8 @@ class Questions:
             )
         if self.is_stopping:
             raise stopping()
+        if self.is_damaged:
+            raise _damaged()
         offered, known = terms_of(caller.subject, terms), checked_key(caller.subject, key)
         with self._planners.turn(caller.subject) as planner:  # one process, which plans once
             plan = self._planned(planner, question, offered)
@@ -315,6 +321,8 @@ class Questions:
     def _carried_out(self, slot: Worker, ticket: Ticket) -> Mapping[str, Any]:
         """What becomes of a question, for which nothing was paid while it waited, if it may still be asked."""
         try:
+            if self.is_damaged:
+                raise _damaged()
             check_holds(self._tables.tokens, ticket.attempt)
         except DiscreetError as error:
             return {"error": error.to_dict()}
@@ -346,3 +354,8 @@ def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
     except TypeError:
         raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
     return found
+
+
+def _damaged() -> LedgerCorrupt:
+    """What is said while the ledger is known to be damaged."""
+    return LedgerCorrupt("the ledger is damaged", hint="restore it from a copy: discreet ledger restore")

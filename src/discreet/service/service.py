@@ -67,6 +67,7 @@ class Service(Audited):
         self._admitting = AdmissionRuns(config)
         self._questions = Questions(config, self._tables, self._servers, settings, self.metrics)
         self._approvals = Approvals(self._tables, self._questions)
+        self._looked_through()  # so that nothing is asked where it was damaged before
         self.sender = Sender(self._tables.signing.head, settings.witness, settings.witness_every)
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
         self.metrics.watch("discreet_witness_failures", lambda: self.sender.failures)
@@ -79,7 +80,7 @@ class Service(Audited):
         That a slot's process has ended isn't looked at: it may end in the midst of a question, whose outcome is pending
         until its release time.
         """
-        if self.is_stopping:
+        if self.is_stopping or self._questions.is_damaged:
             return False
         try:
             self._tables.spent  # noqa: B018 — reading it is what is tried
@@ -188,7 +189,11 @@ class Service(Audited):
         return public_schema(self._tables.dataset)
 
     def budget(self, caller: Caller) -> Mapping[str, Any]:
-        """What may be spent, was spent, and is left: of all together, and of an analyst's own share."""
+        """What may be spent, was spent, and is left: of all together, and of an analyst's own share.
+
+        Raises:
+            LedgerCorrupt: that can't be told, because the ledger is damaged where it would stand.
+        """
         check_allowed(caller.role, Action.BUDGET)
         tables, declared = self._tables, self._tables.dataset
         found: dict[str, Any] = {
@@ -197,7 +202,9 @@ class Service(Audited):
             "spent": tables.spent.to_dict(),
             "remaining": tables.remaining.to_dict(),
         }
-        if caller.role is Role.ANALYST:
+        if self._questions.is_damaged:  # of what one analyst spent, some may be in what is damaged
+            found["damaged"] = True
+        elif caller.role is Role.ANALYST:
             found["own"] = self._standing(caller)
         return found
 

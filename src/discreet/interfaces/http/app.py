@@ -52,7 +52,8 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     _describe(app)
     app.state.service = service
     app.add_middleware(LimitedBodies)
-    app.add_middleware(LimitedCalls, whose=service.sessions.whose)
+    whose = lambda name: service.sessions.whose(name)  # noqa: E731, PLW0108 — to be described, it has no service
+    app.add_middleware(LimitedCalls, whose=whose)
     app.add_middleware(Strict)
     app.add_middleware(_Observed, service=service)
     app.add_middleware(SafeHeaders)

@@ -16,6 +16,7 @@ from discreet.errors import (
     DiscreetError,
     InvalidArgument,
     KeyReused,
+    LedgerCorrupt,
     PlanChanged,
     QueryError,
     QuestionFailed,
@@ -94,6 +95,9 @@ def problem(error: DiscreetError) -> JSONResponse:
     What isn't the caller's affair (sources, snapshots, the ledger) is said without its message: paths stay here.
     """
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), _UNAVAILABLE)
+    if isinstance(error, LedgerCorrupt):
+        said = "the ledger is damaged, so nothing is asked until it is restored; nothing was charged"
+        return described(status, error.code, said, "custodians and auditors see in the history what is damaged")
     if status == _UNAVAILABLE:
         return described(status, error.code, "the service can't answer now; nothing was charged", "try again later")
     response = described(status, error.code, error.message, error.hint, error.place)

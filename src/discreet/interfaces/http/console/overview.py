@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Response
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, LedgerCorrupt
 from discreet.interfaces.http.console.answers import readable
 from discreet.interfaces.http.console.charts import HEIGHT, WIDTH, steps
 from discreet.interfaces.http.console.pages import download, page
@@ -103,13 +103,21 @@ def _certificate(visit: Visit, entry: str) -> Mapping[str, Any]:
 def verification(visit: Visiting) -> Response:
     """What a verification does, and a button to begin one: it reads the whole ledger."""
     check_allowed(visit.caller.role, Action.VERIFY)
-    return page("verification", visit, found=None, head=visit.service.head(visit.caller))
+    return page("verification", visit, found=None, head=_head(visit))
 
 
 @ROUTES.post("/verification")
 def verify(visit: Visiting, _: Filled) -> Response:
     """Recompute the ledger's hash chain, and every loss in it."""
-    return page("verification", visit, found=visit.service.verify(visit.caller), head=visit.service.head(visit.caller))
+    return page("verification", visit, found=visit.service.verify(visit.caller), head=_head(visit))
+
+
+def _head(visit: Visit) -> Mapping[str, Any] | None:
+    """The head as it is now, signed; None where the ledger is damaged, and so there is none to be signed."""
+    try:
+        return visit.service.head(visit.caller)
+    except LedgerCorrupt:
+        return None
 
 
 @ROUTES.get("/verification/head.json")
