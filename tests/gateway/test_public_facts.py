@@ -120,6 +120,9 @@ FREE: dict[str, list[dict[str, Any]]] = {
     "SELECT COUNT(DISTINCT CASE WHEN FALSE THEN city END) AS n FROM t": [NONE],
     "SELECT COUNT(*) FILTER (WHERE age IN (300, 400)) AS n FROM t": [NONE],
     "SELECT COUNT(*) AS n FROM t WHERE color IN ()": [NONE],
+    "SELECT COUNT(NULLIF(city, city)) AS n, AVG(NULLIF(age / 2, age / 2)) AS a FROM t": [{"n": 0, "a": None}],
+    "SELECT COUNT(*) AS n FROM t WHERE age / 2 <> age / 2": [NONE],
+    "SELECT DISTINCT color FROM t WHERE 1 = 0": BY_COLOR,
     "SELECT color, COUNT(*) AS n FROM t GROUP BY color HAVING COUNT(*) > 3 AND FALSE": [],
     "SELECT COUNT(*) AS n FROM t LIMIT 0": [],
     "SELECT COUNT(*) AS n FROM t OFFSET 1": [],
@@ -173,6 +176,13 @@ EMPTY = {
         "age_1": pa.int64(),
         "city": pa.string(),
     },
+    "SELECT DISTINCT * FROM t WHERE age > 200": COLUMNS,
+    "SELECT DISTINCT age / 2 AS half, 1 AS one, color FROM t WHERE 1 = 0": {
+        "half": pa.float64(),
+        "one": pa.int64(),
+        "color": pa.string(),
+    },
+    "SELECT DISTINCT person FROM t LIMIT 0": {"person": pa.int64()},
     "SELECT age / 2 AS half, UPPER(city) AS c, age > 3 AS old, 1 AS one FROM t WHERE 1 = 0": {
         "half": pa.float64(),
         "c": pa.string(),
@@ -212,6 +222,8 @@ def test_tools_see_the_columns_of_no_rows(census: dp.Protected, others: dp.Prote
         "SELECT nobody.* FROM t LIMIT 0",
         "SELECT * EXCLUDE (age) FROM t LIMIT 0",
         "SELECT no_such FROM t WHERE 1 = 0",
+        "SELECT DISTINCT age / 2 AS half FROM t",
+        "SELECT DISTINCT ON (person) age FROM t WHERE 1 = 0",
     ],
 )
 def test_rows_that_there_may_be_are_not_shown(census: dp.Protected, question: str) -> None:

@@ -71,7 +71,8 @@ def _atoms(draw: st.DrawFn, columns: tuple[str, ...]) -> str:
             computed = [f"{column} * 2", f"-{column}"] if column != "n" else []  # which has no bounds
             value = draw(st.sampled_from([column, column, f"COALESCE({column}, 5)", *computed]))
             case_ = f"CASE WHEN {column} > {one} THEN NULL ELSE {column} END {sign} {other}"
-            return draw(st.sampled_from([f"{value} {sign} {one}", f"{value} BETWEEN {one} AND {other}", case_]))
+            own = f"{value} {sign} {value}"
+            return draw(st.sampled_from([f"{value} {sign} {one}", f"{value} BETWEEN {one} AND {other}", case_, own]))
 
 
 def predicates(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
@@ -192,6 +193,13 @@ FACTS = {
     "1 = 0": True,
     "NULL": True,
     "age = NULL": True,
+    "age <> age": True,
+    "x + 1 > x + 1": True,
+    "NOT (city <= city)": True,
+    "city IS DISTINCT FROM city": True,
+    "x = x": False,
+    "(x = x) IS NULL": False,
+    "x IS NOT DISTINCT FROM x": False,
     "n IS NULL": True,
     "age IS NULL": False,
     "color IS NULL": False,

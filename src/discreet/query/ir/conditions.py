@@ -293,6 +293,8 @@ def _by_structure(condition: Expr) -> Outcomes:  # noqa: PLR0911 — one case fo
         case Call(function=Function(name="in"), args=(value, *listed)):
             equal = [_compared("eq", value, each) for each in listed]
             return frozenset().union(*equal) if any(True in each for each in equal) else frozenset({False, None})
+        case Call(function=Function(name="distinct"), args=(left, right)) if left == right:
+            return frozenset({False})
         case Call(function=Function(name=name), args=(left, right)) if name in _COMPARED:
             return _compared(name, left, right)
         case _:
@@ -350,6 +352,8 @@ def _compared(name: str, left: Expr, right: Expr) -> Outcomes:
     can_hold, can_fail = _COMPARED[name]
     if () in {left.type.values, right.type.values}:
         return frozenset({None})
+    if left == right:
+        return frozenset({name in {"eq", "le", "ge"}, None})
     held = {True} if can_hold(left.type, right.type) else set[bool]()
     failed = {False} if can_fail(left.type, right.type) else set[bool]()
     return frozenset(held | failed | {None})

@@ -13,6 +13,7 @@ from discreet.query import ir
 from discreet.query.ir import call, cast, is_null, listed, literal, unbounded
 from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call
 from discreet.query.sql.binder import RowBinder
+from discreet.query.sql.scalar_syntax import as_condition
 from discreet.query.sql.scopes import Names, Scope, is_unit
 from discreet.tables import Kind
 
@@ -87,7 +88,8 @@ class Aggregates:
         """The argument; NULL, which aggregates pass over, in rows that FILTER leaves out."""
         argument = literal(1) if wanted.of is None and wanted.conditions else self._rows(wanted.of)
         for condition in wanted.conditions:
-            argument = call("if", self._rows(condition), argument, literal(None))
+            kept = as_condition("FILTER", condition, self._rows(condition))
+            argument = call("if", kept, argument, literal(None))
         return argument
 
     def _counted(self, wanted: AggregateCall) -> ir.Aggregate:

@@ -70,6 +70,8 @@ class DialectSemantics:
         extremes_skip: whether LEAST and GREATEST pass over NULLs, rather than be NULL.
         bits: whether truths are compared with 1 and 0.
         numeric_truths: whether TRUE and FALSE are the numbers 1 and 0, as texts and in arithmetic too.
+        numeric_conditions: whether a number stands for a condition: that it isn't 0. DuckDB's do, but what is the
+            language of most questions here takes one for a slip.
         truth_texts: whether texts such as 'true' and 'f' are read as truths beside truths.
         plus_joins: whether + joins texts, and BIT is the type of truths.
         plus_days: whether a date plus a whole number is so many days later.
@@ -104,6 +106,7 @@ class DialectSemantics:
     extremes_skip: bool | None = None
     bits: bool = False
     numeric_truths: bool = False
+    numeric_conditions: bool = False
     truth_texts: bool = False
     plus_joins: bool = False
     plus_days: bool = False
@@ -129,11 +132,12 @@ _SPARK = DialectSemantics(
 _MYSQL = DialectSemantics(
     sunday=1, monday=0, rounding=Rounding.HALF_AWAY, escapes=True, digits=0, folds=True, folds_patterns=True,
     folds_accents=True, counts_bytes=True, utc=True, extremes_skip=False, bits=True, numeric_truths=True,
-    timed_texts=True, cuts_texts=True,
+    numeric_conditions=True, timed_texts=True, cuts_texts=True,
 )  # fmt: skip
 _TSQL = DialectSemantics(
     rounding=Rounding.TOWARDS_ZERO, counts_boundaries=True, digits=0, whole_averages=True, trims_lengths=True,
-    classes=True, extremes_skip=True, bits=True, numeric_truths=True, plus_joins=True, cuts_texts=True,
+    classes=True, extremes_skip=True, bits=True, numeric_truths=True, truth_texts=True, plus_joins=True,
+    cuts_texts=True,
 )  # fmt: skip
 _PRESTO = DialectSemantics(sunday=7, iso_weeks=True, extremes_skip=False, cuts_texts=True)
 _DUCKDB = DialectSemantics(
@@ -173,7 +177,7 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
     "athena": _PRESTO,
     "sqlite": DialectSemantics(
         rounding=Rounding.TOWARDS_ZERO, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True,
-        real_roundings=frozenset({"Round"}),
+        numeric_conditions=True, real_roundings=frozenset({"Round"}),
     ),
     "oracle": DialectSemantics(
         rounding=Rounding.HALF_AWAY, digits=-1, whole_decimals=True, empty_is_null=True, extremes_skip=False, bits=True,
@@ -187,13 +191,12 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
 }  # fmt: skip
 
 MEANING = "meaning"
-"""Where a node of the parser's keeps what its dialect means, if that depends on the kinds of values too."""
+"""Where a node of the parser's keeps the name of its dialect: what it means can depend on the kinds of values too."""
 
 
 def meaning_of(node: exp.Expression) -> DialectSemantics:
     """What the dialect of a node means."""
-    found: DialectSemantics = node.meta.get(MEANING, _DUCKDB)
-    return found
+    return semantics_of(node.meta.get(MEANING, "duckdb"))
 
 
 def undivided(node: exp.Expression) -> Iterator[exp.Expr]:

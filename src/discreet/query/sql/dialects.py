@@ -63,26 +63,6 @@ _REWRITTEN = {
 READ: Mapping[str, frozenset[str]] = {name: frozenset(parts.split()) for name, parts in _REWRITTEN.items()}
 """The parts of nodes in whose place rules put others: what a rule doesn't read can't be passed over."""
 
-_BY_KINDS = {
-    *(
-        "EQ",
-        "NEQ",
-        "LT",
-        "LTE",
-        "GT",
-        "GTE",
-        "NullSafeEQ",
-        "NullSafeNEQ",
-        "In",
-        "Between",
-        "Case",
-        "Nullif",
-        "Coalesce",
-    ),
-    *("Add", "Sub", "Mul", "Div", "Least", "Greatest", "DPipe", "Concat", "Trunc", "Cast", "TryCast", "If"),
-}
-"""Nodes of which the dialect's meaning depends on the kinds of values too."""
-
 _ZONED = {"TIMESTAMPTZ", "TIMESTAMPLTZ"}
 
 
@@ -97,8 +77,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     nodes: list[Node] = list(tree.walk())
     for node in reversed(nodes):
         name = type(node).__name__
-        if name in _BY_KINDS:
-            node.meta[MEANING] = semantics
+        node.meta[MEANING] = dialect
         with placed(text, node):
             _check_flags(node)
             rule = RULES.get(name)
@@ -106,7 +85,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
             if new is not None and new is not node:
                 _check_read(node)
                 new.meta.setdefault(SAID, said(node))
-                new.meta.setdefault(MEANING, semantics)
+                new.meta.setdefault(MEANING, dialect)
                 root.replace(node, new)
     return root.tree
 

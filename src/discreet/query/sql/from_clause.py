@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from discreet.errors import TypeMismatch, UnknownTable, Unsupported
+from discreet.errors import UnknownTable, Unsupported
 from discreet.query import ir
-from discreet.query.ir import call, column_type, conjunction, conjuncts, is_null, narrowed, null
+from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
+from discreet.query.sql.scalar_syntax import as_condition
 from discreet.query.sql.scopes import (
     Common,
     CommonTable,
@@ -27,7 +28,7 @@ from discreet.query.sql.scopes import (
     renamed,
     schema_of,
 )
-from discreet.tables import Kind, Table, owner_of
+from discreet.tables import Table, owner_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -256,14 +257,8 @@ def condition(clause: str, node: exp.Expression, bind: RowBinder) -> ir.Expr:
         TypeMismatch: it isn't one; with the place.
     """
     predicate = bind(node)
-    if is_null(predicate):
-        return null(Kind.BOOLEAN)
-    if predicate.type.kind is not Kind.BOOLEAN:
-        place = place_of(bind.scope.text, node)
-        raise TypeMismatch(
-            f"{clause} takes a condition, not {predicate.type.kind}", hint="compare it: x > 0", place=place
-        )
-    return predicate
+    with placed(bind.scope.text, node):
+        return as_condition(clause, node, predicate)
 
 
 def _filtered(relation: ir.Relation, conditions: Sequence[ir.Expr]) -> ir.Relation:

@@ -16,6 +16,7 @@ from discreet.query import ir
 from discreet.query.ir import is_null, outward
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.refusals import refusal, unknown_part
+from discreet.query.sql.scalar_syntax import as_condition
 from discreet.query.sql.scopes import Names, Scope
 from discreet.tables import Kind
 
@@ -107,8 +108,7 @@ def summary_of(node: exp.Expression, bind: RowBinder) -> ir.Summarized:
         raise TypeMismatch(f"{str(summary).upper()} takes an argument")
     argument = bind(of)
     if summary in {ir.Summary.ANY, ir.Summary.ALL}:
-        if argument.type.kind is not Kind.BOOLEAN:
-            raise TypeMismatch(f"this takes a condition, not {argument.type.kind}", hint="compare it: x > 0")
+        argument = as_condition("this", node, argument)
         return _summarized(summary, argument, ir.Type(Kind.BOOLEAN, nullable=argument.type.nullable))
     if summary in {ir.Summary.MIN, ir.Summary.MAX}:
         return _summarized(summary, argument, argument.type)

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _MEETING = {"eq", "ne", "lt", "le", "gt", "ge", "distinct", "coalesce"}
 """Functions whose arguments are of one kind."""
 
+_ARITHMETIC = {"multiply", "negate", "abs", "quotient", "remainder"}
+"""Functions of numbers, and of truths where these are numbers."""
+
 Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
 
 MOST_POWER = 16
@@ -75,6 +78,8 @@ def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[s
         args = [bind(part) for part in _parts(node, parts)]
         if len(args) < (len(parts) if least is None else least):
             raise TypeMismatch(f"{said(node) or 'this'} lacks an argument")
+        if name in _ARITHMETIC and meaning_of(node).numeric_truths:
+            return call(name, *numbered(args))
         return call(name, *(met(node, args) if name in _MEETING else args))
 
     return ScalarSyntax(build, frozenset((*parts, *ignored)))
@@ -120,6 +125,36 @@ _TRUTHS = {
 }
 
 
+def as_condition(what: str, node: Node, value: ir.Expr) -> ir.Expr:
+    """A value as a condition; where the dialect takes a number for one, whether it isn't 0.
+
+    Args:
+        what: takes it, as in "WHERE".
+        node: the value's, or one that it is part of.
+        value: what it was bound to.
+
+    Raises:
+        TypeMismatch: it isn't one.
+    """
+    if is_null(value):
+        return null(Kind.BOOLEAN)
+    if value.type.kind.is_number and meaning_of(node).numeric_conditions:
+        return call("ne", value, literal(0))
+    if value.type.kind is Kind.BOOLEAN:
+        return value
+    name = value.name if isinstance(value, ir.Column) else "x"
+    raise TypeMismatch(
+        f"{what} takes a condition, not {value.type.kind}",
+        hint=f"compare it: {name} {'<> 0' if value.type.kind.is_number else '= …'}",
+    )
+
+
+def beside(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
+    """Values of which one is chosen: truths are numbers where others are, if the dialect has it so."""
+    mixed = {arg.type.kind is Kind.BOOLEAN for arg in args if not is_null(arg)} == {True, False}
+    return numbered(args) if mixed and meaning_of(node).bits else args
+
+
 def numbered(args: list[ir.Expr]) -> list[ir.Expr]:
     """Values with truths as 1 and 0."""
     return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
@@ -149,7 +184,9 @@ def _chain(name: str, class_name: str) -> ScalarSyntax:
         while type(node).__name__ == class_name:
             right.append(node.args["expression"])
             node = node.args["this"]
-        args = [bind(node), *(bind(part) for part in reversed(right))]
+        args = [bind(part) for part in (node, *reversed(right))]
+        if name != "concat":
+            args = [as_condition(name.upper(), node, arg) for arg in args]
         return concatenated(args) if blank else call(name, *args)
 
     return ScalarSyntax(build, frozenset(("this", "expression", "safe")))
@@ -250,7 +287,8 @@ def _is(node: Node, bind: Bind) -> ir.Expr:
         case "Null":
             found = call("is_null", value)
         case "Boolean":
-            found = call("coalesce", value if what.this else call("not", value), literal(False))  # noqa: FBT003 — SQL's FALSE
+            truth = as_condition("IS TRUE" if what.this else "IS FALSE", node, value)
+            found = call("coalesce", truth if what.this else call("not", truth), literal(False))  # noqa: FBT003 — SQL's FALSE
         case _:
             raise Unsupported("IS takes NULL, TRUE, FALSE or DISTINCT FROM", hint="compare with =")
     return call("not", found) if node.args.get("negate") else found
@@ -273,9 +311,13 @@ def _case(node: Node, bind: Bind) -> ir.Expr:
     args: list[ir.Expr] = []
     for branch in node.args["ifs"]:
         condition = bind(branch.this)
-        args += [condition if value is None else call("eq", *met(node, [value, condition])), bind(branch.args["true"])]
+        reached = met(node, [value, condition]) if value else None
+        args += [
+            call("eq", *reached) if reached else as_condition("CASE WHEN", node, condition),
+            bind(branch.args["true"]),
+        ]
     default = node.args.get("default")
-    return _settled([*args, literal(None) if default is None else bind(default)])
+    return _settled(node, [*args, literal(None) if default is None else bind(default)])
 
 
 def _is_null_of(condition: ir.Expr, result: ir.Expr) -> bool:
@@ -285,8 +327,9 @@ def _is_null_of(condition: ir.Expr, result: ir.Expr) -> bool:
     return isinstance(condition, ir.Call) and condition.function.name == "is_null" and condition.args == (result,)
 
 
-def _settled(args: list[ir.Expr]) -> ir.Expr:
+def _settled(node: Node, args: list[ir.Expr]) -> ir.Expr:
     """CASE without the branches that are known never to be reached; WHEN x IS NULL THEN x gives NULL."""
+    *args[1:-1:2], args[-1] = beside(node, [*args[1:-1:2], args[-1]])
     found = call("if", *args)
     if not isinstance(found, ir.Call):
         return found
@@ -305,20 +348,24 @@ def _settled(args: list[ir.Expr]) -> ir.Expr:
 def _if(node: Node, bind: Bind) -> ir.Expr:
     """IF(condition, result, else)."""
     otherwise = node.args.get("false")
-    return call("if", bind(node.this), bind(node.args["true"]), literal(None) if otherwise is None else bind(otherwise))
+    condition = as_condition("IF", node, bind(node.this))
+    results = [bind(node.args["true"]), literal(None) if otherwise is None else bind(otherwise)]
+    return call("if", condition, *beside(node, results))
 
 
 def _nullif(node: Node, bind: Bind) -> ir.Expr:
-    """NULL where the two are equal."""
-    value = bind(node.this)
-    return call("if", call("eq", *met(node, [value, bind(node.expression)])), literal(None), value)
+    """NULL where the two are equal: everywhere, if they are the same."""
+    value, other = bind(node.this), bind(node.expression)
+    if value == other:
+        return null(value.type.kind)
+    return call("if", call("eq", *met(node, [value, other])), literal(None), value)
 
 
 def _extreme(name: str) -> ScalarSyntax:
     """LEAST or GREATEST; in dialects where one NULL makes the result NULL, it does."""
 
     def build(node: Node, bind: Bind) -> ir.Expr:
-        args = [bind(part) for part in _parts(node, ("this", "expressions"))]
+        args = beside(node, [bind(part) for part in _parts(node, ("this", "expressions"))])
         found = args[0] if len(args) == 1 else call(name, *args)
         skips = meaning_of(node).extremes_skip
         if skips or not any(arg.type.nullable for arg in args):
@@ -389,18 +436,12 @@ def _anonymous(node: Node, bind: Bind) -> ir.Expr:
             raise refusal(node)
 
 
-def _multiply(node: Node, bind: Bind) -> ir.Expr:
-    """A product; of truths too, where they are numbers."""
-    args = [bind(node.this), bind(node.expression)]
-    return call("multiply", *(numbered(args) if meaning_of(node).numeric_truths else args))
-
-
 _BINARY = {
-    "IntDiv": "quotient", "Mod": "remainder",
+    "IntDiv": "quotient", "Mod": "remainder", "Mul": "multiply",
     "EQ": "eq", "NEQ": "ne", "LT": "lt", "LTE": "le", "GT": "gt", "GTE": "ge", "NullSafeNEQ": "distinct",
 }  # fmt: skip
 _UNARY = {
-    "Neg": "negate", "Not": "not", "Abs": "abs", "Sqrt": "sqrt",
+    "Neg": "negate", "Abs": "abs", "Sqrt": "sqrt",
     "Upper": "upper", "Lower": "lower", "Length": "length",
     "Year": "year", "Quarter": "quarter", "Month": "month", "Week": "week", "WeekOfYear": "week",
     "Day": "day", "DayOfMonth": "day", "DayOfWeek": "day_of_week", "DayOfWeekIso": "iso_day_of_week",
@@ -410,6 +451,7 @@ _UNARY = {
 SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     **{node: _function(name, "this", "expression") for node, name in _BINARY.items()},
     **{node: _function(name, "this") for node, name in _UNARY.items()},
+    "Not": _special(lambda node, bind: call("not", as_condition("NOT", node, bind(node.this))), "this"),
     "And": _chain("and", "And"),
     "Or": _chain("or", "Or"),
     "DPipe": _chain("concat", "DPipe"),
@@ -423,7 +465,6 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     "Add": _special(_plus, "this", "expression"),
     "Sub": _special(minus, "this", "expression"),
     **{name: _special(later, "this", "expression", "unit") for name in LATER},
-    "Mul": _special(_multiply, "this", "expression"),
     "Pow": _special(_power, "this", "expression"),
     "Sign": _special(_sign, "this"),
     "NullSafeEQ": _special(

@@ -172,10 +172,23 @@ class _Reading:
     def _shows_columns_alone(self) -> bool:
         """Whether rows themselves are asked for, and LIMIT 0 or public facts leave none of them."""
         shown = cast("list[exp.Expression]", self._parts.get("expressions", []))
-        if {"group", "having", "distinct"} & self._parts.keys() or any(map(holds_aggregate, shown)):
+        if {"group", "having"} & self._parts.keys() or any(map(holds_aggregate, shown)):
             return False
         is_cut = count_of(self._text, "limit", self._parts.get("limit")) == 0
-        return is_cut or contradiction(self._source.relation) is not None
+        has_rows = not is_cut and contradiction(self._source.relation) is None
+        return not (has_rows or self._are_groups)
+
+    @cached_property
+    def _are_groups(self) -> bool:
+        """Whether SELECT DISTINCT is of public groups, which are shown whether or not they have rows."""
+        distinct = cast("exp.Expression | None", self._parts.get("distinct"))
+        if distinct is None or distinct.args.get("on"):
+            return distinct is not None
+        bind = RowBinder(self.scope, "SELECT DISTINCT")
+        keys = [
+            _stepped(key) for key in (bind(item.node) for item in self._items) if any(True for _ in ir.columns_in(key))
+        ]
+        return bool(keys) and not any(key.type.kind in _FINE or public_values(listed(key)) is None for key in keys)
 
     def _columns_alone(self) -> ir.Question:
         """A question of no rows: tools ask it to see the names and kinds of columns, which are public.
@@ -294,7 +307,7 @@ class _Reading:
                 raise
             key = bind(item.node)
         key = _stepped(key)
-        if key.type.kind in {Kind.REAL, Kind.TIMESTAMP}:
+        if key.type.kind in _FINE:
             hint = (
                 "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
             )
@@ -382,6 +395,9 @@ def _number(constant: ir.Literal) -> Fraction:
     """How large a constant is; nothing, if it is no number."""
     return abs(constant.value) if isinstance(constant.value, Fraction) else Fraction(0)
 
+
+_FINE = {Kind.REAL, Kind.TIMESTAMP}
+"""Kinds of which each value may be one row's own."""
 
 _STEPS = {"real", "negate", "add", "subtract", "multiply", "divide"}
 
