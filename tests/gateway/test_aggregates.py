@@ -346,3 +346,34 @@ def test_decimals_come_back_as_decimals(tmp_path: Path) -> None:
             assert str(found) in str(answer)
     again = dp.Answer.from_json(answer.to_json())
     assert again.rows() == answer.rows()
+
+
+def test_decimals_stay_decimals_whatever_they_come_through(tmp_path: Path) -> None:
+    """Subqueries, unions, summaries of each unit and windows hand on the places of their columns; means don't."""
+    prices = pa.array([Decimal("1.25"), Decimal("3.10"), Decimal("7.77")] * 20, pa.decimal128(10, 2))
+    paid = pa.table({"person": list(range(30)) * 2, "price": prices, "pieces": [1, 2, 3] * 20})
+    asked = {
+        "SELECT SUM(p) AS s FROM (SELECT price AS p FROM paid UNION ALL SELECT 0.125 FROM paid)": 3,
+        "SELECT SUM(p) AS s FROM (SELECT price AS p FROM paid UNION ALL SELECT price / 3 FROM paid)": None,
+        "WITH d AS (SELECT DISTINCT person, price FROM paid) SELECT SUM(price) AS s FROM d": 2,
+        "SELECT SUM(p * n) AS s FROM (SELECT person, MAX(price) AS p, MIN(pieces) AS n FROM paid GROUP BY person)": 2,
+        "SELECT SUM(p) AS s FROM (SELECT person, AVG(price) AS p FROM paid GROUP BY person)": None,
+        "SELECT MAX(price * price) AS s FROM (SELECT person, price FROM paid GROUP BY person, price)": 4,
+        "SELECT SUM(p) AS s FROM (SELECT LAG(price) OVER (PARTITION BY person ORDER BY pieces) AS p FROM paid)": 2,
+        "SELECT SUM(price * r) AS s FROM (SELECT price, ROW_NUMBER() OVER (PARTITION BY person ORDER BY pieces) AS r "
+        "FROM paid) WHERE r < 3": 2,
+        "SELECT SUM(price * LEAST(LENGTH(t), 9)) AS s FROM (SELECT price, CAST(pieces AS TEXT) AS t FROM paid)": 2,
+    }
+    with dp.protect(
+        paid,
+        name="paid",
+        unit=dp.Unit("person"),
+        limits=dp.Limits(rows=9),
+        columns={"price": dp.Bounds(0, 10), "pieces": dp.Bounds(0, 9)},
+        budget=dp.Budget(epsilon=10**9),
+        ledger=str(tmp_path / "paid.ledger"),
+    ) as protected:
+        for question, places in asked.items():
+            answer = protected.ask(question, epsilon=10**4)
+            kind = pa.float64() if places is None else pa.decimal128(38, places)
+            assert answer.to_arrow().schema.field("s").type == kind, question

@@ -18,7 +18,7 @@ from discreet.query.estimates import Interval, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
 from discreet.query.planner import Draft, Plan
 from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation, decimal_kind, decimal_of
-from discreet.tables import MOST_PLACES, Column, Kind
+from discreet.tables import MOST_PLACES, Kind
 
 if TYPE_CHECKING:
     from discreet.ledger import Signing
@@ -74,7 +74,8 @@ def _shown(
     drafts = tuple(level.draft for level in plan.levels)
     groups = [group for group in groups if drafts[group.level].has(group.key)]
     adjusted = consistent(drafts, groups) if plan.request.consistent else groups
-    rows, digits = arrange(drafts, groups, adjusted), _digits(plan.question)
+    rows, columns = arrange(drafts, groups, adjusted), ir.places_in(plan.question.source)
+    digits = _digits(plan.question, columns)
     return Answer(
         columns=tuple(
             AnswerColumn(
@@ -83,7 +84,7 @@ def _shown(
                 values=tuple(_value(output.expr, values, places, digits) for _, values in rows),
                 deviation=_deviation(output.expr, drafts),
             )
-            for output, places in ((each, _places(each.expr, plan.question, digits)) for each in plan.question.outputs)
+            for output, places in ((each, _places(each.expr, columns, digits)) for each in plan.question.outputs)
         ),
         intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows)),
         confidence=plan.request.confidence,
@@ -98,9 +99,8 @@ def _shown(
     )
 
 
-def _digits(question: ir.Question) -> dict[str, int | None]:
+def _digits(question: ir.Question, columns: ir.Places) -> dict[str, int | None]:
     """How many digits released values have behind the point, by name: sums and quantiles of decimals, and counts."""
-    columns = _columns(question)
     sums = {
         each.name: ir.places_of(each.argument, columns)
         for each in question.aggregates
@@ -109,15 +109,10 @@ def _digits(question: ir.Question) -> dict[str, int | None]:
     return sums | {each.name: 0 for each in question.aggregates if each.statistic in _COUNTS}
 
 
-def _places(expr: ir.Expr, question: ir.Question, digits: Mapping[str, int | None]) -> int | None:
+def _places(expr: ir.Expr, columns: ir.Places, digits: Mapping[str, int | None]) -> int | None:
     """How many digits are behind the point of an output, if it is made of decimals by arithmetic; else None."""
-    places = ir.places_of(expr, _columns(question), digits) or None
+    places = ir.places_of(expr, columns, digits) or None
     return places if places is None or places <= MOST_PLACES else None
-
-
-def _columns(question: ir.Question) -> dict[tuple[str, str], Column]:
-    """The columns of the tables that are read."""
-    return {(scan.alias, each.name): each for scan in ir.scans(question.source) for each in scan.table.columns}
 
 
 def _value(expr: ir.Expr, values: Values, places: int | None, digits: Mapping[str, int | None]) -> Any:  # noqa: ANN401 — a released value

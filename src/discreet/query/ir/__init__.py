@@ -19,7 +19,8 @@ from discreet.query.ir.conditions import (
     narrowed,
     outcomes,
 )
-from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, computed, listed, places_of, public_values
+from discreet.query.ir.decimal_places import Places, places_in, places_of
+from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, computed, listed, public_values
 from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
 from discreet.query.ir.expressions import (
     Call,
@@ -117,6 +118,7 @@ __all__ = [
     "Order",
     "Output",
     "PerUnit",
+    "Places",
     "Project",
     "Question",
     "Ranking",
@@ -177,6 +179,7 @@ __all__ = [
     "outcomes",
     "outward",
     "owner_of",
+    "places_in",
     "places_of",
     "public_values",
     "python_value",

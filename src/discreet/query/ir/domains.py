@@ -16,11 +16,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import ceil, floor, prod
-from types import MappingProxyType
 
 from discreet.privacy import KeyValue
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Margin, Released, Type, columns_in
-from discreet.query.ir.literals import Value, day_of, is_null, ordinal, python_value
+from discreet.query.ir.literals import Value, day_of, ordinal, python_value
 from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward
 from discreet.tables import Column as TableColumn
 from discreet.tables import Kind
@@ -28,14 +27,9 @@ from discreet.tables import Kind
 MOST_VALUES = 10_000
 """A longer list isn't taken for a list of keys."""
 
-_MOST_PLACES = 18
-"""Of constants."""
-
 _MOST_STEPS = 50_000
 """How many function values may be worked out for one list: some 30 ms of planning."""
 
-
-_NOTHING: Mapping[str, int | None] = MappingProxyType({})
 
 _LISTED_IN_A_STEP = 8
 """How many values are listed in the time of one step, about."""
@@ -316,41 +310,3 @@ def _bounds(column: TableColumn) -> Interval:
     if column.kind is Kind.INTEGER and least is not None and most is not None:
         return min(max(Fraction(floor(lo)), least), most), max(min(Fraction(ceil(hi)), most), least)
     return lo, hi
-
-
-def places_of(
-    expr: Expr, columns: Mapping[tuple[str, str], TableColumn], released: Mapping[str, int | None] = _NOTHING
-) -> int | None:
-    """How many digits an expression's values have behind the point, by SQL's rules for decimals; None if nothing tells.
-
-    Args:
-        expr: of a row, or of released values.
-        columns: those of tables that are read, by alias and name; no others are known.
-        released: the digits of released values, by name.
-    """
-    match expr:
-        case Released(name=name):
-            return released.get(name)
-        case Column(table=table, name=name) if (table, name) in columns:
-            column = columns[table, name]
-            return 0 if column.kind is Kind.INTEGER else column.places
-        case Literal(value=int() | Fraction() as value):
-            return next((places for places in range(_MOST_PLACES + 1) if (value * 10**places).denominator == 1), None)
-        case Call(function=Function(name=name), args=args) if name in _KEEPS_PLACES:
-            return _most_places((*args[1::2], args[-1]) if name == "if" else args, columns, released)
-        case Call(function=Function(name="multiply"), args=args):
-            found = [places_of(arg, columns, released) for arg in args]
-            return None if None in found else sum(places for places in found if places is not None)
-        case _:
-            return None
-
-
-_KEEPS_PLACES = {"real", "add", "subtract", "negate", "abs", "coalesce", "greatest", "least", "if"}
-
-
-def _most_places(
-    args: Iterable[Expr], columns: Mapping[tuple[str, str], TableColumn], released: Mapping[str, int | None]
-) -> int | None:
-    """The most digits that one of some values has, NULL apart; None if nothing tells of one of them."""
-    found = [places_of(arg, columns, released) for arg in args if not is_null(arg)]
-    return None if None in found else max((places for places in found if places is not None), default=None)
