@@ -134,7 +134,7 @@ def test_an_answer_says_what_its_intervals_leave_out(people: dp.Protected) -> No
     assert of_groups == (
         f"{counted}; groups are shown only if noisy numbers reach a threshold: near it they reach far down"
     )
-    assert picked == f"{counted}; rows were picked by noisy values: those may hold less often"
+    assert picked == f"{counted}; rows were picked by noisy values: theirs are wider, to hold as often of those shown"
     assert of_quantiles == f"{counted}; a quantile's holds more often than it says"
 
 

@@ -9,7 +9,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import charge_of
-from discreet.gateway.answers import Group, Values, Workload, arrange, consistent, evaluate, interval_of
+from discreet.gateway.answers import (
+    Group,
+    Values,
+    Workload,
+    arrange,
+    confidence_of_shown,
+    consistent,
+    evaluate,
+    interval_of,
+    picks_by_noise,
+)
 from discreet.gateway.outcome import Outcome
 from discreet.gateway.tuning import Tuned
 from discreet.privacy import ComposedEvent
@@ -27,6 +37,9 @@ _COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
 
 _FIRST, _LAST = int(ordinal(datetime.min)), int(ordinal(datetime.max))  # noqa: DTZ901 — timestamps have no zone
 """In microseconds: rounded outwards to a float, an end may lie beyond the calendar by a few."""
+
+_SUREST = 1 - 2.0**-50
+"""Intervals of a greater confidence aren't given."""
 
 
 def answer_of(found: Tuned, signing: Signing) -> Answer:
@@ -53,15 +66,22 @@ class _NoiseIntervals:
     Args:
         drafts: how the groups of each level were measured.
         groups: those that are shown, in order, as they were released.
+        released: how many were released, of which these were picked.
     """
 
     drafts: tuple[Draft, ...]
     groups: tuple[Group, ...]
+    released: int
 
     def __call__(self, name: str, confidence: Fraction) -> list[Ends]:
         """The interval of each value of a column."""
-        expr = next(output.expr for output in self.drafts[0].question.outputs if output.name == name)
-        level = float(confidence)
+        question, shown = self.drafts[0].question, len(self.groups)
+        if not shown:
+            return []
+        expr = next(output.expr for output in question.outputs if output.name == name)
+        level = confidence_of_shown(question, float(confidence), shown, self.released)
+        if level > _SUREST:
+            return [None] * shown
         rules = [interval_of(draft, expr, level) for draft in self.drafts]
         found = [rules[group.level](group.noisy) for group in self.groups]
         return [None if one is None else _ends(one, expr.type.kind) for one in found]
@@ -86,7 +106,7 @@ def _shown(
             )
             for output, places in ((each, _places(each.expr, columns, digits)) for each in plan.question.outputs)
         ),
-        intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows)),
+        intervals=_NoiseIntervals(drafts, tuple(group for group, _ in rows), len(groups)),
         confidence=plan.request.confidence,
         coverage=_coverage(plan),
         cost=cost_of([*before, plan]),
@@ -148,8 +168,8 @@ def _coverage(plan: Plan) -> str:
     if any(level.draft.threshold is not None for level in plan.levels):
         words.append("groups are shown only if noisy numbers reach a threshold: near it they reach far down")
     question = plan.question
-    if question.having is not None or question.limit is not None or question.offset:
-        words.append("rows were picked by noisy values: those may hold less often")
+    if picks_by_noise(question):
+        words.append("rows were picked by noisy values: theirs are wider, to hold as often of those shown")
     if any(each.statistic is ir.Statistic.SUM for each in question.aggregates):
         words.append("a sum over no rows is about 0, not NULL")
     if any(each.statistic is ir.Statistic.QUANTILE for each in question.aggregates):

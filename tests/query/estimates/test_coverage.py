@@ -9,14 +9,14 @@ instead of 95 %, or of 99.5 % instead of 97 %, is found out with probability abo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import pytest
 
-from discreet.gateway.answers import evaluate, interval_of
+from discreet.gateway.answers import Group, arrange, confidence_of_shown, evaluate, interval_of
 from discreet.privacy import ADD_REMOVE, Budget
 from discreet.query.estimates import Interval
 from discreet.query.planner import Level, Request, make_plan
@@ -183,3 +183,64 @@ def test_intervals_are_covered_as_often_as_said_at_length(
     found = hits(level(sql, **offer), rows, runs)
     assert upper_bound(found, runs, SURE) >= 0.95
     assert lower_bound(found, runs, SURE) <= most or (sql in ROWS and rows < 10_000)
+
+
+PICKED = pytest.mark.parametrize(
+    ("sql", "picking"),
+    [
+        ("COUNT(*)", "ORDER BY x DESC LIMIT 1"),
+        ("SUM(income)", "ORDER BY x LIMIT 1"),
+        ('AVG("hours-per-week")', "ORDER BY ABS(x - 50) DESC LIMIT 1"),
+        ("COUNT(*)", "HAVING x > 415"),
+        ("SUM(income) / COUNT(*)", "HAVING x > 30000 ORDER BY x DESC LIMIT 1"),
+    ],
+)
+
+
+def hits_of_picked(sql: str, picking: str, runs: int, *, widened: bool, **offer: Any) -> int:
+    """How many of so many intervals hold the truth, each of the first of those that are picked from 20 equal groups.
+
+    Args:
+        sql: the aggregate.
+        picking: HAVING, or ORDER BY with LIMIT.
+        runs: how often all groups are released anew. One in which none is shown counts as if its interval held.
+        widened: whether intervals reckon with their being picked.
+        offer: what is spent.
+    """
+    asked = question(f"SELECT age, {sql} AS x FROM people WHERE age BETWEEN 20 AND 39 GROUP BY age {picking}", TABLES)
+    plan, whole = make_plan(asked, Request.of(**offer), DATASET).levels[0], level(sql, **offer)
+    expr = plan.draft.question.outputs[1].expr
+    exact = exact_of(whole, 400)
+    truth, rules, found = truth_of(whole, exact), dict[float, Any](), 0
+    drawn = [noise.mechanism.release([exact[name]] * (20 * runs)) for name, noise in plan.noises.items()]
+    for some in batched(zip(*drawn, strict=True), 20):
+        groups = [Group((20 + place,), dict(zip(plan.noises, each, strict=True))) for place, each in enumerate(some)]
+        shown = arrange([plan.draft], groups)
+        stated = confidence_of_shown(plan.draft.question, 0.95, len(shown), 20) if widened else 0.95
+        rule = rules.setdefault(stated, interval_of(plan.draft, expr, stated)) if shown else None
+        one = rule(shown[0][0].noisy) if rule else None
+        found += one is None or one.lo <= truth <= one.hi
+    return found
+
+
+def batched(values: Iterable[Any], size: int) -> Iterator[tuple[Any, ...]]:
+    """So many values at a time."""
+    rest = iter(values)
+    while some := tuple(islice(rest, size)):
+        yield some
+
+
+@OFFERS
+@PICKED
+def test_groups_that_noise_picks_are_covered_as_often(sql: str, picking: str, offer: dict[str, Any]) -> None:
+    """The first of 20 equal groups by its noisy number, or any of those that reach a number by their noise."""
+    runs = RUNS // 3
+    assert upper_bound(hits_of_picked(sql, picking, runs, widened=True, **offer), runs, SURE) >= 0.95
+
+
+@OFFERS
+@PICKED
+def test_that_they_were_picked_counts(sql: str, picking: str, offer: dict[str, Any]) -> None:
+    """The wrong twin: the intervals that a group has whatever its noise is hold for less than 90 % of those picked."""
+    runs = RUNS // 3
+    assert upper_bound(hits_of_picked(sql, picking, runs, widened=False, **offer), runs, SURE) < 0.95

@@ -75,6 +75,43 @@ def arrange(
     return rows[question.offset : end]
 
 
+def confidence_of_shown(question: ir.Question, confidence: float, shown: int, released: int) -> float:
+    """The confidence of each interval, so that those of the groups that are shown hold as often as is stated.
+
+    HAVING, and ORDER BY with LIMIT, pick groups whose noise went the way that is asked for. If R of m groups are picked
+    by noisy values, with noise that is independent from group to group, and each has the interval of the confidence
+    1 − α·R/m, the expected share of those picked whose interval fails is at most α. What keys alone decide picks
+    nothing. Source: Benjamini & Yekutieli (2005), "False discovery rate-adjusted multiple confidence intervals for
+    selected parameters", Theorem 1.
+
+    Args:
+        question: that picks.
+        confidence: over all groups that are shown; in (0, 1).
+        shown: how many groups are; at least 1.
+        released: from how many they were picked.
+
+    Examples:
+        >>> from discreet.privacy import Bounds, Unit
+        >>> from discreet.query.sql import question
+        >>> from discreet.tables import Column, Source, Table
+        >>> age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(1, 20))
+        >>> t = Table(name="t", source=Source(kind="csv", location="t.csv"), columns=(age,), unit=Unit.row())
+        >>> asked = question("SELECT age, COUNT(*) AS n FROM t GROUP BY age ORDER BY n DESC LIMIT 4", [t])
+        >>> confidence_of_shown(asked, 0.95, 4, 20)
+        0.99
+    """
+    return 1 - (1 - confidence) * shown / released if picks_by_noise(question) else confidence
+
+
+def picks_by_noise(question: ir.Question) -> bool:
+    """Whether HAVING, or ORDER BY with LIMIT or OFFSET, picks groups by anything but their keys."""
+    picking = [] if question.having is None else [question.having]
+    if question.limit is not None or question.offset:
+        picking += [order.expr for order in question.order]
+    noisy = {each.name for each in question.aggregates}
+    return any(ir.released_names(expr) & noisy or any(True for _ in ir.margins(expr)) for expr in picking)
+
+
 def unmeasured(plan: Plan) -> list[Group]:
     """The groups of a question of which nothing is measured: all that are public."""
     drafts = [level.draft for level in plan.levels]
