@@ -87,6 +87,14 @@ def test_official_numbers_are_told_alone_and_among_notes(module: str) -> None:
     assert said(content_of(pa.array(notes)))[what] == pytest.approx(0.05)
 
 
+def test_numbers_are_told_however_they_are_grouped() -> None:
+    """Cards in fours, as they are printed, or with dashes; IBANs in small letters."""
+    for mark in (" ", "-"):
+        cards = [mark.join(text[place : place + 4] for place in range(0, 16, 4)) for text in like("luhn")]
+        assert said(content_of(pa.array(cards)))["payment cards"] == 1
+    assert said(content_of(pa.array([text.lower() for text in like("iban")])))["IBANs"] == 1
+
+
 def test_a_number_that_the_library_stumbles_over_is_none() -> None:
     """It looks a county up that isn't there; whatever it raises, the number isn't valid."""
     is_valid = kind("cn.ric").validator()
@@ -128,13 +136,27 @@ def test_chance_is_the_binomials(valid: int, tried: int, chance: float) -> None:
 
 FORMS = {
     "e-mail addresses": ["kim@example.org", "a.b+c@mail.example.co.uk"],
-    "web addresses": ["https://example.org/kim", "www.example.org/~ada"],
+    "web addresses": ["https://example.org/kim", "www.example.org/~ada", "example.com/in/kim", "Example.org/ada"],
+    "names of accounts": ["@kim_possible", "@ådne.b"],
     "network addresses (IP)": ["192.168.1.4", "203.0.113.77", "2001:db8::1"],
     "device addresses (MAC)": ["00:1A:2B:3C:4D:5E", "00-1a-2b-3c-4d-5f"],
     "unique keys (UUIDs or hashes)": ["123e4567-e89b-12d3-a456-426614174000", "92100f5c41aa4ce79c78277a592a79eb"],
-    "telephone numbers": ["+47 22 22 22 22", "(202) 555-0143", "202-555-0199", "0151 23456789"],
+    "telephone numbers": ["+47 22 22 22 22", "(202) 555-0143", "202-555-0199", "0151 23456789", "0047 22 22 22 22"],
     "coordinates": ["59.9139, 10.7522", "60.3913,5.3221"],
-    "street addresses": ["12 Main Street", "Karl Johans gate 5", "12 rue de la Paix", "Hauptstraße 7"],
+    "street addresses": [
+        "12 Main Street",
+        "Karl Johans gate 5",
+        "12 rue de la Paix",
+        "Hauptstraße 7b",
+        "919 W 58th St Apt 1",
+        "4 bd Pasteur",
+        "Lindenweg 28",
+        "Keizersgracht 342",
+        "Corso Dante, 19",
+        "Rua das Flores, nº 86",
+        "P.O. Box 4052",
+        "Postfach 12",
+    ],
 }
 
 

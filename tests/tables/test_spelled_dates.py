@@ -26,6 +26,8 @@ SPELLED = {
     "month day": lambda day: f"{day:%b} {day.day}, {day.year}",
     "weekday": lambda day: f"{day:%A, %B} {day.day}, {day.year}",
     "ordinal": lambda day: f"{day:%B} {day.day}th {day.year}",
+    "Chinese and Japanese": lambda day: f"{day.year}年{day.month}月{day.day}日",
+    "Korean": lambda day: f"{day.year}년 {day.month}월 {day.day}일",
     "German": lambda day: f"{day.day}. {GERMAN[day.month - 1]} {day.year}",
 }  # fmt: skip
 
@@ -87,3 +89,8 @@ def test_a_share_may_be_something_else() -> None:
     found = days_of(pa.array(texts), most=0.2)
     assert found is not None
     assert found.days.null_count == 1
+    oracle = [f"{day:02d}-SEP-67" for day in range(1, 30)]
+    assert days_of(pa.array(oracle)) is None
+    found = days_of(pa.array(oracle), most=0.2)
+    assert found is not None
+    assert found.days.null_count == 0

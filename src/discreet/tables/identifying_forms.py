@@ -64,6 +64,8 @@ class OfficialNumber:
 
         def is_one(text: str) -> bool:
             """Whether it is; the library has errors of other kinds for some that aren't, such as unknown counties."""
+            if self.module == "luhn":  # an algorithm, which knows no marks between digits
+                text = re.sub("[ -]", "", text)
             try:
                 return begins.match(text) is not None and bool(valid(text))
             except (LookupError, ArithmeticError, TypeError, ValueError):
@@ -97,7 +99,7 @@ _CARD = "(?:4|5[1-5]|2[2-7]|3[47]|3[068]|6[0245])"
 NUMBERS: tuple[OfficialNumber, ...] = (
     _number("payment cards", rf"{_D}{{4}}(?:[ -]?{_D}{{4}}){{2}}[ -]?{_D}{{1,4}}|{_D}{{4}}[ -]?{_D}{{6}}[ -]?{_D}{{5}}",
             "luhn", 10, 16, _CARD),
-    _number("IBANs", rf"[A-Z]{{2}}{_D}{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?", "iban", 90),
+    _number("IBANs", rf"(?i:[A-Z]{{2}}{_D}{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?)", "iban", 90),
     _number("US social security numbers", rf"{_D}{{3}}-{_D}{{2}}-{_D}{{4}}", "us.ssn", 1),
     _number("Canadian social insurance numbers", rf"{_D}{{3}}[ -]?{_D}{{3}}[ -]?{_D}{{3}}", "ca.sin", 10, 9),
     _number("Mexican population codes (CURP)", rf"[A-Z]{{4}}{_D}{{6}}[HMX][A-Z]{{5}}[0-9A-Z]{_D}", "mx.curp", 10),
@@ -263,6 +265,8 @@ _STREETS = (
 FORMS: tuple[Form, ...] = (
     Form(what="e-mail addresses", form=r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:[.][A-Za-z0-9-]+)*[.][A-Za-z]{2,}"),
     Form(what="web addresses", form=r"(?i:https?://|ftp://|www[.])[^\s/]+[.][^\s]+"),
+    Form(what="web addresses", form=r"(?i:\b[a-z0-9-]+[.](?:com|org|net|edu|gov|io|me)/[^\s]+)", values=2),
+    Form(what="names of accounts", form=r"(?:^|\s)@[\p{L}0-9_][\p{L}0-9_.-]+", values=2),
     Form(
         what="network addresses (IP)",
         form=(
@@ -283,6 +287,7 @@ FORMS: tuple[Form, ...] = (
             r"[+][1-9][0-9]{0,2}[ .-]?(?:[(]0?[0-9]{1,4}[)][ .-]?)?[0-9](?:[ ./-]?[0-9]){5,12}"
             r"|(?:\b1[ .-])?[(][2-9][0-9]{2}[)][ .-]?[2-9][0-9]{2}[ .-][0-9]{4}\b"
             r"|\b(?:1[ .-])?[2-9][0-9]{2}[ .-][2-9][0-9]{2}[ .-][0-9]{4}\b"
+            r"|\b00[1-9][0-9]{0,2}[ .-][0-9](?:[ ./-]?[0-9]){5,12}\b"
             r"|[(]0[1-9][0-9]{1,4}[)] ?[0-9]{2,8}(?:[ -][0-9]{2,6}){0,3}\b"
             r"|\b0[1-9][0-9]{0,3}(?:[ /-][0-9]{2,8}){1,4}\b"
         ),
@@ -300,12 +305,16 @@ FORMS: tuple[Form, ...] = (
     Form(
         what="street addresses",
         form=(
-            rf"\b[0-9]{{1,5}}[A-Za-z]? (?:[A-Z0-9]{_NAME} |[0-9NSEW][.]? ){{1,4}}(?i:{_STREETS})\b"
+            rf"\b[0-9]{{1,5}}[A-Za-z]? (?:[A-Z0-9]{_NAME} |[0-9]{{1,3}}(?:st|nd|rd|th) |[0-9NSEW][.]? ){{1,4}}"
+            rf"(?i:{_STREETS})\b"
             rf"|^[0-9]{{1,5}} (?:[a-z0-9]+ ){{1,3}}(?:{_STREETS})$"
-            r"|(?i:\p{L}{2,} ?(?:straße|strasse|str[.]|gasse|allee|gata|gaten|gate|gatan|vägen|vegen|veien|vei|vej|"
-            r"gade|straat|laan|plein|katu|tie|utca)) [0-9]{1,4}\b"
-            r"|(?i:\b(?:rue|avenue|boulevard|calle|avenida|rua|via|viale|piazza|ulica|ul[.]|jalan|jl[.])) "
-            r"[^0-9,]{2,40},? ?[0-9]{1,4}\b|\b[0-9]{1,4},? (?i:bis )?(?i:rue|avenue|boulevard|allée|place) \p{L}"
+            r"|(?i:\p{L}{2,} ?(?:straße|strasse|str[.]|gasse|weg|gracht|allee|gata|gaten|gate|gatan|vägen|vegen|veien|"
+            r"vei|vej|gade|straat|laan|plein|katu|tie|utca)) [0-9]{1,4}[a-zA-Z]?\b"
+            r"|(?i:\b(?:rue|avenue|boulevard|calle|avenida|plaza|paseo|rua|via|viale|corso|piazza|ulica|ul[.]|jalan|"
+            r"jl[.])) "
+            r"[^0-9,]{2,40},? ?(?:n[º°o.]{1,2} ?)?[0-9]{1,4}\b"
+            r"|\b[0-9]{1,4},? (?i:bis )?(?i:rue|avenue|boulevard|bd|allée|place) \p{L}"
+            r"|(?i:\b(?:p[.]? ?o[.]? ?box|postfach|apartado|bo[iî]te postale)) [0-9]{1,6}\b"
         ),
         values=2,
     ),

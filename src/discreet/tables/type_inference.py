@@ -240,11 +240,15 @@ _NUMBERS = "^(?P<first>[0-9]{1,2})(?P<mark>[./-]) ?(?P<second>[0-9]{1,2})[./-] ?
 _FORMS = (
     f"{_NUMBERS}(?P<year>[1-9][0-9]{{3}}){_AT}$",
     f"^(?P<year>[1-9][0-9]{{3}})[./-] ?(?P<month>[0-9]{{1,2}})[./-] ?{_DAY_NUMBER}[.]?{_AT}$",
+    f"^(?P<year>[1-9][0-9]{{3}})[年년] ?(?P<month>[0-9]{{1,2}})[月월] ?{_DAY_NUMBER}[日일]{_AT}$",
     rf"{_WEEKDAY}{_DAY_NUMBER}(?:st|nd|rd|th|er|[.])?[ -]?(?:of |de |d')?{_NAME}[.]?,?[ -]?(?:de )?{_YEAR}{_AT}$",
     rf"{_WEEKDAY}{_NAME}[.]?[ -]{_DAY_NUMBER}(?:st|nd|rd|th)?,?[ -]{_YEAR}{_AT}$",
     "^(?P<year>1[89][0-9]{2}|20[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})$",
 )
-_SHORT = f"{_NUMBERS}(?P<year>[0-9]{{2}}){_AT}$"
+_SHORT = (
+    f"{_NUMBERS}(?P<year>[0-9]{{2}}){_AT}$",
+    f"{_WEEKDAY}{_DAY_NUMBER}[ -]{_NAME}[.]?[ -]'?(?P<year>[0-9]{{2}}){_AT}$",
+)
 _DIGITS = _FORMS[-1]
 _MONTHS = (
     "jan january januar janvier enero ene gennaio gen janeiro januari tammikuu",
@@ -296,7 +300,7 @@ def days_of(
     head = texts[:_TRIED]
     if not pc.any(pc.match_substring_regex(head, "[0-9]")).as_py():
         return None
-    forms = (_DIGITS,) if digits else (*_FORMS, _SHORT) if most else _FORMS
+    forms = (_DIGITS,) if digits else (*_FORMS, *_SHORT) if most else _FORMS
     if _formed(head, forms) < (1 - 2 * most) * len(head) or (
         len(texts) > len(head) and _formed(texts, forms) < (1 - most) * len(texts)
     ):
