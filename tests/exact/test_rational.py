@@ -65,3 +65,10 @@ def test_a_long_fraction_is_refused_in_few_words() -> None:
         positive(Fraction(-1, 10**5_000), "epsilon")
     with pytest.raises(InvalidArgument, match="many digits"):
         probability(1 + Fraction(1, 10**5_000), "confidence")
+
+
+def test_a_decimal_comma_is_told() -> None:
+    """What is written with one elsewhere has a point here."""
+    with pytest.raises(InvalidArgument) as caught:
+        rational("0,5", "epsilon")
+    assert caught.value.hint == "a point stands before the fraction, as in 0.5"

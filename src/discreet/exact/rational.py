@@ -57,7 +57,8 @@ def rational(value: Rationalizable, name: str) -> Fraction:
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise InvalidArgument(f"{name} must be a number, not {value!r}") from None
+        hint = "a point stands before the fraction, as in 0.5" if "," in str(value) else ""
+        raise InvalidArgument(f"{name} must be a number, not {value!r}", hint=hint) from None
 
 
 def positive(value: Rationalizable, name: str) -> Fraction:

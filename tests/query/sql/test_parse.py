@@ -132,3 +132,22 @@ def test_known_dialects(dialect: str) -> None:
     """The common surface is the same in all of them."""
     sql = "SELECT sex, COUNT(*) AS n FROM people WHERE age >= 40 GROUP BY sex ORDER BY n DESC"
     assert question(sql, TABLES, dialect).aggregates == question(sql, TABLES).aggregates
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT COUNT(*) FORM people", "did you mean FROM?"),
+        ("SELECT COUNT(*) FROM people WEHRE age > 3", "did you mean WHERE?"),
+        ("SELECT COUNT(*) FROM people WHERE age BETWEN 3 AND 4", "did you mean BETWEEN?"),
+        ("SELECT sex, COUNT(*) FROM people GROUP sex", "GROUP BY"),
+        ("SELECT COUNT(*) FROM people WHERE when < 3", "if that is a name, put it in quotes"),
+        ("SELECT COUNT(*) FROM people WHERE age => 3", "there are: contribution_bounds_per_row; to compare, write >="),
+        ("SELECT COUNT(*) FROM people WHERE age >", ""),
+    ],
+)
+def test_slips_are_told(sql: str, hint: str) -> None:
+    """A clause's word that is mistyped, and a name that is a word of SQL."""
+    with pytest.raises(QueryError) as caught:
+        question(sql, TABLES)
+    assert caught.value.hint == hint

@@ -82,7 +82,8 @@ def _taken(text: str, tokens: Sequence[Token], at: int, done: list[Token], calls
     place = place_at(text, token.start)
     name = token.text.casefold()
     if name not in PRIVATE.values() or token.token_type.name in {"STRING", "IDENTIFIER"}:
-        raise Unsupported(f"there is no argument called {token.text[:40]!r}", hint=meant(name, [PER_ROW]), place=place)
+        hint = f"{meant(name, [PER_ROW])}; to compare, write >="
+        raise Unsupported(f"there is no argument called {token.text[:40]!r}", hint=hint, place=place)
     if not calls or calls[-1].comma is None or done[-1].token_type.name != "COMMA":
         raise SqlSyntax(f"{name} comes after what is aggregated", hint=f"SUM(x, {name} => (0, 100))", place=place)
     call = calls[-1]

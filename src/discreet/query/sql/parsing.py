@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ FAULTS = (
     ValueError,
 )
 """What a parser can fail with on text nobody thought of, besides its own errors."""
+
+_CLAUSE_WORDS = ("FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "BETWEEN")
 
 _OPEN = {"L_PAREN", "L_BRACKET", "L_BRACE", "CASE"}
 _CLOSE = {"R_PAREN", "R_BRACKET", "R_BRACE", "END"}
@@ -319,7 +322,27 @@ def _parse_error(text: str, errors: list[dict[str, Any]]) -> SqlSyntax:
     wanted = str(found.get("description") or "").removeprefix("Expecting ").strip()
     if len(wanted) == 1:
         return SqlSyntax(f"{wanted} is missing at {word[:40]!r}", place=place)
-    return SqlSyntax(f"something is missing or wrong at {word[:40]!r}", place=place)
+    hint = _slip(str(found.get("start_context") or ""), word)
+    return SqlSyntax(f"something is missing or wrong at {word[:40]!r}", hint=hint, place=place)
+
+
+def _slip(before: str, word: str) -> str:
+    """What was meant, perhaps: a clause's word that is mistyped, or a name that is a word of SQL; empty if neither.
+
+    Args:
+        before: what stands before the word at which the parser stopped.
+        word: that word.
+    """
+    from sqlglot.tokens import Tokenizer
+
+    last = re.split(r"\W+", before.rstrip()[-40:])[-1].upper()
+    if last in {"GROUP", "ORDER"}:
+        return f"{last} BY"
+    for each in (last, word[:40].upper()):
+        near = get_close_matches(each, _CLAUSE_WORDS, n=1, cutoff=0.7)
+        if near and each not in Tokenizer.KEYWORDS:
+            return f"did you mean {near[0]}?"
+    return "if that is a name, put it in quotes" if word.upper() in Tokenizer.KEYWORDS and word.isalpha() else ""
 
 
 def spelled(node: exp.Expression) -> str:
