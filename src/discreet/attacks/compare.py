@@ -80,7 +80,8 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
     """Run one attack against several ways to publish a table, so that the figures can be compared.
 
     Against all of them the same people are attacked, by the same knowledge, and what is a success is the same. Since
-    questions take a budget, these are as many as `people` says, drawn from the table, wherever answers are among them.
+    questions take a budget, these are as many as `people` says, drawn from the table, wherever answers are among them;
+    fewer, if the budget lasts for fewer.
     Where an attack asks something else of answers than of rows, the result says so in what it is `against`.
 
     Args:
@@ -122,4 +123,9 @@ def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by
     )
     with set_up(table, terms, unit=unit, log=chosen.of_log) as setup:
         compared = replace(setup, compared=len(targets) > 1 and ANSWERS in targets)
-        return Comparison(attack=chosen.name, results=tuple(chosen.on(compared, each) for each in targets))
+        results = tuple(chosen.on(compared, each) for each in targets)
+        tried = [result.tried for result in results]
+        if compared.compared and 0 < min(tried) < max(tried) == terms.people:  # the budget didn't last for all
+            fewer = replace(compared, terms=replace(terms, people=min(tried)), made={})
+            results = tuple(chosen.on(fewer, each) for each in targets)
+        return Comparison(attack=chosen.name, results=results)

@@ -141,6 +141,13 @@ def test_like_is_compared_with_like(name: str, people: pa.Table) -> None:
     assert {each.tried for each in without.results} == {400}  # rows take no questions, so everybody is tried
 
 
+def test_where_a_budget_lasts_for_fewer_all_attack_those(people: pa.Table) -> None:
+    """An ε of 1 pays for ten questions of 0.1, one of which is about everybody."""
+    found = compare("linkage", people, people=30, budget=1, **TERMS)
+    assert {each.tried for each in found.results} == {9}
+    assert len({each.baseline for each in found.results}) == 1
+
+
 def test_what_isnt_alike_is_said(people: pa.Table) -> None:
     """Of answers, some attacks ask something else than of rows; alone, nothing is to be told apart."""
     found = compare("small-groups", people, against=["raw", "answers"], people=3, **TERMS)
