@@ -13,8 +13,8 @@ from discreet.query import ir
 from discreet.query.ir import call, cast, is_null, listed, literal, unbounded
 from discreet.query.sql.aggregate_syntax import AggregateCall, aggregate_call
 from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.scalar_syntax import as_condition
 from discreet.query.sql.scopes import Names, Scope, is_unit
+from discreet.query.sql.truth_values import as_condition
 from discreet.tables import Kind
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
-from discreet.query.sql.scalar_syntax import as_condition
 from discreet.query.sql.scopes import (
     Common,
     CommonTable,
@@ -28,6 +27,7 @@ from discreet.query.sql.scopes import (
     renamed,
     schema_of,
 )
+from discreet.query.sql.truth_values import as_condition
 from discreet.tables import Table, owner_of
 
 if TYPE_CHECKING:

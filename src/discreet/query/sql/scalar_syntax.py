@@ -15,7 +15,7 @@ from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
 from discreet.query.sql.cast_syntax import casted, to_whole, truncated_to_whole
-from discreet.query.sql.dialect_semantics import DialectSemantics, meaning_of, undivided
+from discreet.query.sql.dialect_semantics import meaning_of, undivided
 from discreet.query.sql.interval_functions import is_margin
 from discreet.query.sql.named_arguments import PRIVATE, bounded
 from discreet.query.sql.refusals import refusal, said, unknown_part
@@ -31,6 +31,7 @@ from discreet.query.sql.time_syntax import (
     plus,
     truncated,
 )
+from discreet.query.sql.truth_values import as_condition, beside, met, numbered
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -83,81 +84,6 @@ def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[s
         return call(name, *(met(node, args) if name in _MEETING else args))
 
     return ScalarSyntax(build, frozenset((*parts, *ignored)))
-
-
-def met(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
-    """Values that are compared: where the dialect compares truths with 1 and 0, or with texts, these are truths too.
-
-    Raises:
-        TypeMismatch: it compares truths with truths alone.
-    """
-    kinds = {arg.type.kind for arg in args if not is_null(arg)}
-    if Kind.BOOLEAN not in kinds or kinds == {Kind.BOOLEAN}:
-        return args
-    meaning = meaning_of(node)
-    said_so = [_truth(arg, meaning) for arg in args]
-    ordered = type(node).__name__ in {"LT", "LTE", "GT", "GTE", "Between"}
-    if not ordered and all(arg.type.kind is Kind.BOOLEAN or is_null(arg) for arg in said_so):
-        return said_so
-    if meaning.bits and kinds <= {Kind.BOOLEAN, Kind.INTEGER, Kind.REAL}:
-        return numbered(args)
-    truth = next(arg for arg in args if arg.type.kind is Kind.BOOLEAN)
-    name = truth.name if isinstance(truth, ir.Column) else "x"
-    others = " and ".join(sorted(f"{kind}" for kind in kinds - {Kind.BOOLEAN}))
-    raise TypeMismatch(
-        f"in this dialect a boolean isn't compared with {others} values",
-        hint=f"{name} = TRUE or {name} = FALSE; CAST({name} AS INTEGER) is 1 or 0",
-    )
-
-
-def _truth(arg: ir.Expr, meaning: DialectSemantics) -> ir.Expr:
-    """1, 0 and texts such as 'true', if the dialect takes them for truths beside one."""
-    value = arg.value if isinstance(arg, ir.Literal) else None
-    if meaning.bits and type(value) is int and value in {0, 1}:
-        return literal(bool(value))
-    found = _TRUTHS.get(value.casefold()) if meaning.truth_texts and isinstance(value, str) else None
-    return arg if found is None else literal(found)
-
-
-_TRUTHS = {
-    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
-    **dict.fromkeys(("false", "f", "no", "n", "0"), False),
-}
-
-
-def as_condition(what: str, node: Node, value: ir.Expr) -> ir.Expr:
-    """A value as a condition; where the dialect takes a number for one, whether it isn't 0.
-
-    Args:
-        what: takes it, as in "WHERE".
-        node: the value's, or one that it is part of.
-        value: what it was bound to.
-
-    Raises:
-        TypeMismatch: it isn't one.
-    """
-    if is_null(value):
-        return null(Kind.BOOLEAN)
-    if value.type.kind.is_number and meaning_of(node).numeric_conditions:
-        return call("ne", value, literal(0))
-    if value.type.kind is Kind.BOOLEAN:
-        return value
-    name = value.name if isinstance(value, ir.Column) else "x"
-    raise TypeMismatch(
-        f"{what} takes a condition, not {value.type.kind}",
-        hint=f"compare it: {name} {'<> 0' if value.type.kind.is_number else '= …'}",
-    )
-
-
-def beside(node: Node, args: list[ir.Expr]) -> list[ir.Expr]:
-    """Values of which one is chosen: truths are numbers where others are, if the dialect has it so."""
-    mixed = {arg.type.kind is Kind.BOOLEAN for arg in args if not is_null(arg)} == {True, False}
-    return numbered(args) if mixed and meaning_of(node).bits else args
-
-
-def numbered(args: list[ir.Expr]) -> list[ir.Expr]:
-    """Values with truths as 1 and 0."""
-    return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
 
 
 def _parts(node: Node, names: tuple[str, ...]) -> Iterator[Node]:

@@ -11,6 +11,7 @@ from discreet.query import ir
 from discreet.query.ir import call, cast, literal, moment
 from discreet.query.sql.dialect_semantics import meaning_of
 from discreet.query.sql.refusals import said
+from discreet.query.sql.truth_values import numbered
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -185,9 +186,7 @@ def _days(node: Node, left: ir.Expr, right: ir.Expr) -> int | None:
 
 def _summands(node: Node, *args: ir.Expr) -> list[ir.Expr]:
     """Numbers, with truths as 1 and 0 where the dialect has it so."""
-    if not meaning_of(node).numeric_truths:
-        return list(args)
-    return [cast(arg, Kind.INTEGER) if arg.type.kind is Kind.BOOLEAN else arg for arg in args]
+    return numbered(args) if meaning_of(node).numeric_truths else list(args)
 
 
 def later(node: exp.Expression, bind: Bind) -> ir.Expr:
