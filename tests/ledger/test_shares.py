@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -48,7 +48,7 @@ class Opened:
     ledger: Ledger
     account: Account
     path: Path
-    clock: Clock = field(default_factory=Clock)
+    clock: Clock
 
     def token(self, digest: str, share: Budget | None = HALF) -> None:
         """Give ann a token."""
@@ -76,13 +76,21 @@ class Opened:
         return [each.message for each in self.ledger.verify().problems]
 
 
+@contextmanager
+def with_clock(path: Path, budget: Budget) -> Iterator[Opened]:
+    """A new ledger that goes by a clock of its own."""
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chain, "now", lambda: clock.at)
+        with Ledger.open(path, create=True) as ledger:
+            yield Opened(ledger, ledger.account("census", budget), path, clock)
+
+
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
+def opened(tmp_path: Path) -> Iterator[Opened]:
     """With a clock of its own."""
-    path, clock = tmp_path / "t.ledger", Clock()
-    monkeypatch.setattr(chain, "now", lambda: clock.at)
-    with Ledger.open(path, create=True) as ledger:
-        yield Opened(ledger, ledger.account("census", Budget(epsilon=3, delta=1e-6)), path, clock)
+    with with_clock(tmp_path / "t.ledger", Budget(epsilon=3, delta=1e-6)) as found:
+        yield found
 
 
 EDGES = [
@@ -334,7 +342,7 @@ def test_a_ledger_of_before_there_were_months_goes_on(opened: Opened) -> None:
 
     rewrite(opened.path, forge)
     with Ledger.open(opened.path, create=False) as ledger:
-        again = Opened(ledger, ledger.account("census", Budget(epsilon=3, delta=1e-6)), opened.path)
+        again = replace(opened, ledger=ledger, account=ledger.account("census", Budget(epsilon=3, delta=1e-6)))
         assert again.problems() == []
         again.token(ONE)
         assert again.account.standing("ann", ONE).this_month.epsilon == Fraction(3, 10)
@@ -368,17 +376,13 @@ _STEPS = st.lists(st.tuples(st.integers(0, 70), st.sampled_from(["1/10", "1/4", 
 @examples(60)
 def test_whatever_the_clock_does_each_month_has_one_share(tmp_path_factory: Any, steps: list[tuple[int, str]]) -> None:
     """Against a model: months go on and never back, and each has its sum."""
-    clock, path = Clock(), tmp_path_factory.mktemp("model") / "t.ledger"
-    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
-        patch.setattr(chain, "now", lambda: clock.at)
-        ledger = stack.enter_context(Ledger.open(path, create=True))
-        opened = Opened(ledger, ledger.account("census", Budget(epsilon=100)), path, clock)
+    with with_clock(tmp_path_factory.mktemp("model") / "t.ledger", Budget(epsilon=100)) as opened:
         opened.token(ONE)
         admitted(opened.account)
         sums, latest = Counter[str](), ""
         for day, cost in steps:
-            clock.set(f"2024-{day // 28 + 1:02}-{day % 28 + 1:02}")
-            month = max(latest, clock.at[:7])
+            opened.clock.set(f"2024-{day // 28 + 1:02}-{day % 28 + 1:02}")
+            month = max(latest, opened.clock.at[:7])
             fits = sums[month] + Fraction(cost) <= Fraction(1, 2)
             assert opened.is_refused(cost, ONE) is not fits
             if fits:
