@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from sqlite3 import IntegrityError, connect
 
@@ -19,6 +20,7 @@ from discreet.ledger.history import history as look_up
 from discreet.ledger.location import File
 from discreet.ledger.row import FORMAT, Kind, Row
 from discreet.ledger.store import Store
+from discreet.ledger.transaction import AccountTransaction
 from discreet.privacy import Budget
 from support.ledgers import COLUMNS, ask, fill, laplace, raised, rewrite, rows, sql
 
@@ -433,3 +435,18 @@ def test_where_nobody_looks_behind_the_last_debit_it_is_spent_again(
         account = ledger.account("census", Budget(epsilon=3))
         ask(account, "b", 2)
         assert account.spent().epsilon == 3
+
+
+def test_who_reads_while_others_write_takes_nothing_for_damage(spent: tuple[Path, int]) -> None:
+    """Where a read isn't of one moment, as on a server, the head may be of before the entries that are found."""
+    path, _ = spent
+    with Ledger.open(path, create=False) as ledger:
+        account = ledger.account("census", Budget(epsilon=3))
+
+        def look(chain: Chain) -> object:
+            chain.head = replace(chain.head, seq=before.seq, hash=before.hash)
+            return AccountTransaction(chain, "census").spent().epsilon
+
+        before = rows(path)[-1]
+        ask(account, "meanwhile", "1/2")
+        assert ledger._store.read(look, anew=True) == Fraction(5, 2)

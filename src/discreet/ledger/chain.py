@@ -16,13 +16,10 @@ from sqlalchemy import Connection, Select, bindparam, insert, select, update
 from discreet.errors import LedgerCorrupt, LedgerVersion
 from discreet.hints import Hint
 from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
-from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, to_body
+from discreet.ledger.row import BEGINNING, FORMAT, GENESIS, Kind, Row, to_body
 
 PAGE = 500
 """How many entries are read at a time, so that a long ledger is never in memory as a whole."""
-
-BEGINNING = -(2**62)
-"""Before any entry, and before any row that tampering may have put in front of the first."""
 
 _RESTORE = "restore the ledger from a copy"
 
@@ -155,8 +152,10 @@ class Chain:
                 if not each.is_sealed or (each.seq, each.previous) != (seq + 1, last):
                     raise _damaged(seq + 1)
                 seq, last = each.seq, each.hash
-        if (seq, last) != (self.head.seq, self.head.hash):
-            raise _damaged(min(seq + 1, self.head.seq))
+                if seq == self.head.seq and last != self.head.hash:
+                    raise _damaged(seq)
+        if seq < self.head.seq:  # it may be more: who only reads doesn't hold off those who write meanwhile
+            raise _damaged(seq + 1)
         if self.head is self._begun:  # what this transaction wrote may yet be rolled back
             self._walked[account] = found, (seq, last)
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, charge_of
 from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt
-from discreet.ledger.chain import BEGINNING
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import GENESIS, Kind, Row, from_columns, group_of, number_of, to_body, version_of
+from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of, number_of, to_body, version_of
 from discreet.privacy import Event
 from discreet.privacy.events import from_dict, to_dict
 

@@ -22,6 +22,9 @@ FORMAT = 1
 GENESIS = "0" * 64
 """What stands for the hash before the first entry."""
 
+BEGINNING = -(2**62)
+"""Before any entry, and before any row that tampering may have put in front of the first."""
+
 
 class Kind(StrEnum):
     """What an entry records."""
