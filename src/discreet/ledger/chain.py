@@ -189,12 +189,10 @@ class Chain:
         ordered = [rows[seq] for seq in found if seq in rows]
         return [row for row in ordered if (row.kind, row.account) == (Kind.COMMIT, account)]
 
-    def page(self, after: int = BEGINNING, account: str | None = None) -> list[Row]:
-        """The next entries after a place in the ledger, of all accounts or of one; unchecked."""
-        found = select(ENTRY).where(ENTRY.c.seq > after)
-        if account is not None:
-            found = found.where(ENTRY.c.account == account)
-        return [Row(**row) for row in self._connection.execute(found.order_by(ENTRY.c.seq).limit(PAGE)).mappings()]
+    def page(self, after: int = BEGINNING) -> list[Row]:
+        """The next entries after a place in the ledger, of all accounts; unchecked."""
+        found = select(ENTRY).where(ENTRY.c.seq > after).order_by(ENTRY.c.seq).limit(PAGE)
+        return [Row(**row) for row in self._connection.execute(found).mappings()]
 
     def every(self, kind: Kind, account: str, **equal: object) -> list[Row]:
         """All entries of a kind with these values in their columns, in their order, each checked against its hash."""

@@ -201,10 +201,9 @@ class Service(Audited):
             "allowed": {name: one if one is None else str(one) for name, one in asdict(declared.budget).items()},
             "spent": tables.spent.to_dict(),
             "remaining": tables.remaining.to_dict(),
+            "damaged": self._questions.is_damaged,
         }
-        if self._questions.is_damaged:  # of what one analyst spent, some may be in what is damaged
-            found["damaged"] = True
-        elif caller.role is Role.ANALYST:
+        if caller.role is Role.ANALYST and not found["damaged"]:  # else some of it may be in what is damaged
             found["own"] = self._standing(caller)
         return found
 

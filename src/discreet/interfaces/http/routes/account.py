@@ -13,8 +13,8 @@ from discreet.service import entry_to_json
 
 _BUDGET = (
     "`budget`, `spent`, `remaining`; of an analyst also their `own`: `spent`, in all, and `this_month`, `remaining`, "
-    "and when a share of theirs `renews`, or null. While the ledger is known to be damaged, `damaged` is true, and "
-    "nobody's `own` is said."
+    "and when a share of theirs `renews`, or null. `damaged` is whether the ledger is known to be; then nobody's "
+    "`own` is said."
 )
 
 ROUTES = APIRouter(tags=["account"], responses=problems())
