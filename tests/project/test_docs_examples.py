@@ -25,6 +25,8 @@ from support.pages import Block, blocks, commands, pages
 from support.project import ROOT, name
 from support.tables import synthetic_census
 
+pytestmark = pytest.mark.usefixtures("kept_sessions")
+
 PAGES = [page for page in [ROOT / "README.md", *pages()] if blocks(page.read_text(encoding="utf-8"))]
 
 
