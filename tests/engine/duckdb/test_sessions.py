@@ -115,6 +115,20 @@ def test_what_waits_has_a_directory_until_it_is_closed(sessions: Sessions, folde
     assert not list(folder.iterdir())
 
 
+def test_what_a_question_used_is_closed_though_somebody_holds_it(sessions: Sessions, folder: Path) -> None:
+    """It holds rows, in memory and in its directory: nothing of them waits until garbage is collected."""
+    held = []
+    for _ in range(2):
+        with sessions.fresh() as session:
+            session.execute("CREATE TABLE seen AS SELECT 1")
+            held.append(session)
+    sessions.close()
+    assert not list(folder.iterdir())
+    for session in held:
+        with pytest.raises(duckdb.Error):
+            session.execute("FROM seen")
+
+
 def test_a_directory_that_was_swept_away_is_noticed(sessions: Sessions, folder: Path) -> None:
     """DuckDB would make another, which others could read."""
     for _ in range(2):
