@@ -428,3 +428,41 @@ def test_random_regroupings_equal_what_would_be_asked(desk: Desk) -> None:
         assert same(derived, fresh.ask(question, epsilon="0.01")), question
 
     check()
+
+
+@pytest.mark.parametrize("unit", [BY_ROW, BY_ROWS], ids=["rows", "people"])
+def test_what_rests_on_the_same_parts_follows_for_nothing(desk: Desk, unit: Unit) -> None:
+    """From a correlation by region and sex: the same of the values swapped, covariances, and both by region alone."""
+    account = desk(unit)
+    first = account.ask("SELECT region, sex, CORR(age, income) AS c FROM t GROUP BY region, sex", epsilon=2)
+    spent = account.spent
+    for asked in ("CORR(income, age)", "COVAR_POP(age, income)", "COVAR_SAMP(income, age)"):
+        for keys in ("region, sex", "sex"):
+            found = account.ask(f"SELECT {keys}, {asked} AS c FROM t GROUP BY {keys}", epsilon="0.01")
+            assert (found.origin or (found.entry,)) == (first.entry,), (asked, keys)
+    assert account.spent == spent
+    swapped = account.ask("SELECT region, sex, CORR(income, age) AS c FROM t GROUP BY region, sex", epsilon="0.01")
+    assert swapped["c"] == first["c"]
+
+
+def test_parts_are_found_again_in_a_ledger(desk: Desk) -> None:
+    """A stored answer has nine numbers in each group; the same question, and one that follows, are read from it."""
+    asked = "SELECT sex, CORR(age, income) AS c, COUNT(*) AS n FROM t GROUP BY sex"
+    account = desk()
+    first = account.ask(asked, epsilon=1)
+    again = account.ask(asked, epsilon=1)
+    assert (again.reused, again.rows()) == (True, first.rows())
+    assert not account.ask("SELECT sex, AVG(age) AS a FROM t GROUP BY sex", epsilon=1).reused
+    assert account.verify().problems == ()
+
+
+def test_parts_of_nested_groups_add_up(desk: Desk) -> None:
+    """Consistent answers settle each of the nine numbers, so that both levels have numbers of the same rows."""
+    found = desk().ask(
+        """SELECT region, sex, CORR(age, income) AS c, COUNT(*) AS n FROM t
+        WHERE region IS NOT NULL AND sex IS NOT NULL GROUP BY ROLLUP (region, sex)""",
+        epsilon=50,
+        consistent=True,
+    )
+    assert len(found["c"]) == len(found["n"])
+    assert all(value is None or -1 <= value <= 1 for value in found["c"])

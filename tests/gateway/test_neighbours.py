@@ -6,7 +6,7 @@ replaced by every unit of a pool that holds NULLs, infinities and values far out
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, given, settings
 
 import discreet as dp
 from discreet.mechanisms import Contribution
-from discreet.privacy import Adjacency
+from discreet.privacy import Adjacency, Sensitivity
 from discreet.query import ir
+from discreet.query.estimates import Noise
 from discreet.query.planner import Level, Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
@@ -210,6 +211,54 @@ def test_brute_force_finds_a_sensitivity_that_is_too_small(asked: str) -> None:
     loose = replace(plan, levels=(Level(replace(level.draft, limits=dp.Limits(rows=2))),))
     with pytest.raises(AssertionError):
         _explore(loose, [person])
+
+
+SPREAD_OUT = [{"x": x, "y": y, "g": None, "d": DAYS[0]} for x, y in [(0, 0.0), (1, 0.1), (2, 0.5), (3, 0.7), (1, None)]]
+
+
+def _in_parts(asked: str, adjacency: Adjacency) -> Plan:
+    """A plan of two values, each row a unit, with rows counted in parts."""
+    dataset = _dataset(
+        Column(name="x", kind=Kind.INTEGER, bounds=dp.Bounds(0, 3)),
+        Column(name="y", kind=Kind.REAL, bounds=dp.Bounds("1/10", "7/10")),
+        Column(name="g", kind=Kind.TEXT),
+        Column(name="d", kind=Kind.DATE),
+        limits=dp.Limits(rows=1),
+    )
+    (table,) = dataset.tables
+    dataset = replace(dataset, tables=(replace(table, unit=dp.Unit.row()),), adjacency=adjacency)
+    plan = make_plan(question(f"SELECT {asked} FROM t", dataset.tables), Request.of(epsilon=1), dataset, in_parts=True)
+    assert any(isinstance(measure, ir.Vector) for measure in plan.levels[0].draft.measures)
+    return plan
+
+
+def _with_vector(plan: Plan, change: Callable[[Noise], Noise]) -> Plan:
+    """A plan with other noise on its vectors."""
+    (level,) = plan.levels
+    noises = tuple(change(each) if isinstance(each.measure, ir.Vector) else each for each in level.draft.noises)
+    draft = replace(level.draft, noises=noises, measures=tuple(noise.measure for noise in noises))
+    return replace(plan, levels=(Level(draft),))
+
+
+@pytest.mark.parametrize("asked", ["CORR(x, y)", "COVAR_POP(y, x)"])
+@pytest.mark.parametrize("adjacency", list(Adjacency), ids=str)
+def test_brute_force_finds_a_vector_that_moves_too_far(asked: str, adjacency: Adjacency) -> None:
+    """The wrong twins: sums that share no whole, and, of one that is replaced, the sensitivity of a single sum."""
+    plan = _in_parts(asked, adjacency)
+    _explore(plan, [[row] for row in SPREAD_OUT])
+
+    def unshared(noise: Noise) -> Noise:
+        assert isinstance(noise.measure, ir.Vector)
+        first, *others = noise.measure.values
+        return replace(noise, measure=replace(noise.measure, values=(first, first, *others)))
+
+    def of_one(noise: Noise) -> Noise:
+        return replace(noise, mechanism=replace(noise.mechanism, sensitivity=Sensitivity.scalar(2**32)))
+
+    twins = [_with_vector(plan, unshared)] + [_with_vector(plan, of_one)] * (adjacency is dp.SUBSTITUTION)
+    for twin in twins:
+        with pytest.raises(AssertionError):
+            _explore(twin, [[row] for row in SPREAD_OUT])
 
 
 def test_a_histogram_that_moves_too_much_is_found() -> None:

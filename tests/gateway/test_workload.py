@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 import discreet as dp
@@ -289,3 +290,23 @@ def test_a_budget_that_fits_once_pays_once(tmp_path: Path) -> None:
     with dp.protect(table, name="t", unit=dp.Unit.row(), columns=VISITS, budget=budget, ledger=ledger) as after:
         assert after.spent.epsilon == dp.PureDP("3/5").epsilon
         assert after.verify().problems == ()
+
+
+def test_correlations_of_many_pairs_are_served_however_they_are_measured(tmp_path: Path) -> None:
+    """By itself each would put rows in parts; together, they share sums of products, which err less."""
+    names = "abcdef"
+    asked = [f"SELECT CORR({one}, {other}) AS c FROM t" for one in names for other in names if one < other]
+    with dp.protect(
+        pa.table({name: [0.1, 0.5, 0.9] for name in names}),
+        name="t",
+        unit=dp.Unit.row(),
+        columns={name: dp.Column(kind=dp.Kind.REAL, bounds=dp.Bounds(0, 1), nullable=False) for name in names},
+        budget=dp.Budget(epsilon=100),
+        ledger=tmp_path / "t.ledger",
+    ) as protected:
+        together, alone = protected.plan(asked, epsilon=1), protected.plan(asked[0], epsilon=1)
+        (bundle,) = together.bundles
+        kinds = [{type(measure).__name__ for measure in each.levels[0].draft.measures} for each in (bundle, alone)]
+        assert kinds == [{"Sum"}, {"Vector"}]
+        assert len(protected.ask(together)) == len(asked)
+        assert len(protected.ask(asked[:2], epsilon=1)) == 2

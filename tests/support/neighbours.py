@@ -15,6 +15,7 @@ from typing import Any
 from discreet.engine import Engine
 from discreet.mechanisms.histogram import Contribution
 from discreet.privacy import ADD_REMOVE, Adjacency, Sensitivity
+from discreet.query.ir import sums_of
 from discreet.query.planner import Level, Plan
 from support.engines import engine_as_if_admitted
 
@@ -76,10 +77,14 @@ def check(plan: Plan, here: Sequence[Found], there: Sequence[Found]) -> None:
 
 
 def _check_measures(plan: Plan, level: Level, one: Found, other: Found) -> None:
-    """No norm of any measure exceeds its declaration."""
+    """No norm of any measure exceeds its declaration; the sums of a vector move together."""
     groups = one.groups.keys() | other.groups.keys()
-    for name, noise in level.noises.items():
-        moved = [one.groups.get(key, {}).get(name, 0) - other.groups.get(key, {}).get(name, 0) for key in groups]
+    for noise in level.draft.noises:
+        moved = [
+            one.groups.get(key, {}).get(each.name, 0) - other.groups.get(key, {}).get(each.name, 0)
+            for key in groups
+            for each in sums_of(noise.measure)
+        ]
         assert is_within(moved, noise.sensitivity), (plan.question.text, str(noise.measure), moved, noise.sensitivity)
 
 

@@ -151,7 +151,7 @@ def _classes(asked: Plan, groups: Sequence[Group], number: int) -> list[int]:
 def _error_per_row(draft: Draft) -> float:
     """How much noise one row of the limit costs, in rows: that of the best measure, which is mostly a count."""
     weight = draft.limits.rows or 1
-    sums = [noise for noise in draft.noises if isinstance(noise.measure, ir.Sum)]
+    sums = [noise for noise in draft.laws.values() if isinstance(noise.measure, ir.Sum)]
     if sums:
         return min(_deviation(noise) / _size(noise) for noise in sums) / weight
     return min((selection.reach(draft.request.confidence) for selection in draft.selections), default=1.0) / weight

@@ -7,7 +7,7 @@ instead of 95 % is found out with probability above 99 %; in a soak, one of 87 %
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import isclose
 from typing import Any
@@ -64,11 +64,12 @@ def plain(sql: str, rows: list[dict[str, Any]]) -> float:
     return float(value)
 
 
+@OFFERS
 @pytest.mark.parametrize("sql", [*STATISTICS, "CORR(age, age)", "CORR(age, -income)"])
 @pytest.mark.parametrize("rows", [40, 700])
-def test_without_noise_they_are_those_of_plain_sql(sql: str, rows: int) -> None:
+def test_without_noise_they_are_those_of_plain_sql(sql: str, rows: int, offer: Mapping[str, Any]) -> None:
     """Rows that lack one of the values don't count."""
-    plan, data = level(sql, epsilon=1), people(rows)
+    plan, data = level(sql, **offer), people(rows)
     ((_, estimator),) = plan.draft.estimators
     found = estimator.estimate(exact_of(plan, data), plan.draft.laws)
     assert isinstance(found, float)
@@ -154,3 +155,34 @@ def test_a_value_correlates_with_itself() -> None:
     found = estimator.interval(noisy, plan.draft.laws, 0.95)
     assert found is not None
     assert found.lo > 0.99
+
+
+def within_half_a_width(sql: str, rows: int, runs: int, stated: Callable[[Level], Level]) -> int:
+    """How many of so many estimates err by more than a quarter of their interval's width."""
+    plan, data = level(sql, epsilon=1), people(rows)
+    exact, truth = exact_of(plan, data), plain(sql, data)
+    drawn = {name: noise.mechanism.release([exact[name]] * runs) for name, noise in plan.noises.items()}
+    draft = stated(plan).draft
+    rule = interval_of(draft, draft.question.outputs[0].expr, 0.95)
+    ((_, estimator),) = plan.draft.estimators
+    found = 0
+    for run in range(runs):
+        noisy = {name: values[run] for name, values in drawn.items()}
+        ends, value = rule(noisy), estimator.estimate(noisy, plan.draft.laws)
+        assert ends is not None
+        found += value is None or abs(float(value) - truth) > (ends.hi - ends.lo) / 4  # type: ignore[arg-type]  # a float
+    return found
+
+
+@pytest.mark.parametrize("sql", [STATISTICS[0], STATISTICS[2]])
+def test_intervals_are_at_most_twice_as_wide_as_errors(sql: str) -> None:
+    """At ε = 1 in 300 rows: more than 5 % of the errors are beyond half a half width, so no interval is all there is.
+
+    The wrong twin reckons with three times the noise; it is let through with probability below 1e-10, because fewer
+    than 2 % of the errors are so large.
+    """
+    runs = 1_200
+    assert upper_bound(within_half_a_width(sql, 300, runs, lambda plan: plan), runs, SURE) >= 0.05
+    assert lower_bound(within_half_a_width(sql, 300, runs, lambda plan: plan), runs, SURE) >= 0.05
+    twin = level(sql, epsilon=Fraction(1, 3))
+    assert upper_bound(within_half_a_width(sql, 300, runs, lambda _: twin), runs, SURE) < 0.05

@@ -93,6 +93,62 @@ def test_the_textbook_table() -> None:
     }
 
 
+PARTS = 3
+
+
+def _in_parts(most: int, limits: Limits, groups: int) -> list[tuple[int, ...]]:
+    """Every extreme contribution of one unit to a vector: in each group all that it may add, in one of the sums."""
+    rows = limits.rows if limits.rows is not None else limits.rows_per_group
+    kept = 1 if limits.rows is not None else limits.groups
+    assert rows is not None
+    assert kept is not None
+    none = (0,) * PARTS
+    whole = [tuple(rows * most * (place == each) for each in range(PARTS)) for place in range(PARTS)]
+    chosen = (each for each in product([none, *whole], repeat=groups) if sum(map(any, each)) <= kept)
+    return [tuple(number for group in each for number in group) for each in chosen]
+
+
+@pytest.mark.parametrize("adjacency", [ADD_REMOVE, SUBSTITUTION])
+@pytest.mark.parametrize(
+    ("limits", "groups"),
+    [
+        (Limits(rows=1), 1),
+        (Limits(rows=5), 3),
+        (Limits(groups=1, rows_per_group=1), 1),
+        (Limits(groups=2, rows_per_group=3), 2),
+        (Limits(groups=2, rows_per_group=3), 3),
+        (Limits(groups=3, rows_per_group=2), 3),
+    ],
+    ids=str,
+)
+def test_the_sums_of_a_vector_move_together_as_far_as_declared(
+    limits: Limits, groups: int, adjacency: Adjacency
+) -> None:
+    """Sound, and tight, against every pair of extreme contributions; the norms are convex.
+
+    The wrong twin is the sensitivity of one of its sums: what a substitution takes from one and adds to another exceeds
+    that, and so does what rounding adds.
+    """
+    vector = ir.Vector(name="m", values=(ONE,) * PARTS, grid=-3)
+    units = _in_parts(vector.most, limits, groups)
+    others = [(0,) * groups * PARTS] if adjacency is ADD_REMOVE else units
+    moves = [tuple(a - b for a, b in zip(one, other, strict=True)) for one in units for other in others]
+    declared = measure_sensitivity(vector, limits, adjacency, groups=groups)
+    assert _norms_reached(moves) == (declared.linf, declared.l1, declared.l2_squared)
+    assert max(_norms(move)[0] for move in moves) <= declared.l0
+    (twin, *_) = (measure_sensitivity(each, limits, adjacency, groups=groups) for each in vector.sums)
+    assert _norms_reached(moves)[1] > twin.l1
+
+
+def test_rows_are_put_in_parts_on_grids_that_float64_is_good_for() -> None:
+    """What a row adds is bounded with rounding; a grid on which that proof doesn't hold is refused."""
+    assert [ir.Vector(name="m", values=(ONE,) * 9, grid=grid).most for grid in (-32, -2, 0, 1, 2, 9)] == [
+        2**32 + 4, 8, 5, 5, 4, 4,
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="2\\^-36 and coarser"):
+        ir.Vector(name="m", values=(ONE,), grid=-37)
+
+
 def test_counting_units_ignores_their_rows() -> None:
     """A unit counts 1 in a group however many rows it has there."""
     units = ir.Units(name="m")

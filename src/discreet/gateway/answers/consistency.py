@@ -34,8 +34,8 @@ def consistent(drafts: Sequence[Draft], groups: Sequence[Group]) -> list[Group]:
     adjusted: dict[tuple[int, tuple[KeyValue, ...]], dict[str, int]] = {
         (group.level, group.key): dict(_whole(group.noisy)) for group in groups
     }
-    for name in (measure.name for measure in drafts[0].measures):
-        noises = [next(noise for noise in draft.noises if noise.measure.name == name) for draft in drafts]
+    for name in drafts[0].laws:
+        noises = [draft.laws[name] for draft in drafts]
         tree = _Tree(name, _quantum(noises[0].measure), adjusted)
         for root in _trees(drafts, groups, noises, name):
             _up(root)
@@ -127,7 +127,7 @@ class _Tree:
         return [each * self.quantum for each in floors]
 
 
-def _quantum(measure: ir.Measure) -> int:
+def _quantum(measure: ir.Measure | ir.Vector) -> int:
     """The steps of one whole row, or unit of a whole number; 1 for real numbers."""
     if isinstance(measure, ir.Sum) and measure.value.type.kind is Kind.INTEGER:
         return int(2 ** max(-measure.grid, 0))

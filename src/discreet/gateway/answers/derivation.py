@@ -111,10 +111,7 @@ class _Assembly:
 
     def draft(self) -> Draft:
         """The question's draft with the noises that its parts have."""
-        noises = tuple(
-            Noise(measure=replace(one.noise.measure, name=name), mechanism=one.noise.mechanism, number=one.noise.number)
-            for name, one in self._totals.items()
-        )
+        noises = tuple(self._noise(name) for name in self._totals)
         selections = tuple(selection for _, selection in self._choices.values())
         return replace(
             self._draft,
@@ -132,11 +129,13 @@ class _Assembly:
     def groups(self, level: int) -> list[Group]:
         """The question's groups, in their order."""
         goals = self.sources()[0].how.groups
-        return in_order(self._draft, (Group(goal, self._noisy(goal), level) for goal in goals))
+        names = [number.measure.name for name in self._totals for number in self._noise(name).numbers]
+        return in_order(self._draft, (Group(goal, self._noisy(goal, names), level) for goal in goals))
 
-    def _noisy(self, goal: tuple[KeyValue, ...]) -> Noisy:
+    def _noisy(self, goal: tuple[KeyValue, ...], names: Sequence[str]) -> Noisy:
         """All numbers of one group."""
-        noisy: dict[str, int | tuple[int, ...]] = {name: one.value(goal) for name, one in self._totals.items()}
+        values = [value for one in self._totals.values() for value in one.values(goal)]
+        noisy: dict[str, int | tuple[int, ...]] = dict(zip(names, values, strict=True))
         for choice, selection in self._choices.values():
             noisy[selection.pick.name] = choice.value(goal, choice.selection.pick.name)
             if selection.about is not None:
@@ -151,11 +150,18 @@ class _Assembly:
             return estimator
         return self._mean(estimator) if isinstance(estimator, Mean) else None
 
-    def _takes(self, name: str) -> bool:
-        """Take a measure, if it is there."""
-        found = self._available.total(next(each for each in self._draft.measures if each.name == name))
+    def _noise(self, name: str) -> Noise:
+        """What a measure holds, under its name in this draft."""
+        noise = self._totals[name].noise
+        return replace(noise, measure=replace(noise.measure, name=name))
+
+    def _takes(self, number: str) -> bool:
+        """Take the measure that a number belongs to, if it is there."""
+        measures = self._draft.measures
+        wanted = next(each for each in measures if number in {one.name for one in ir.sums_of(each)})
+        found = self._available.total(wanted)
         if found is not None:
-            self._totals[name] = found
+            self._totals[wanted.name] = found
         return found is not None
 
     def _chosen(self, estimator: QuantileEstimator | ModeEstimator) -> Estimator | None:
@@ -187,7 +193,7 @@ class _Assembly:
 def _errs_no_more(made: Draft, draft: Draft) -> bool:
     """Whether no aggregate is expected to err more than in the answer that would be bought."""
     bought = dict(draft.estimators)
-    laws = [{noise.measure.name: noise for noise in each.noises} for each in (made, draft)]
+    laws = [each.laws for each in (made, draft)]
     for name, estimator in made.estimators:
         found = [slopes_of_aggregate(each, law) for each, law in zip((estimator, bought[name]), laws, strict=True)]
         errors = [

@@ -72,11 +72,13 @@ def is_unlimited(draft: Draft) -> bool:
     return draft.unit.is_row or has_one_row(draft.question.source)
 
 
-def meaning(measure: ir.Measure | None) -> str:
+def meaning(measure: ir.Measure | ir.Vector | None) -> str:
     """What is measured, whatever the grid: equal for measures that give the same numbers of the same rows."""
     match measure:
         case ir.Sum(value=value):
             return f"sum({value})"
+        case ir.Vector(values=values):
+            return f"vector({', '.join(map(str, values))})"
         case ir.Histogram(value=value, size=size):
             return f"histogram({value}, {size})"
         case _:

@@ -63,9 +63,10 @@ class Total:
         """How far its noise reaches."""
         return self.noise.radius(CONFIDENCE)
 
-    def value(self, goal: _Key) -> int:
-        """Of one group; 0 where no old group is part of it, so that it has no rows for certain."""
-        return sum(one for one in self.source.values(self.noise.measure.name, goal) if isinstance(one, int))
+    def values(self, goal: _Key) -> list[int]:
+        """Each number of one group; 0 where no old group is part of it, so that it has no rows for certain."""
+        names = [each.name for each in ir.sums_of(self.noise.measure)]
+        return [sum(one for one in self.source.values(name, goal) if isinstance(one, int)) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class AvailableParts:
             for one in sorted(choices, key=lambda each: each.error, reverse=True)
         }
 
-    def total(self, measure: ir.Measure | None) -> Total | None:
+    def total(self, measure: ir.Measure | ir.Vector | None) -> Total | None:
         """A measure of the same meaning."""
         return self._totals.get(meaning(measure))
 
@@ -179,7 +180,9 @@ def _totals(source: Source, *, counts_units_once: bool) -> Iterator[Total]:
     """The measures of an answer that can be added up as the question needs it."""
     how = source.how
     for noise in source.released.draft.noises:
-        adds_up = isinstance(noise.measure, ir.Sum) or (isinstance(noise.measure, ir.Units) and counts_units_once)
+        adds_up = isinstance(noise.measure, ir.Sum | ir.Vector) or (
+            isinstance(noise.measure, ir.Units) and counts_units_once
+        )
         if not how.merges or (adds_up and can_be_summed(noise.mechanism, how.most)):
             yield Total(source, Noise(measure=noise.measure, mechanism=noise.mechanism, number=max(how.most, 1)))
 

@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
 from discreet.gateway.answers.apportioning import apportioned, bundles_of
-from discreet.gateway.answers.derivation import derive
+from discreet.gateway.answers.derivation import Derived, derive
 from discreet.gateway.answers.released import Group, unmeasured
 from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss, PureDP
@@ -161,12 +161,18 @@ class Workload:
         answers: list[tuple[Plan, Callable[[], list[Group]]]] = []
         for question in self.questions:
             plan = _alone(question, self.request, self.dataset)
-            found = None if plan.is_free else derive(plan, held, on_purpose=True)
             if plan.is_free:
                 answers.append((plan, partial(unmeasured, plan)))
-            elif found is not None:
+                continue
+            found = derive(plan, held, on_purpose=True) or self._in_other_parts(question, held)
+            if found is not None:
                 answers.append((found.plan, found.groups))
         return answers
+
+    def _in_other_parts(self, question: ir.Question, held: Sequence[Released]) -> Derived | None:
+        """What follows for a question where its bundle counts rows otherwise than it would do by itself."""
+        plans = (_alone(question, self.request, self.dataset, in_parts=each) for each in (False, True))
+        return next(filter(None, (derive(plan, held, on_purpose=True) for plan in plans)), None)
 
 
 def make_workload(
@@ -205,7 +211,7 @@ def make_workload(
     return workload
 
 
-def _alone(question: ir.Question, whole: Request, dataset: Dataset) -> Plan:
+def _alone(question: ir.Question, whole: Request, dataset: Dataset, *, in_parts: bool | None = None) -> Plan:
     """A question by itself: for what it asks, whatever its noise."""
     offer = Request(
         epsilon=whole.epsilon or (Fraction(1) if whole.rho is None else None),
@@ -214,7 +220,7 @@ def _alone(question: ir.Question, whole: Request, dataset: Dataset) -> Plan:
         confidence=whole.confidence,
         limits=whole.limits,
     )
-    return make_plan(question, offer, dataset, as_written=True)
+    return make_plan(question, offer, dataset, as_written=True, in_parts=in_parts)
 
 
 def _short(text: str) -> str:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, cos, pi, sin, sqrt
+from math import ceil, cos, hypot, pi, sin, sqrt
+from operator import add
 from typing import Self
 
 from discreet.query import ir
 from discreet.query.estimates.estimators import Noises, Noisy, clip, has_too_few
 from discreet.query.estimates.intervals import Interval, explained
-from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
+from discreet.query.estimates.products import (
+    Box,
+    Products,
+    Sums,
+    Term,
+    distance,
+    factors_of,
+    greatest_factors,
+    largest,
+)
 
 _FOR_MEANS = 1 / 10
 """Which part of the error goes into keeping the means to intervals."""
@@ -31,7 +41,7 @@ class Association:
 
     Args:
         statistic: which one.
-        sums: the measures.
+        sums: what it is made of.
         first: the least and greatest x, from the middle about which sums are taken.
         second: the same of y.
     """
@@ -43,7 +53,7 @@ class Association:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The measures used."""
+        """The numbers used."""
         return self.sums.names
 
     def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
@@ -59,27 +69,28 @@ class Association:
         return clip(value / sqrt(spreads[0] * spreads[1]), -1.0, 1.0) if min(spreads) > 0 else None
 
     def slopes(self, rows: int) -> dict[str, float]:
-        """How far the noise of each measure moves the statistic, in a group of so many rows: about, from public facts.
+        """How far the noise of each number moves the statistic, in a group of so many rows: about, from public facts.
 
-        For means halfway to an end, spreads of a quarter of the ranges, and a correlation of 1, to which spreads matter
-        most: while they may be 0 the correlation may be anything. Where two terms might cancel, they are taken not to,
-        because in another group they won't.
+        For means halfway to an end, spreads of a quarter of the ranges, and a correlation of 1 or −1, to which spreads
+        matter most: while they may be 0 the correlation may be anything. The sign is the one at which the noise does
+        more, because where terms cancel in this group they don't in another.
         """
-        one, other = ((ends.hi - ends.lo) / 2 or 1.0 for ends in (self.first, self.second))
+        one, other = self._halves
         terms = [
             (self.sums.product, 1.0),
-            (self.sums.first, other / 2),
-            (self.sums.second, one / 2),
+            (self.sums.first, -other / 2),
+            (self.sums.second, -one / 2),
             (self.sums.count, one * other / 4),
         ]
-        size = 1.0
-        if self.statistic is ir.Statistic.CORR:
-            size = one * other / 4
-            terms += [(name, 2 * size / half**2) for name, half in zip(self.sums.squares, (one, other), strict=True)]
-        found = dict.fromkeys(self.parts, 0.0)
-        for name, factor in terms:
-            found[name] += factor / size / rows
-        return found
+        if self.statistic is not ir.Statistic.CORR:
+            return factors_of(self.parts, *((each, factor / rows) for each, factor in terms))
+        size = one * other / 4 * rows
+        known = [(each, factor / size) for each, factor in terms]
+        squares = [(each, 2 / half**2 / rows) for each, half in zip(self.sums.squares, (one, other), strict=True)]
+        found = [
+            factors_of(self.parts, *known, *((each, sign * factor) for each, factor in squares)) for sign in (1, -1)
+        ]
+        return max(found, key=lambda factors: hypot(*factors.values()))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
         """All values that the noise could explain, whatever means go with them; in the words of `products`.
@@ -130,6 +141,19 @@ class Association:
         middle = clip(found.covariance(*found.means) / divisor, everything.lo, everything.hi)
         return explained(chance, outside, middle, everything.lo, everything.hi) or everything
 
+    def magnitude(self, rows: int) -> float:
+        """What the statistic is in a group of so many rows that `slopes` is about, of a correlation of 1/2."""
+        if self.statistic is ir.Statistic.CORR:
+            return 0.5
+        one, other = self._halves
+        return one * other / 4 * (1 if self._is_population else rows / (rows - 1))
+
+    @property
+    def _halves(self) -> tuple[float, float]:
+        """Half of each range, or 1 where it is a point."""
+        first, second = ((ends.hi - ends.lo) / 2 or 1.0 for ends in (self.first, self.second))
+        return first, second
+
     @property
     def _is_population(self) -> bool:
         """Whether the divisor is n rather than n − 1."""
@@ -142,7 +166,7 @@ class Association:
         return greatest if self._is_population else 2 * greatest
 
 
-def _of_covariance(sums: Sums, one: float, other: float, factor: float = 1.0) -> tuple[tuple[str, float], ...]:
+def _of_covariance(sums: Sums, one: float, other: float, factor: float = 1.0) -> tuple[Term, ...]:
     """The factors of the noises in C, times a factor, for given means."""
     return (
         (sums.product, factor),
@@ -152,10 +176,10 @@ def _of_covariance(sums: Sums, one: float, other: float, factor: float = 1.0) ->
     )
 
 
-def _of_variance(sums: Sums, which: int, mean: float, factor: float) -> tuple[tuple[str, float], ...]:
+def _of_variance(sums: Sums, which: int, mean: float, factor: float) -> tuple[Term, ...]:
     """The factors of the noises in V or W, times a factor, for a given mean."""
-    name = (sums.first, sums.second)[which]
-    return (sums.squares[which], factor), (name, -2 * factor * mean), (sums.count, factor * mean**2)
+    total = (sums.first, sums.second)[which]
+    return (sums.squares[which], factor), (total, -2 * factor * mean), (sums.count, factor * mean**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,15 +221,17 @@ class _Angles:
         _, first, second = self.spans
         one, other = (1 + cos(angle)) / 2, (1 - cos(angle)) / 2
         span = Interval(one * first.lo - other * second.hi, one * first.hi - other * second.lo)
-        reach = greatest_factors(self._factors(0.0, one, -other, means) for means in self.box.feet)
-        return self.found.joint.beyond(reach, distance(0.0, span))
+        bends = zip((one, other), self.units[1:], self.box.bends, strict=True)
+        more = self.found.sizes((self.found.sums.count, sum(of * bend / unit for of, unit, bend in bends)))
+        reach = greatest_factors(self._factors(0.0, one, -other, means) for means in self.box.corners)
+        return self.found.joint.beyond(list(map(add, reach, more)), distance(0.0, span))
 
     def chances(self, piece: Interval) -> Callable[[float], float]:
         """The same at the most, by the correlation, for angles of a piece.
 
         Between two points d apart, a function of one variable exceeds what it is at the ends by at most d²/8 times the
-        greatest size of its second derivative. That is added for the angle, and to the count's factor for the means, in
-        which all others are linear.
+        greatest size of its second derivative. That is added for the angle, and for the means, of which squares are in
+        the count's factor alone.
         """
         both, first, second = self.spans
         angles = [(sin(angle), (1 + cos(angle)) / 2, (1 - cos(angle)) / 2) for angle in (piece.lo, piece.hi)]
@@ -255,26 +281,13 @@ class _Angles:
         fixed = [self._factors(sin(angle), 0.0, 0.0, means) for angle, means in corners]
         grows = [self._factors(0.0, -(1 + cos(angle)) / 2, -(1 - cos(angle)) / 2, means) for angle, means in corners]
         one, other = largest(self.box.first), largest(self.box.second)
-        widths = [ends.hi - ends.lo for ends in (self.box.first, self.box.second)]
-        bent, bends = dict.fromkeys(sums.names, 0.0), dict.fromkeys(sums.names, 0.0)
-        for name, size in (
-            (sums.product, units[0]),
-            (sums.first, units[0] * other),
-            (sums.second, units[0] * one),
-            (sums.count, units[0] * one * other),
-        ):
-            bent[name] += bend * size
-        for name, size in (
-            (sums.first, units[1] * one),
-            (sums.second, units[2] * other),
-            *((name, size / 2) for name, size in zip(sums.squares, units[1:], strict=True)),
-            (sums.count, (units[1] * one**2 + units[2] * other**2) / 2),
-        ):
-            bends[name] += bend * size
-        bends[sums.count] += sum(size * width**2 for size, width in zip(units[1:], widths, strict=True)) / 4
-        columns = list(
-            zip(zip(*fixed, strict=True), zip(*grows, strict=True), bent.values(), bends.values(), strict=True)
+        bent = self.found.sizes(*_of_covariance(sums, one, other, bend * units[0]))
+        bends = self.found.sizes(
+            *_of_variance(sums, 0, one, bend * units[1] / 2),
+            *_of_variance(sums, 1, other, bend * units[2] / 2),
+            *((sums.count, unit * more) for unit, more in zip(units[1:], self.box.bends, strict=True)),
         )
+        columns = list(zip(zip(*fixed, strict=True), zip(*grows, strict=True), bent, bends, strict=True))
 
         def reach(value: float) -> list[float]:
             size = abs(value)

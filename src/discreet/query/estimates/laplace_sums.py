@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import exp, factorial, hypot, log, log1p, pi, sqrt
 
-_MOST = 8
+_MOST = 9
 """Sums of more terms are bounded rather than computed."""
 
 _LOST = 1e9

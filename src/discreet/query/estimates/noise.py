@@ -20,7 +20,7 @@ where |w|² ≥ 1/2: for σ ≥ 4 by less than 10⁻⁶⁰ of it. So the sum is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isqrt, tanh
@@ -50,7 +50,7 @@ class Noise:
     """A measure with the mechanism that releases it.
 
     Args:
-        measure: what the engine adds up, in steps of a grid.
+        measure: what the engine adds up, in steps of a grid; or several sums that are released together.
         mechanism: calibrated in the same steps.
         number: how many independent noises of the mechanism it holds: more than one only where released groups were
             added up afterwards.
@@ -59,20 +59,25 @@ class Noise:
         step: the size of one step of the grid.
     """
 
-    measure: ir.Measure
+    measure: ir.Measure | ir.Vector
     mechanism: Mechanism
     number: int = 1
     step: Fraction = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out the step once: intervals ask for it for every group."""
-        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram) else 0
+        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram | ir.Vector) else 0
         object.__setattr__(self, "step", Fraction(2) ** grid)
 
     @property
     def sensitivity(self) -> Sensitivity:
         """How far one unit moves the measure, in steps."""
         return self.mechanism.sensitivity
+
+    @property
+    def numbers(self) -> tuple[Noise, ...]:
+        """That of each number that is released: of a vector's sums, which have independent noises, or itself."""
+        return tuple(replace(self, measure=each) for each in ir.sums_of(self.measure))
 
     def radius(self, confidence: Rationalizable) -> Fraction:
         """Within which distance of 0 it lies with this confidence, in the units of the measure's values.

@@ -7,24 +7,40 @@ xy, Q and R for those of x² and y²; small letters for the exact ones. With μ 
 
 are n times the exact covariance and variances. C, V and W stand for the same made of noisy sums: so C − c, V − v and
 W − w are combinations of the noises, with factors that are known but for μ and ν.
+
+Each of N, S, T, P, Q and R is a measure, or a combination of the sums of one vector, into which each row is put in
+parts. Let x′ = x/h and y′ = y/k lie in [−1, 1]. The Bernstein polynomials of x′ aren't negative and add up to 1,
+
+    b₀ = ((1 − x′)/2)²,  b₁ = (1 − x′²)/2,  b₂ = ((1 + x′)/2)²:   1 = b₀ + b₁ + b₂,  x′ = b₂ − b₀,  x′² = b₀ − b₁ + b₂,
+
+so the nine products bᵢ(x′)·bⱼ(y′) aren't negative and add up to 1 for each row, and 1, x′, y′, x′y′, x′² and y′² are
+sums of them with factors of 1, 0 and −1. One unit moves all nine together no further than a count.
+
+Source: Aldà, Rubinstein (2017), "The Bernstein mechanism", the definition of Bernstein polynomials, which release
+functions there; that they do for the moments of rows is the proof above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Self, TypeAlias
 
 from discreet.query.estimates.estimators import Noises, Noisy, clip, scaled
 from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
 
-Factors = Mapping[str, float]
+Combination: TypeAlias = tuple[tuple[str, float], ...]
+"""Numbers that are released, each with its factor."""
+
+_POWERS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (1.0, -1.0, 1.0))
+"""1, x′ and x′² as combinations of b₀, b₁ and b₂."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """The measures that an association rests on, of the rows that have both values.
+    """What an association rests on, of the rows that have both values.
 
     Args:
         count: of these rows.
@@ -34,16 +50,51 @@ class Sums:
         squares: Σx² and Σy²; none for covariances.
     """
 
-    count: str
-    first: str
-    second: str
-    product: str
-    squares: tuple[str, ...] = ()
+    count: Combination
+    first: Combination
+    second: Combination
+    product: Combination
+    squares: tuple[Combination, ...] = ()
+
+    @classmethod
+    def apart(cls, count: str, first: str, second: str, product: str, squares: Sequence[str] = ()) -> Self:
+        """Each a measure of its own."""
+        one, two, both, *each = (((name, 1.0),) for name in (first, second, product, *squares))
+        return cls(count=((count, 1.0),), first=one, second=two, product=both, squares=tuple(each))
+
+    @classmethod
+    def of_parts(cls, names: Sequence[str], halves: tuple[float, float], *, squares: bool) -> Self:
+        """Each a combination of the parts of rows.
+
+        Args:
+            names: of the parts, those of one bᵢ(x′) after those of another.
+            halves: h and k.
+            squares: whether those are needed.
+        """
+        one, two = halves
+
+        def combined(first: int, second: int) -> Combination:
+            size = one**first * two**second
+            factors = [size * a * b for a, b in product(_POWERS[first], _POWERS[second])]
+            return tuple((name, factor) for name, factor in zip(names, factors, strict=True) if factor)
+
+        return cls(
+            count=combined(0, 0),
+            first=combined(1, 0),
+            second=combined(0, 1),
+            product=combined(1, 1),
+            squares=(combined(2, 0), combined(0, 2)) if squares else (),
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, each once: one measure may be several of these, as in CORR(x, x)."""
-        return tuple(dict.fromkeys((self.count, self.first, self.second, self.product, *self.squares)))
+        """All numbers, each once: one may be in several of these, as in CORR(x, x)."""
+        every = (self.count, self.first, self.second, self.product, *self.squares)
+        return tuple(dict.fromkeys(name for combination in every for name, _ in combination))
+
+
+Term: TypeAlias = tuple[Combination, float]
+"""A combination times a factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +115,10 @@ class Box:
         return product((self.first.lo, self.first.hi), (self.second.lo, self.second.hi))
 
     @property
-    def feet(self) -> Iterator[tuple[float, float]]:
-        """The corners, and where a mean is 0 if it can be: where what is linear in each mean's square is greatest."""
-        first, second = ((ends.lo, ends.hi, clip(0.0, ends.lo, ends.hi)) for ends in (self.first, self.second))
-        return product(first, second)
+    def bends(self) -> tuple[float, float]:
+        """By how much each mean's square may lie below the line between its ends."""
+        first, second = ((ends.hi - ends.lo) ** 2 / 4 for ends in (self.first, self.second))
+        return first, second
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,45 +147,52 @@ class Products:
         """The measures, each once."""
         return self.sums.names
 
-    @property
+    @cached_property
     def count(self) -> float:
         """N."""
         return self.of(self.sums.count)
 
-    def of(self, name: str) -> float:
-        """A noisy measure in the units of its values."""
-        return scaled(name, self.noisy, self.noises)
+    @cached_property
+    def totals(self) -> tuple[float, float]:
+        """S and T."""
+        return self.of(self.sums.first), self.of(self.sums.second)
+
+    @cached_property
+    def product(self) -> float:
+        """P."""
+        return self.of(self.sums.product)
+
+    @cached_property
+    def squares(self) -> tuple[float, ...]:
+        """Q and R."""
+        return tuple(self.of(each) for each in self.sums.squares)
+
+    def of(self, combination: Combination) -> float:
+        """A combination in the units of its values."""
+        return sum(factor * scaled(name, self.noisy, self.noises) for name, factor in combination)
 
     @property
     def means(self) -> tuple[float, float]:
         """The noisy means, within their ranges; the count must be above 0."""
-        names = self.sums.first, self.sums.second
         first, second = (
-            clip(self.of(name) / self.count, ends.lo, ends.hi) for name, ends in zip(names, self.ranges, strict=True)
+            clip(total / self.count, ends.lo, ends.hi) for total, ends in zip(self.totals, self.ranges, strict=True)
         )
         return first, second
 
     def covariance(self, first: float, second: float) -> float:
         """C, for given means."""
-        sums = self.sums
-        return (
-            self.of(sums.product)
-            - second * self.of(sums.first)
-            - first * self.of(sums.second)
-            + first * second * self.count
-        )
+        one, other = self.totals
+        return self.product - second * one - first * other + first * second * self.count
 
     def variance(self, which: int, mean: float) -> float:
         """V or W, for a given mean."""
-        name = (self.sums.first, self.sums.second)[which]
-        return self.of(self.sums.squares[which]) - 2 * mean * self.of(name) + mean**2 * self.count
+        return self.squares[which] - 2 * mean * self.totals[which] + mean**2 * self.count
 
     def span_of_variance(self, which: int, mean: Interval) -> Interval:
         """The least and greatest V or W for means of an interval: a parabola in the mean, with its foot at S/N."""
-        name = (self.sums.first, self.sums.second)[which]
         means = [mean.lo, mean.hi]
         if self.count:
-            means.append(clip(self.of(name) / self.count, mean.lo, mean.hi))
+            means.append(clip(self.totals[which] / self.count, mean.lo, mean.hi))
         values = [self.variance(which, each) for each in means]
         return Interval(min(values), max(values))
 
@@ -145,21 +203,43 @@ class Products:
 
     def box(self, outside: float) -> Box:
         """Intervals of both means, each of which misses with a part of the error."""
-        names = self.sums.first, self.sums.second
-        first, second = (self._mean(name, ends, 1 - outside / 2) for name, ends in zip(names, self.ranges, strict=True))
+        first, second = (self._mean(which, 1 - outside / 2) for which in (0, 1))
         return Box(first, second)
 
-    def _mean(self, name: str, ends: Interval, confidence: float) -> Interval:
+    def _mean(self, which: int, confidence: float) -> Interval:
         """An interval of one mean."""
-        above, below = (self.of(name), self.factors((name, 1.0))), (self.count, self.factors((self.sums.count, 1.0)))
+        total, ends = (self.sums.first, self.sums.second)[which], self.ranges[which]
+        above = self.totals[which], self.factors((total, 1.0))
+        below = self.count, self.factors((self.sums.count, 1.0))
         return ratio_interval(self.joint, above, below, confidence, lo=ends.lo, hi=ends.hi) or ends
 
-    def factors(self, *terms: tuple[str, float]) -> list[float]:
-        """The factor of each noise in a combination; those of one measure are added up."""
-        found = dict.fromkeys(self._names, 0.0)
-        for name, factor in terms:
-            found[name] += factor
-        return list(found.values())
+    def factors(self, *terms: Term) -> list[float]:
+        """The factor of each noise in a sum of combinations, each times a factor."""
+        return list(factors_of(self._names, *terms).values())
+
+    def sizes(self, *terms: Term) -> list[float]:
+        """The same, where none of them takes off what another adds."""
+        return list(factors_of(self._names, *((_sizes(each), abs(factor)) for each, factor in terms)).values())
+
+
+def factors_of(names: Iterable[str], *terms: Term) -> dict[str, float]:
+    """The factor of each number in a sum of combinations, each times a factor.
+
+    Examples:
+        >>> factors_of("ab", ((("a", 1.0), ("b", -1.0)), 2.0), ((("b", 3.0),), 1.0))
+        {'a': 2.0, 'b': 1.0}
+    """
+    found = dict.fromkeys(names, 0.0)
+    for combination, times in terms:
+        if times:
+            for name, factor in combination:
+                found[name] += times * factor
+    return found
+
+
+def _sizes(combination: Combination) -> Combination:
+    """A combination with the sizes of its factors."""
+    return tuple((name, abs(factor)) for name, factor in combination)
 
 
 def greatest_factors(all_factors: Iterable[list[float]]) -> list[float]:

@@ -103,6 +103,8 @@ def magnitude(estimator: Estimator, noises: Noises) -> float:
             half = float(hi - lo) / 2 or 1.0
             is_square = isinstance(estimator, Spread) and estimator.statistic not in _ROOTS
             return half**2 if is_square else half
+        case Association():
+            return estimator.magnitude(ROWS)
         case _:
             value = estimator.estimate(_reference(estimator, noises), noises)
             return abs(float(value)) or 1.0 if isinstance(value, (int, float)) else 1.0
@@ -146,6 +148,6 @@ def _reference(estimator: Estimator, noises: Noises) -> dict[str, int]:
     return {name: _reference_of(noises[name].measure) for name in estimator.parts}
 
 
-def _reference_of(measure: ir.Measure) -> int:
+def _reference_of(measure: ir.Measure | ir.Vector) -> int:
     """The value of a measure for the reference group, in steps."""
     return ROWS * (measure.lo + 3 * measure.hi) // 4 if isinstance(measure, ir.Sum) else ROWS

@@ -21,7 +21,7 @@ from discreet.query.ir.conditions import (
 )
 from discreet.query.ir.decimal_places import Places, places_in, places_of
 from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, computed, listed, public_values
-from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units
+from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units, Vector, sums_of
 from discreet.query.ir.expressions import (
     Call,
     Column,
@@ -136,6 +136,7 @@ __all__ = [
     "Union",
     "Units",
     "Value",
+    "Vector",
     "Where",
     "Window",
     "Windowed",
@@ -186,6 +187,7 @@ __all__ = [
     "released_names",
     "scans",
     "sources",
+    "sums_of",
     "unbounded",
     "uncast",
     "within",

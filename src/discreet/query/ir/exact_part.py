@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
 from typing import TypeAlias
 
 from discreet.privacy import KeyValue, Limits
@@ -136,6 +138,64 @@ class Histogram:
 
 
 Measure: TypeAlias = Sum | Units | DistinctValues | Histogram
+
+
+_FINEST_OF_PARTS = -36
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vector:
+    """Several sums that are released together, because each row has one whole to share out among them.
+
+    Of each row, values that aren't NULL are 0 or more, and add up to 1 at the most: as float64 computes them, to less
+    than 1 + 2⁻⁴⁰. So a row is put in parts into sums, as it is put into one bin of a histogram. Engines know nothing of
+    vectors; they are asked for the sums.
+
+    Args:
+        name: unique within its question.
+        values: of number kind.
+        grid: exponent of the step; −36 or more.
+
+    Raises:
+        ValueError: the grid is so fine that what float64 adds might fill a step.
+    """
+
+    name: str
+    values: tuple[Expr, ...]
+    grid: int
+
+    def __post_init__(self) -> None:
+        """Check what `most` takes for granted."""
+        if self.grid < _FINEST_OF_PARTS:
+            raise ValueError(f"rows are put in parts on grids of 2^{_FINEST_OF_PARTS} and coarser, not 2^{self.grid}")
+
+    @property
+    def most(self) -> int:
+        """How much one row adds at the most to all sums together, in steps.
+
+        *Proof.* Each of the p values is rounded up by half a step at the most, so a row adds less than
+        s = 2^−grid + p/2 and 2⁻⁴⁰·2^−grid ≤ 1/16 more. It adds integers. What s has beyond a whole number is 0, 1/2 or,
+        where a step is larger than 1, at most 3/4, so the next whole number isn't reached. ∎
+        """
+        return floor(Fraction(2) ** -self.grid + Fraction(len(self.values), 2))
+
+    @property
+    def sums(self) -> tuple[Sum, ...]:
+        """What engines add up."""
+        hi = ceil(Fraction(2) ** -self.grid)
+        return tuple(
+            Sum(name=f"{self.name}.{place}", value=value, grid=self.grid, lo=0, hi=hi)
+            for place, value in enumerate(self.values)
+        )
+
+    def __str__(self) -> str:
+        """The sums in canonical form."""
+        return f"vector({', '.join(map(str, self.values))}, 2^{self.grid}, ..{self.most})"
+
+
+def sums_of(measure: Measure | Vector) -> tuple[Measure, ...]:
+    """The numbers that a measure consists of: itself, or the sums of a vector."""
+    return measure.sums if isinstance(measure, Vector) else (measure,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

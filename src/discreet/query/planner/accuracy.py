@@ -62,7 +62,7 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
 
     Args:
         draft: with measures and estimators.
-        noises: by measure, of any size.
+        noises: by number, of any size.
 
     Raises:
         UnknownColumn: a width for what isn't a column of the answer.
@@ -105,14 +105,13 @@ def targets(draft: Draft, noises: Mapping[str, Noise]) -> tuple[Target, ...]:
 def shares_for(wanted: tuple[Target, ...], prices: Prices) -> dict[str, Fraction]:
     """The shares that reach all targets at the least offer; what no target rests on gets the mean of the others."""
     claims = [
-        {name: abs(factor) * prices.error(name) / float(one.width) for name, factor in one.slopes.factors.items()}
-        for one in wanted
+        {name: error / float(one.width) for name, error in prices.errors(one.slopes.factors).items()} for one in wanted
     ]
     parts = split(claims, prices.power)
-    others = [name for name in (*prices.noises, *prices.ranks) if name not in parts]
+    others = [name for name in (*prices.measures, *prices.ranks) if name not in parts]
     mean = Fraction(1, len(parts))
     total = 1 + mean * len(others)
-    return {name: parts.get(name, mean) / total for name in (*prices.noises, *prices.ranks)}
+    return {name: parts.get(name, mean) / total for name in (*prices.measures, *prices.ranks)}
 
 
 def least_offer(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
@@ -200,9 +199,11 @@ class Expected:
 
 def expected_errors(draft: Draft) -> tuple[Expected, ...]:
     """The error to expect of each column that holds noise."""
-    noises = {noise.measure.name: noise for noise in draft.noises}
+    noises = draft.laws
     estimators, spent = dict(draft.estimators), cost_shares(draft)
     confidence = draft.request.confidence
+    numbers = {each.measure.name: {one.measure.name for one in each.numbers} for each in draft.noises}
+    numbers |= {each.pick.name: {each.pick.name} for each in draft.selections}
     missed = _missed(draft, noises)
     errors = []
     for output in draft.question.outputs:
@@ -219,7 +220,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
                 ranks=_reach(draft, output.expr, of_quantile=True),
                 rarer=_reach(draft, output.expr, of_quantile=False),
                 confidence=float(confidence),
-                share=float(sum(spent.get(part, Fraction(0)) for part in parts)),
+                share=float(sum(cost for name, cost in spent.items() if parts & numbers[name])),
                 wanted=missed.get(output.name),
             )
         )
@@ -237,7 +238,7 @@ def worst_error(drafts: Iterable[Draft]) -> float:
 
 def _relative_errors(draft: Draft) -> Iterator[float]:
     """The relative error of each aggregate at the reference group, times its weight."""
-    weights, laws = dict(draft.request.weights), {noise.measure.name: noise for noise in draft.noises}
+    weights, laws = dict(draft.request.weights), draft.laws
     estimators = dict(draft.estimators)
     ranks = {selection.pick.name: selection.reach(CONFIDENCE) / ROWS for selection in draft.selections}
     for output in draft.question.outputs:

@@ -25,13 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from functools import cached_property
+from math import hypot, log
 from statistics import NormalDist
 
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.query import ir
 from discreet.query.estimates import ROWS, Joint, Noise, magnitude, slopes_of_aggregate
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.request import CONFIDENCE
 
 _NEAR = 1e-3
@@ -59,17 +60,17 @@ _WIDEST = 1_000
 """No part gets less than the greatest divided by this: its noise could be more than can be drawn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Prices:
     """What an offer of 1 buys.
 
     Args:
-        noises: by measure, the noise it would get.
+        measures: by measure, the noise it would get.
         ranks: by choice, how far in rows it would be from the best one.
         is_gaussian: whether the offer is ρ; else it is ε.
     """
 
-    noises: Mapping[str, Noise]
+    measures: Mapping[str, Noise]
     ranks: Mapping[str, float]
     is_gaussian: bool
 
@@ -78,9 +79,27 @@ class Prices:
         """How the square of an error falls with what is paid: as 1/ε², or as 1/ρ."""
         return 1 if self.is_gaussian else 2
 
+    @cached_property
+    def laws(self) -> Mapping[str, Noise]:
+        """The noise of each number that would be released."""
+        return laws_of(self.measures.values())
+
+    @cached_property
+    def _measure_of(self) -> Mapping[str, str]:
+        """By number, the measure that it belongs to."""
+        return {one.measure.name: name for name, noise in self.measures.items() for one in noise.numbers}
+
+    def errors(self, factors: Mapping[str, float]) -> dict[str, float]:
+        """How far the noise of each measure would carry a sum of numbers, each times a factor."""
+        found: dict[str, float] = {}
+        for name, factor in factors.items():
+            measure = self._measure_of[name]
+            found[measure] = hypot(found.get(measure, 0.0), factor * self.error(measure))
+        return found
+
     def error(self, measure: str) -> float:
-        """How far the noise of a measure would reach, in the units of its values; as if it were continuous."""
-        (size,) = Joint.of([self.noises[measure]]).sizes
+        """How far the noise of a measure's number would reach, in the units of its values; as if it were continuous."""
+        (size,) = Joint.of(self.measures[measure].numbers[:1]).sizes
         outside = 1 - float(CONFIDENCE)
         return size * (NormalDist().inv_cdf(1 - outside / 2) if self.is_gaussian else -log(outside))
 
@@ -93,7 +112,7 @@ def shares(draft: Draft, prices: Prices) -> dict[str, Fraction]:
         Unsupported: a weight is given to a column without noise.
     """
     weights = _weights(draft)
-    parts = [*prices.noises, *prices.ranks]
+    parts = [*prices.measures, *prices.ranks]
     if len(parts) <= 1:
         return dict.fromkeys(parts, Fraction(1))
     claims = [
@@ -101,7 +120,7 @@ def shares(draft: Draft, prices: Prices) -> dict[str, Fraction]:
         for aggregate, claim in _claims(draft, prices)
     ]
     claimed = {name for claim in claims for name, size in claim.items() if size > 0}
-    claims += [{name: prices.error(name) / ROWS} for name in prices.noises if name not in claimed]
+    claims += [{name: prices.error(name) / ROWS} for name in prices.measures if name not in claimed]
     claims += [{name: max(rank, _NEAR) / ROWS} for name, rank in prices.ranks.items() if name not in claimed]
     return split(claims, prices.power)
 
@@ -141,12 +160,12 @@ def _claims(draft: Draft, prices: Prices) -> Iterator[tuple[str, dict[str, float
     """For each aggregate the relative errors that it would have from each part, if that got the whole offer."""
     for name, estimator in ((name, one) for name, one in draft.estimators if one.parts):
         chosen = {part: prices.ranks[part] / ROWS for part in estimator.parts if part in prices.ranks}
-        found = slopes_of_aggregate(estimator, prices.noises)
+        found = slopes_of_aggregate(estimator, prices.laws)
         if found is None:
             yield name, chosen
             continue
-        size = magnitude(estimator, prices.noises)
-        yield name, {part: abs(factor) * prices.error(part) / size for part, factor in found.factors.items()}
+        size = magnitude(estimator, prices.laws)
+        yield name, {part: error / size for part, error in prices.errors(found.factors).items()}
 
 
 def split(columns: Sequence[Mapping[str, float]], power: int) -> dict[str, Fraction]:

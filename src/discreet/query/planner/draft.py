@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,6 +33,11 @@ class Together:
         return tuple(key[place] for place in self.places) in self.values
 
 
+def laws_of(noises: Iterable[Noise]) -> dict[str, Noise]:
+    """The noise of each number that measures consist of, by its name."""
+    return {one.measure.name: one for noise in noises for one in noise.numbers}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What the rules have decided so far; each rule fills in its part, and none changes another's.
@@ -45,6 +50,7 @@ class Draft:
         keys: by `public_keys`.
         together: by `public_keys`; which values of several keys some row of a public table has together.
         limits: by `contributions`.
+        in_parts: whether rows are counted in parts where that is possible; see `measures`.
         measures: by `measures`; those that are counted or added up.
         histograms: by `measures`; those that something is chosen from.
         picks: by `measures`; what is chosen from histograms.
@@ -65,7 +71,8 @@ class Draft:
     without_rows: str = ""
     keys: tuple[ir.Key, ...] = ()
     limits: Limits = _ONE_ROW
-    measures: tuple[ir.Measure, ...] = ()
+    in_parts: bool = False
+    measures: tuple[ir.Measure | ir.Vector, ...] = ()
     histograms: tuple[ir.Histogram, ...] = ()
     picks: tuple[Pick, ...] = ()
     estimators: tuple[tuple[str, Estimator], ...] = ()
@@ -94,7 +101,7 @@ class Draft:
     @property
     def laws(self) -> Mapping[str, Noise]:
         """The noise of every number that is released, by the name it is released under."""
-        return {noise.measure.name: noise for noise in self.noises}
+        return laws_of(self.noises)
 
     def has(self, key: Sequence[KeyValue]) -> bool:
         """Whether there can be a group of this key: some row of each public table has what comes from it together."""

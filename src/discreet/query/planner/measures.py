@@ -5,6 +5,7 @@ Each aggregate is estimated from sums of integers on a grid, or chosen from a hi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, prod
@@ -66,7 +67,7 @@ class MeasureCollector:
 
     def __init__(self, draft: Draft) -> None:
         """Start with none."""
-        self.measures: list[ir.Measure] = []
+        self.measures: list[ir.Measure | ir.Vector] = []
         self.histograms: list[ir.Histogram] = []
         self.picks: list[Pick] = []
         self._draft = draft
@@ -84,6 +85,11 @@ class MeasureCollector:
     def rows(self) -> str:
         """The number of rows."""
         return self.sum(literal(1))
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether rows are counted in parts where that is possible."""
+        return self._draft.in_parts
 
     @property
     def counted_rows(self) -> str | None:
@@ -107,6 +113,17 @@ class MeasureCollector:
             raise InvalidArgument("this offer is so small that noise would drown every number", hint="offer more")
         step = Fraction(2) ** grid
         return self._add(ir.Sum(name=self._fresh(), value=value, grid=grid, lo=floor(lo / step), hi=ceil(hi / step)))
+
+    def vector(self, values: Sequence[ir.Expr]) -> tuple[str, ...]:
+        """The sums of the parts into which each row is put, which add up to 1 at the most."""
+        wanted = tuple(values)
+        for measure in self.measures:
+            if isinstance(measure, ir.Vector) and measure.values == wanted:
+                return tuple(each.name for each in measure.sums)
+        grid = max(-_REAL_BITS, self._coarsest(Fraction(1)))
+        added = ir.Vector(name=self._fresh(), values=wanted, grid=grid)
+        self._add(added)
+        return tuple(each.name for each in added.sums)
 
     def distinct(self, value: ir.Expr) -> str:
         """The number of an expression's different values."""
@@ -164,7 +181,7 @@ class MeasureCollector:
         """A name for the next measure."""
         return f"m{len(self.measures) + len(self.histograms)}"
 
-    def _add(self, measure: ir.Measure) -> str:
+    def _add(self, measure: ir.Measure | ir.Vector) -> str:
         """Enter a measure."""
         self.measures.append(measure)
         return measure.name
@@ -196,7 +213,8 @@ def measures(draft: Draft) -> Draft:
     """Say which integers are needed, each once, and how the aggregates come from them.
 
     AVG takes a count and a sum about the middle of the bounds; VAR and STDDEV also a sum of squares; COVAR and CORR
-    sums of products. Quantiles and modes are chosen from histograms, of which there is one for each expression.
+    sums of products, or, where `in_parts` is set, of parts into which each row is put by both values. Quantiles and
+    modes are chosen from histograms, of which there is one for each expression.
     Private groups are selected by their number of units: a measure of its own, unless the question asks for that
     number anyway.
 
@@ -326,8 +344,10 @@ def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, colle
     for value in (first, second):
         _check_squares(value)
     both = _where_present(first, second), _where_present(second, first)
+    if collector.in_parts and _has_width(first) and _has_width(second) and first != second:
+        return _association_in_parts(statistic, (first, second), collector)
     (x, ends), (y, others) = (_about_middle(value) for value in both)
-    sums = Sums(
+    sums = Sums.apart(
         count=collector.sum(_present(both[0])),
         first=collector.sum(x),
         second=collector.sum(y),
@@ -335,6 +355,45 @@ def _association(statistic: ir.Statistic, first: ir.Expr, second: ir.Expr, colle
         squares=tuple(collector.sum(call("multiply", each, each)) for each in (x, y) if statistic is ir.Statistic.CORR),
     )
     return Association(statistic=statistic, sums=sums, first=ends, second=others)
+
+
+def _association_in_parts(statistic: ir.Statistic, values: Sequence[ir.Expr], collector: MeasureCollector) -> Estimator:
+    """The same from rows that are put into parts, which are equal for CORR(x, y) and COVAR_POP(y, x).
+
+    A product is NULL where one of its factors is, so rows that lack one of the values add nothing.
+    """
+    pair = sorted(values, key=str)
+    one, other = ((hi - lo) / 2 for lo, hi in map(range_of, pair))
+    first, second = map(_bernstein, pair)
+    names = collector.vector([call("multiply", x, y) for x in first for y in second])
+    return Association(
+        statistic=statistic,
+        sums=Sums.of_parts(names, (float(one), float(other)), squares=statistic is ir.Statistic.CORR),
+        first=Interval(-float(one), float(one)),
+        second=Interval(-float(other), float(other)),
+    )
+
+
+def _bernstein(value: ir.Expr) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
+    """The three Bernstein polynomials of a value on its range; see `estimates.products`.
+
+    Whatever float64 makes of it, where the value lies in its range is a number from 0 to 1: so are they, and they add
+    up to 1 but for roundings of 2⁻⁵³. NULL stays NULL, which LEAST and GREATEST don't promise.
+    """
+    lo, hi = range_of(value)
+    place = call("multiply", call("subtract", value, literal(lo)), literal(1 / (hi - lo)))
+    place = call("greatest", call("least", place, literal(Fraction(1))), literal(Fraction(0)))
+    if value.type.nullable:
+        place = call("if", call("is_null", value), literal(None), place)
+    rest = call("subtract", literal(Fraction(1)), place)
+    both = call("multiply", call("multiply", literal(Fraction(2)), place), rest)
+    return call("multiply", rest, rest), both, call("multiply", place, place)
+
+
+def _has_width(value: ir.Expr) -> bool:
+    """Whether a value's range is more than a point."""
+    lo, hi = range_of(value)
+    return lo < hi
 
 
 def _check_squares(value: ir.Expr) -> None:

@@ -26,6 +26,13 @@ function of two points of the hull is greatest at its corners: in one group W, i
 which equals W only if 0 lies between the bounds: when the other row is dropped by a filter or holds NULL, the sum moves
 by all of hi.
 
+*Vectors.* Of a `Vector` a unit adds numbers that aren't negative, over all sums at most m·most in each of k groups, or
+r·most in all, since weighing down keeps proportions and rounds towards zero; write M for m·most or r·most, and k = 1
+for r rows. Under *add-remove* the answers differ by one such vector: ℓ∞ = M, ℓ1 = kM, and ℓ2² ≤ kM², as a group's
+squares add up to the square of its sum at most. Under *substitution* they differ by u − v for two of them. No entry
+moves by more than M, and ℓ1 = 2kM. As neither has negative entries, |u − v|² ≤ |u|² + |v|², so ℓ2² = 2kM². That holds
+in a single group as well: what was in one sum may then be in another.
+
 *Different values.* A unit keeps at most m values in each of k groups, or r pairs of group and value in all, by a hash
 of its own rows; a value counts 1, however many units keep it. Take one unit away: each of its pairs takes off 1 or, if
 another unit keeps it too, 0. So a group moves by u with 0 ≤ u ≤ m, in k groups, or by u with 0 ≤ Σu ≤ r: the vectors
@@ -50,7 +57,7 @@ from discreet.query import ir
 from discreet.query.estimates import Mechanism, Noise, Pick, QuantileEstimator, Selection, parts_with_intervals
 from discreet.query.planner.accuracy import MOST, Target, least_offer, shares_for, targets
 from discreet.query.planner.allocation import Prices, check_columns, shares
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.draft import Draft, laws_of
 from discreet.query.planner.request import CONFIDENCE
 
 _COUNTABLE_GROUPS = 2**48
@@ -71,13 +78,18 @@ def sensitivities(draft: Draft) -> Draft:
     )
 
 
-def measure_sensitivity(measure: ir.Measure, limits: Limits, adjacency: Adjacency, *, groups: int) -> Sensitivity:
+def measure_sensitivity(
+    measure: ir.Measure | ir.Vector, limits: Limits, adjacency: Adjacency, *, groups: int
+) -> Sensitivity:
     """The sensitivity of one measure over an answer of `groups` groups; 1 means that there are no keys.
 
     A measure that can't move is given sensitivity 1 all the same: noise is never left out.
     """
-    lo, hi = (measure.lo, measure.hi) if isinstance(measure, ir.Sum) else (0, 1)
     weight = _weight(measure, limits)
+    if isinstance(measure, ir.Vector):
+        kept = 1 if limits.rows is not None else min(limits.groups or groups, groups)
+        return _of_vector(weight * measure.most, kept, groups * len(measure.values), adjacency)
+    lo, hi = (measure.lo, measure.hi) if isinstance(measure, ir.Sum) else (0, 1)
     low, high = weight * min(lo, 0), weight * max(hi, 0)
     largest, width = max(-low, high, 1), max(high - low, 1)
     if groups == 1:
@@ -97,7 +109,7 @@ def contribution(histogram: ir.Histogram, limits: Limits, adjacency: Adjacency, 
     return Contribution(each=each, total=kept * each, groups=known, adjacency=adjacency)
 
 
-def _weight(measure: ir.Measure, limits: Limits) -> int:
+def _weight(measure: ir.Measure | ir.Vector, limits: Limits) -> int:
     """How many rows' worth a unit may add to one group."""
     if isinstance(measure, ir.Units):
         return 1
@@ -126,6 +138,13 @@ def _by_groups(largest: int, width: int, kept: int, groups: int, adjacency: Adja
         l1=shared * width + 2 * apart * largest,
         l2_squared=Fraction(max(kept * width**2, shared * width**2 + 2 * apart * largest**2)),
     )
+
+
+def _of_vector(each: int, kept: int, numbers: int, adjacency: Adjacency) -> Sensitivity:
+    """The norms of a vector, of which a unit's part has at most so many steps in so many groups."""
+    both = 1 if adjacency is ADD_REMOVE else 2
+    total = both * kept * each
+    return Sensitivity(l0=numbers, linf=each, l1=total, l2_squared=Fraction(total * each))
 
 
 def _number_of_groups(draft: Draft) -> int:
@@ -161,12 +180,12 @@ def calibrate(draft: Draft) -> Draft:
     if not request.within:
         offer = request.rho or request.epsilon or Fraction(0)
         return _with_noise(draft, _amounts(shares(draft, prices), offer))
-    wanted = targets(draft, prices.noises)
+    wanted = targets(draft, prices.laws)
     parts = shares_for(wanted, prices)
 
     def is_enough(offer: Fraction) -> bool:
-        noises = _noises(draft, _amounts(parts, offer))
-        return all(target.is_met(noises, request.confidence) for target in wanted)
+        laws = laws_of(_noises(draft, _amounts(parts, offer)).values())
+        return all(target.is_met(laws, request.confidence) for target in wanted)
 
     needed = least_offer(is_enough)
     cap = request.rho or request.epsilon
@@ -179,7 +198,7 @@ def calibrate(draft: Draft) -> Draft:
 def _prices(draft: Draft) -> Prices:
     """What an offer of 1 buys."""
     return Prices(
-        noises=_noises(draft, {measure.name: Fraction(1) for measure in draft.measures}),
+        measures=_noises(draft, {measure.name: Fraction(1) for measure in draft.measures}),
         ranks={pick.name: selection_of(draft, pick, Fraction(1)).reach(CONFIDENCE) for pick in draft.picks},
         is_gaussian=draft.request.rho is not None,
     )
@@ -224,7 +243,7 @@ def _with_noise(draft: Draft, amounts: Mapping[str, Fraction]) -> Draft:
 
 def _unreachable(draft: Draft, wanted: tuple[Target, ...], amounts: Mapping[str, Fraction]) -> AccuracyUnreachable:
     """Which columns miss their widths even at the greatest offer, and by how much."""
-    noises = _noises(draft, amounts)
+    noises = laws_of(_noises(draft, amounts).values())
     confidence = draft.request.confidence
     missed = "; ".join(
         f"{target.column} reaches ± {target.slopes.radius(noises, float(confidence)):.4g}, "

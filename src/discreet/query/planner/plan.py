@@ -16,9 +16,9 @@ from discreet.hints import Hint
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
-from discreet.query.estimates import Noise
+from discreet.query.estimates import Association, Noise
 from discreet.query.ir import canonical, grouping_sets_of, has_one_row
-from discreet.query.planner.accuracy import Expected, expected_errors
+from discreet.query.planner.accuracy import MOST, Expected, expected_errors, worst_error
 from discreet.query.planner.averages import with_averages
 from discreet.query.planner.bounds_profile import bounded_columns, bounds_questions, clamping_question
 from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
@@ -59,8 +59,8 @@ class Level:
 
     @property
     def noises(self) -> Mapping[str, Noise]:
-        """The mechanisms, by measure."""
-        return {noise.measure.name: noise for noise in self.draft.noises}
+        """The noise of each number that is added up."""
+        return self.draft.laws
 
     @cached_property
     def exact(self) -> ir.Exact:
@@ -68,7 +68,7 @@ class Level:
         return ir.Exact(
             source=self.draft.question.source,
             keys=self.draft.keys,
-            measures=(*self.draft.measures, *self.draft.histograms),
+            measures=(*(sum_ for each in self.draft.measures for sum_ in ir.sums_of(each)), *self.draft.histograms),
             limits=self.draft.limits,
             salt=hashlib.sha256(canonical(self.draft.question).encode()).hexdigest(),
         )
@@ -224,7 +224,14 @@ class Plan:
         }
 
 
-def make_plan(question: ir.Question, request: Request, dataset: Dataset, *, as_written: bool = False) -> Plan:
+def make_plan(
+    question: ir.Question,
+    request: Request,
+    dataset: Dataset,
+    *,
+    as_written: bool = False,
+    in_parts: bool | None = None,
+) -> Plan:
     """Apply the rules to each level of a question.
 
     Args:
@@ -232,6 +239,7 @@ def make_plan(question: ir.Question, request: Request, dataset: Dataset, *, as_w
         request: what is offered. What is to be chosen privately takes its share first.
         dataset: with the bounds that the request asks for; the widest there are, where they're yet to be chosen.
         as_written: whether ratios of sums and counts stay what they are, because several questions share these.
+        in_parts: whether covariances and correlations count rows in parts; None for whatever errs less.
 
     Raises:
         QueryError: the question can't be bounded, or not at what is offered.
@@ -239,7 +247,9 @@ def make_plan(question: ir.Question, request: Request, dataset: Dataset, *, as_w
     question = question if as_written else with_averages(question)
     if request.unknown_bounds:
         known = tuple((name, ends) for name, ends in request.bounds if isinstance(ends, Bounds))
-        rest = make_plan(question, replace(request.left(SHARE), bounds=known), dataset, as_written=True)
+        rest = make_plan(
+            question, replace(request.left(SHARE), bounds=known), dataset, as_written=True, in_parts=in_parts
+        )
         if rest.is_free:
             return replace(rest, request=request)
         return replace(rest, request=request, profiles=(*_bounds_profiles(request, dataset), *rest.profiles))
@@ -247,7 +257,11 @@ def make_plan(question: ir.Question, request: Request, dataset: Dataset, *, as_w
     questions = grouping_sets_of(question)
     share = offer.shared(len(questions))
     without_rows = why_no_rows(question)
-    levels = tuple(Level(_drafted(each, share, dataset, without_rows)) for each in questions)
+    drafts = [
+        Draft(question=each, request=share, adjacency=dataset.adjacency, without_rows=without_rows)
+        for each in questions
+    ]
+    levels = tuple(map(Level, _drafted(drafts, in_parts)))
     if request.consistent:
         _check_consistent([level.draft for level in levels])
     plan = Plan(dataset, question, request, levels)
@@ -327,12 +341,28 @@ def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Reques
     return tuple(make_plan(question, offer, dataset) for question, dataset in asked)
 
 
-def _drafted(question: ir.Question, request: Request, dataset: Dataset, without_rows: str) -> Draft:
-    """What the rules decide of one level."""
-    draft = Draft(question=question, request=request, adjacency=dataset.adjacency, without_rows=without_rows)
+def _drafted(drafts: Sequence[Draft], in_parts: bool | None) -> Sequence[Draft]:
+    """What the rules decide of all levels."""
+    if in_parts is not None:
+        return [_ruled(replace(draft, in_parts=in_parts)) for draft in drafts]
+    apart = [_ruled(draft) for draft in drafts]
+    if not any(isinstance(estimator, Association) for draft in apart for _, estimator in draft.estimators):
+        return apart
+    shared = [_ruled(replace(draft, in_parts=True)) for draft in drafts]
+    return shared if _errs_less(shared, apart) else apart
+
+
+def _ruled(draft: Draft) -> Draft:
+    """The draft as the rules fill it in."""
     for rule in RULES:
         draft = rule(draft)
     return draft
+
+
+def _errs_less(one: Sequence[Draft], other: Sequence[Draft]) -> bool:
+    """Whether drafts need a smaller offer for what is wanted; or, for the same offer, err less at their worst."""
+    needed = [sum((draft.needed or MOST for draft in drafts), Fraction(0)) for drafts in (one, other)]
+    return (needed[0], worst_error(one)) < (needed[1], worst_error(other))
 
 
 def cost_to_dict(event: Event) -> dict[str, object]:

@@ -189,15 +189,23 @@ def choices_in_words(draft: Draft) -> Iterator[tuple[str, str]]:
         yield selection.pick.name, _choice(selection, "" if value is None else expression_in_words(value))
 
 
-def _measure(measure: ir.Measure) -> str:
+def _measure(measure: ir.Measure | ir.Vector) -> str:
     """What is counted or added up."""
     match measure:
+        case ir.Vector(values=values):
+            return f"rows in {len(values)} parts by {_names_in(values[0])}, which add up to 1 for each"
         case ir.Sum():
             return _sum(measure)
         case ir.DistinctValues(value=value):
             return f"number of different values of {expression_in_words(value)}"
         case _:
             return "number of units"
+
+
+def _names_in(expr: ir.Expr) -> str:
+    """The columns of an expression."""
+    names = sorted({column.name for column in ir.columns_in(expr)})
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _sum(measure: ir.Sum) -> str:
