@@ -174,20 +174,20 @@ def rounds_of(askers: list[Asker], how_many: int) -> list[Round]:
 
 
 @contextmanager
-def servers(folder: Path, *, heavy: int, lanes: int, step: float, obeys: bool = True) -> Iterator[list[Asker]]:
+def servers(folder: Path, *, heavy: int, slots: int, step: float, obeys: bool = True) -> Iterator[list[Asker]]:
     """A server on a thousand people with a row each and somebody with one more, and one where they have `heavy`.
 
     Args:
         folder: for their files.
         heavy: how many rows the heavy person has.
-        lanes: how many questions run at a time.
+        slots: how many questions run at a time.
         step: how many seconds each has.
         obeys: whether answers wait for their release times.
     """
     folder.mkdir(parents=True)
-    made = [_made(folder / name, rows, lanes) for name, rows in (("D", 1), ("D′", heavy))]
+    made = [_made(folder / name, rows, slots) for name, rows in (("D", 1), ("D′", heavy))]
     ports = (free_port(), free_port())
-    command = [sys.executable, "-m", "support.timed", str(lanes), str(step), str(int(obeys))]
+    command = [sys.executable, "-m", "support.timed", str(slots), str(step), str(int(obeys))]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     running = [
         subprocess.Popen([*command, str(folder / name), str(port)], env=environment)
@@ -235,7 +235,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
         sleep(0.05)
 
 
-def _serve(lanes: int, step: float, obeys: bool, folder: Path, port: int) -> None:
+def _serve(slots: int, step: float, obeys: bool, folder: Path, port: int) -> None:
     """Serve, as `discreet serve` does, but for how many slots there may be."""
     from discreet.interfaces.http.serving import serve
     from discreet.service import questions
@@ -244,7 +244,7 @@ def _serve(lanes: int, step: float, obeys: bool, folder: Path, port: int) -> Non
         assert questions.carried_out is carried_out, "what is to be replaced is elsewhere"
         questions.carried_out = _at_once
     settings = Settings(
-        slots=lanes,
+        slots=slots,
         times=ReleaseTimes(base=step / 2, scan=step / 2),
         planning=PlanningLimits(per_minute=HOUR),
     )
