@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, cos, hypot, pi, sin, sqrt
-from operator import add
+from operator import add, mul
 from typing import Self
 
 from discreet.query import ir
@@ -15,9 +16,7 @@ from discreet.query.estimates.products import (
     Box,
     Products,
     Sums,
-    Term,
     distance,
-    factors_of,
     greatest_factors,
     largest,
 )
@@ -76,21 +75,14 @@ class Association:
         more, because where terms cancel in this group they don't in another.
         """
         one, other = self._halves
-        terms = [
-            (self.sums.product, 1.0),
-            (self.sums.first, -other / 2),
-            (self.sums.second, -one / 2),
-            (self.sums.count, one * other / 4),
-        ]
-        if self.statistic is not ir.Statistic.CORR:
-            return factors_of(self.parts, *((each, factor / rows) for each, factor in terms))
-        size = one * other / 4 * rows
-        known = [(each, factor / size) for each, factor in terms]
-        squares = [(each, 2 / half**2 / rows) for each, half in zip(self.sums.squares, (one, other), strict=True)]
-        found = [
-            factors_of(self.parts, *known, *((each, sign * factor) for each, factor in squares)) for sign in (1, -1)
-        ]
-        return max(found, key=lambda factors: hypot(*factors.values()))
+        moments: list[tuple[float, ...]] = [_of_covariance(one / 2, other / 2)]
+        size = float(rows)
+        if self.statistic is ir.Statistic.CORR:
+            size = one * other / 4 * rows
+            squares = [2 * one * other / 4 / half**2 for half in (one, other)]
+            moments = [(*moments[0], *(sign * each for each in squares)) for sign in (1, -1)]
+        found = [[factor / size for factor in self.sums.factors(each)] for each in moments]
+        return dict(zip(self.parts, max(found, key=lambda factors: hypot(*factors)), strict=True))
 
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
         """All values that the noise could explain, whatever means go with them; in the words of `products`.
@@ -126,15 +118,15 @@ class Association:
         """The interval of a covariance."""
         everything = Interval(-self._greatest, self._greatest)
         divisor = found.count if self._is_population else found.count - 1
-        only_count = found.factors((self.sums.count, 1.0))
+        only_count = self.sums.factors((1.0,))
         if divisor <= 0 or found.joint.beyond(only_count, divisor) >= outside:
             return everything
         span = found.span_of_covariance(box)
 
         def chance(value: float) -> float:
             reach = greatest_factors(
-                found.factors(*_of_covariance(self.sums, one, other), (self.sums.count, -value))
-                for one, other in box.corners
+                self.sums.factors((count - value, *others))
+                for count, *others in (_of_covariance(one, other) for one, other in box.corners)
             )
             return found.joint.beyond(reach, distance(value * divisor, span))
 
@@ -166,23 +158,18 @@ class Association:
         return greatest if self._is_population else 2 * greatest
 
 
-def _of_covariance(sums: Sums, one: float, other: float, factor: float = 1.0) -> tuple[Term, ...]:
-    """The factors of the noises in C, times a factor, for given means."""
-    return (
-        (sums.product, factor),
-        (sums.first, -factor * other),
-        (sums.second, -factor * one),
-        (sums.count, factor * one * other),
-    )
+def _of_covariance(one: float, other: float, factor: float = 1.0) -> tuple[float, float, float, float]:
+    """C as a combination of moments, times a factor, for given means."""
+    return factor * one * other, -factor * other, -factor * one, factor
 
 
-def _of_variance(sums: Sums, which: int, mean: float, factor: float) -> tuple[Term, ...]:
-    """The factors of the noises in V or W, times a factor, for a given mean."""
-    total = (sums.first, sums.second)[which]
-    return (sums.squares[which], factor), (total, -2 * factor * mean), (sums.count, factor * mean**2)
+def _of_variances(means: tuple[float, float], one: float, other: float) -> tuple[float, ...]:
+    """So much of V and of W as a combination of moments, for given means."""
+    first, second = means
+    return one * first**2 + other * second**2, -2 * one * first, -2 * other * second, 0.0, one, other
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class _Angles:
     """The combinations of noise that a correlation and its angle are judged by, in units in which V and W are near 1.
 
@@ -222,8 +209,10 @@ class _Angles:
         one, other = (1 + cos(angle)) / 2, (1 - cos(angle)) / 2
         span = Interval(one * first.lo - other * second.hi, one * first.hi - other * second.lo)
         bends = zip((one, other), self.units[1:], self.box.bends, strict=True)
-        more = self.found.sizes((self.found.sums.count, sum(of * bend / unit for of, unit, bend in bends)))
-        reach = greatest_factors(self._factors(0.0, one, -other, means) for means in self.box.corners)
+        more = self.found.sums.sizes((sum(of * bend / unit for of, unit, bend in bends),))
+        reach = greatest_factors(
+            [one * first - other * second for first, second in zip(*each, strict=True)] for _, *each in self.corners
+        )
         return self.found.joint.beyond(list(map(add, reach, more)), distance(0.0, span))
 
     def chances(self, piece: Interval) -> Callable[[float], float]:
@@ -249,8 +238,7 @@ class _Angles:
 
     def signs(self, outside: float) -> Interval:
         """From −1 to 0 or from 0 to 1 where the noise can't explain a covariance of the other sign; else both."""
-        reach = greatest_factors(self._factors(1.0, 0.0, 0.0, means) for means in self.box.corners)
-        both = self.spans[0]
+        reach, both = greatest_factors(each for each, _, _ in self.corners), self.spans[0]
         if self.found.joint.beyond(reach, distance(0.0, both)) / 2 >= outside:
             return Interval(-1.0, 1.0)
         return Interval(0.0, 1.0) if both.lo > 0 else Interval(-1.0, 0.0)
@@ -277,16 +265,16 @@ class _Angles:
         Factors are linear in the correlation, and what is added for the bend in its size: so both are worked out once.
         """
         sums, bend, units = self.found.sums, (piece.hi - piece.lo) ** 2 / 8, [1 / unit for unit in self.units]
-        corners = [(angle, means) for angle in (piece.lo, piece.hi) for means in self.box.corners]
-        fixed = [self._factors(sin(angle), 0.0, 0.0, means) for angle, means in corners]
-        grows = [self._factors(0.0, -(1 + cos(angle)) / 2, -(1 - cos(angle)) / 2, means) for angle, means in corners]
+        fixed, grows = list[list[float]](), list[list[float]]()
+        for angle in (piece.lo, piece.hi):
+            size, one, other = sin(angle), (1 + cos(angle)) / 2, (1 - cos(angle)) / 2
+            for both, first, second in self.corners:
+                fixed.append([size * factor for factor in both])
+                grows.append([-one * of - other * another for of, another in zip(first, second, strict=True)])
         one, other = largest(self.box.first), largest(self.box.second)
-        bent = self.found.sizes(*_of_covariance(sums, one, other, bend * units[0]))
-        bends = self.found.sizes(
-            *_of_variance(sums, 0, one, bend * units[1] / 2),
-            *_of_variance(sums, 1, other, bend * units[2] / 2),
-            *((sums.count, unit * more) for unit, more in zip(units[1:], self.box.bends, strict=True)),
-        )
+        bent = sums.sizes(list(map(abs, _of_covariance(one, other, bend * units[0]))))
+        count, *others = map(abs, _of_variances((one, other), bend * units[1] / 2, bend * units[2] / 2))
+        bends = sums.sizes((count + sum(map(mul, units[1:], self.box.bends)), *others))
         columns = list(zip(zip(*fixed, strict=True), zip(*grows, strict=True), bent, bends, strict=True))
 
         def reach(value: float) -> list[float]:
@@ -300,15 +288,19 @@ class _Angles:
 
         return reach
 
-    def _factors(self, both: float, first: float, second: float, means: tuple[float, float]) -> list[float]:
-        """The factor of each noise in so much of C, V and W, in their units, for given means."""
+    @cached_property
+    def corners(self) -> list[tuple[list[float], list[float], list[float]]]:
+        """For the means at each corner of the box, the factor of each noise in C, V and W, in their units."""
+        both, first, second = (1 / unit for unit in self.units)
         sums = self.found.sums
-        parts = [of / unit for of, unit in zip((both, first, second), self.units, strict=True)]
-        return self.found.factors(
-            *_of_covariance(sums, *means, parts[0]),
-            *_of_variance(sums, 0, means[0], parts[1]),
-            *_of_variance(sums, 1, means[1], parts[2]),
-        )
+        return [
+            (
+                sums.factors(_of_covariance(*means, both)),
+                sums.factors(_of_variances(means, first, 0.0)),
+                sums.factors(_of_variances(means, 0.0, second)),
+            )
+            for means in self.box.corners
+        ]
 
 
 def _least(factors: Sequence[float], spans: Sequence[Interval]) -> float:

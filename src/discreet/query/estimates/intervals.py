@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import erfc, hypot, log, sqrt
+from operator import mul
 from statistics import NormalDist
 from typing import Self
 
@@ -129,7 +130,7 @@ class Joint:
 
     def _slack(self, factors: Sequence[float]) -> float:
         """Half a step of each grid."""
-        return sum(abs(factor) * step for factor, step in zip(factors, self.steps, strict=True)) / 2
+        return float(sum(map(mul, map(abs, factors), self.steps))) / 2
 
 
 def combination_radius(terms: Sequence[tuple[Noise, float]], confidence: float) -> float:

@@ -74,14 +74,15 @@ def tail(scales: Sequence[float], distance: float) -> float:
     sizes = sorted(abs(scale) for scale in scales if scale)
     if len(sizes) > _MOST:
         return _chernoff(sizes, distance)
-    total = 0.0
     sizes = _apart(sizes)
-    for size in sizes:
-        weight = 1.0
-        for other in sizes:
-            if other != size:
-                weight *= size / (size - other) * (size / (size + other))
-        total += weight * exp(-distance / size)
+    weights = [1.0] * len(sizes)
+    for place, size in enumerate(sizes):
+        for before in range(place):
+            other = sizes[before]
+            gap, both = size - other, size + other  # of near floats the gap is exact; that of their squares isn't
+            weights[place] *= size / gap * (size / both)
+            weights[before] *= -other / gap * (other / both)
+    total = sum([weight * exp(-distance / size) for weight, size in zip(weights, sizes, strict=True)])
     return min(max(total, 0.0), 1.0)
 
 

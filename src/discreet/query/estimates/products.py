@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from operator import mul
 from typing import Self, TypeAlias
 
 from discreet.query.estimates.estimators import Noises, Noisy, clip, scaled
@@ -38,7 +39,11 @@ _POWERS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (1.0, -1.0, 1.0))
 """1, x′ and x′² as combinations of b₀, b₁ and b₂."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Moments: TypeAlias = Sequence[float]
+"""Factors of n, s, t, p, q and r, in this order; those of the last two may be missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sums:
     """What an association rests on, of the rows that have both values.
 
@@ -87,14 +92,33 @@ class Sums:
         )
 
     @property
+    def moments(self) -> tuple[Combination, ...]:
+        """All of them, in the order of `Moments`."""
+        return self.count, self.first, self.second, self.product, *self.squares
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """All numbers, each once: one may be in several of these, as in CORR(x, x)."""
-        every = (self.count, self.first, self.second, self.product, *self.squares)
-        return tuple(dict.fromkeys(name for combination in every for name, _ in combination))
+        return tuple(dict.fromkeys(name for combination in self.moments for name, _ in combination))
 
+    def factors(self, moments: Moments) -> list[float]:
+        """The factor of each number in a combination of moments."""
+        return [sum(map(mul, row, moments)) for row in self._rows]
 
-Term: TypeAlias = tuple[Combination, float]
-"""A combination times a factor."""
+    def sizes(self, moments: Moments) -> list[float]:
+        """The same, where none of them takes off what another adds; of moments with factors of 0 or more."""
+        return [sum(map(mul, row, moments)) for row in self._sizes]
+
+    @cached_property
+    def _rows(self) -> tuple[tuple[float, ...], ...]:
+        """For each number its factor in each moment."""
+        columns = [dict(combination) for combination in self.moments]
+        return tuple(tuple(column.get(name, 0.0) for column in columns) for name in self.names)
+
+    @cached_property
+    def _sizes(self) -> tuple[tuple[float, ...], ...]:
+        """The sizes of these."""
+        return tuple(tuple(map(abs, row)) for row in self._rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +167,6 @@ class Products:
         return Joint.of([self.noises[name] for name in self.sums.names])
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        """The measures, each once."""
-        return self.sums.names
-
-    @cached_property
     def count(self) -> float:
         """N."""
         return self.of(self.sums.count)
@@ -167,9 +186,14 @@ class Products:
         """Q and R."""
         return tuple(self.of(each) for each in self.sums.squares)
 
+    @cached_property
+    def _values(self) -> dict[str, float]:
+        """The numbers in the units of their values."""
+        return {name: scaled(name, self.noisy, self.noises) for name in self.sums.names}
+
     def of(self, combination: Combination) -> float:
         """A combination in the units of its values."""
-        return sum(factor * scaled(name, self.noisy, self.noises) for name, factor in combination)
+        return sum([factor * self._values[name] for name, factor in combination])
 
     @property
     def means(self) -> tuple[float, float]:
@@ -208,38 +232,10 @@ class Products:
 
     def _mean(self, which: int, confidence: float) -> Interval:
         """An interval of one mean."""
-        total, ends = (self.sums.first, self.sums.second)[which], self.ranges[which]
-        above = self.totals[which], self.factors((total, 1.0))
-        below = self.count, self.factors((self.sums.count, 1.0))
+        ends, total = self.ranges[which], (float(not which), float(which))
+        above = self.totals[which], self.sums.factors((0.0, *total))
+        below = self.count, self.sums.factors((1.0,))
         return ratio_interval(self.joint, above, below, confidence, lo=ends.lo, hi=ends.hi) or ends
-
-    def factors(self, *terms: Term) -> list[float]:
-        """The factor of each noise in a sum of combinations, each times a factor."""
-        return list(factors_of(self._names, *terms).values())
-
-    def sizes(self, *terms: Term) -> list[float]:
-        """The same, where none of them takes off what another adds."""
-        return list(factors_of(self._names, *((_sizes(each), abs(factor)) for each, factor in terms)).values())
-
-
-def factors_of(names: Iterable[str], *terms: Term) -> dict[str, float]:
-    """The factor of each number in a sum of combinations, each times a factor.
-
-    Examples:
-        >>> factors_of("ab", ((("a", 1.0), ("b", -1.0)), 2.0), ((("b", 3.0),), 1.0))
-        {'a': 2.0, 'b': 1.0}
-    """
-    found = dict.fromkeys(names, 0.0)
-    for combination, times in terms:
-        if times:
-            for name, factor in combination:
-                found[name] += times * factor
-    return found
-
-
-def _sizes(combination: Combination) -> Combination:
-    """A combination with the sizes of its factors."""
-    return tuple((name, abs(factor)) for name, factor in combination)
 
 
 def greatest_factors(all_factors: Iterable[list[float]]) -> list[float]:
