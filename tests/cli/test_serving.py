@@ -25,7 +25,7 @@ from prometheus_client import CollectorRegistry
 
 from discreet.cli.common.failures import ExitCode
 from discreet.errors import InvalidArgument
-from discreet.interfaces.http.serving import _Server, serve, serve_metrics
+from discreet.interfaces.http.serving import _listening, _Server, serve, serve_metrics
 from discreet.results import PublicKey, heads_in, verify_head
 from support.served import CONFIG
 
@@ -196,3 +196,14 @@ def test_an_address_that_is_taken_is_named() -> None:
             with pytest.raises(InvalidArgument, match=f"nothing can listen at 127.0.0.1:{port}"):
                 start(service, host="127.0.0.1", port=port)
     service.log.tame.assert_not_called()
+
+
+def test_no_part_of_a_reply_waits_for_another() -> None:
+    """Whoever is accepted is sent the body at once, before the head was acknowledged; by default it waits for that."""
+
+    def sends_at_once(listening: socket.socket) -> bool:
+        with listening, socket.create_connection(listening.getsockname()), listening.accept()[0] as accepted:
+            return bool(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    assert sends_at_once(_listening("127.0.0.1", 0))
+    assert not sends_at_once(socket.create_server(("127.0.0.1", 0)))
