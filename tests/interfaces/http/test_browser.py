@@ -107,6 +107,7 @@ class Watched:
         Args:
             read_out: whether axe is asked, too, which takes a while.
         """
+        self.page.wait_for_load_state()  # without its style sheet a page is wider
         assert self.faults == []
         wide = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         assert wide[0] <= wide[1], (self.page.url, wide)
