@@ -12,14 +12,7 @@ from typing import Self
 from discreet.query import ir
 from discreet.query.estimates.estimators import Noises, Noisy, clip, has_too_few
 from discreet.query.estimates.intervals import Interval, explained
-from discreet.query.estimates.products import (
-    Box,
-    Products,
-    Sums,
-    distance,
-    greatest_factors,
-    largest,
-)
+from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
 
 _FOR_MEANS = 1 / 10
 """Which part of the error goes into keeping the means to intervals."""

@@ -77,7 +77,8 @@ class Noise:
     @property
     def numbers(self) -> tuple[Noise, ...]:
         """That of each number that is released: of a vector's sums, which have independent noises, or itself."""
-        return tuple(replace(self, measure=each) for each in ir.sums_of(self.measure))
+        sums = ir.sums_of(self.measure)
+        return (self,) if sums == (self.measure,) else tuple(replace(self, measure=each) for each in sums)
 
     def radius(self, confidence: Rationalizable) -> Fraction:
         """Within which distance of 0 it lies with this confidence, in the units of the measure's values.

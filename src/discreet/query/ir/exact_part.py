@@ -141,6 +141,7 @@ Measure: TypeAlias = Sum | Units | DistinctValues | Histogram
 
 
 _FINEST_OF_PARTS = -36
+"""A finer step might be filled by what float64 adds to a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

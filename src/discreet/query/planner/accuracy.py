@@ -202,7 +202,7 @@ def expected_errors(draft: Draft) -> tuple[Expected, ...]:
     noises = draft.laws
     estimators, spent = dict(draft.estimators), cost_shares(draft)
     confidence = draft.request.confidence
-    numbers = {each.measure.name: {one.measure.name for one in each.numbers} for each in draft.noises}
+    numbers = {each.measure.name: {one.name for one in ir.sums_of(each.measure)} for each in draft.noises}
     numbers |= {each.pick.name: {each.pick.name} for each in draft.selections}
     missed = _missed(draft, noises)
     errors = []
