@@ -4,8 +4,9 @@
 - `convert` and the functions beside it: one kind of loss in terms of another.
 - `sequential`, `parallel`, `advanced`, `heterogeneous`, `optimal`, `group`, `amplify_…`: losses of several releases, of
   several people, of samples. For what was fixed in advance.
-- `curve_of`, `renyi_curve_of`, `best_of`: guarantees for every δ at once, likewise. The first is the tightest, but for
-  choices by the exponential mechanism, of which the second knows more.
+- `curve_of`, `renyi_curve_of`, `best_of`: guarantees for every δ at once, likewise. The first is mostly the tightest;
+  the second knows more of choices by the exponential mechanism, and of Gaussian noise on several counts with a σ of
+  few steps.
 - `PrivacyFilter`, `Odometer`: accounts of conversations, in which each release depends on the answers before it.
 - `solve`, `training`: noise, ε, δ, number of uses and accuracy from one another.
 """

@@ -192,7 +192,7 @@ class Remaining:
     """What a next question may cost: each amount is the greatest on its own, if the question costs nothing else.
 
     Args:
-        epsilon: of a question with Laplace noise on one number.
+        epsilon: of a question with Laplace noise on one count; a sum of many steps may have a little more.
         rho: of a question with Gaussian noise.
         delta: of a selection of groups; its noise comes on top.
     """

@@ -4,13 +4,14 @@
 
     (α − 1)·(ε − γ) + ln min_p F(p) ≥ 0,  F(p) = p^α (p − δ)^(1−α) + (1 − p)^α (e^ε − p + δ)^(1−α),  δ < p < 1,
 
-and for no smaller δ does it follow.
+and from a bound in this direction alone it follows for no smaller δ.
 
 *Proof.* Suppose the best event S, with p = Pr[M(x) ∈ S] and q = Pr[M(x′) ∈ S], had p − e^ε q = δ* > δ. Seeing no more
 than whether S happened doesn't raise the divergence, so e^((α−1)γ) ≥ p^α q^(1−α) + (1−p)^α (1−q)^(1−α). The right side
 falls as q rises towards p, and q = (p − δ*)/e^ε is less than (p − δ)/e^ε, at which it is e^((α−1)ε) F(p). So
 e^((α−1)γ) > e^((α−1)ε) min F, against the premise. A release of the single bit with the best p shows that no smaller δ
-follows. ∎ Without the second term of F the minimum has a closed form, and gives Canonne, Kamath and Steinke's bound.
+follows of a pair of which only D_α(M(x) ‖ M(x′)) is bounded; of neighbours in both orders a smaller one may. ∎ Without
+the second term of F the minimum has a closed form, and gives Canonne, Kamath and Steinke's bound.
 
 F is convex, as a power divergence is in (p, q) and q is linear in p. So from two points p₁ < p₂ at which its slope is
 below and above 0, min F ≥ F(p₁) − |F′(p₁)|·(p₂ − p₁): this is how the minimum is enclosed.
@@ -61,8 +62,8 @@ _GREATEST_EXPONENT = 600.0
 def renyi_to_epsilon(loss: RenyiDP, delta: Rationalizable) -> Fraction:
     """The least ε found at which every release of this loss is (ε, δ)-DP; rounded up, and never 0.
 
-    By the theorem it is the least there is, but for parts in 10⁹ where nothing is out of the ordinary. Where floats
-    can't follow, it is Canonne, Kamath and Steinke's, at the worst.
+    It is the theorem's, but for parts in 10⁹, where F has its minimum within (δ, 1), as it mostly has for γ ≤ ε, and
+    where floats can follow. Elsewhere it is Canonne, Kamath and Steinke's, at the worst.
 
     Args:
         loss: the bound on one Rényi divergence.
@@ -78,8 +79,7 @@ def renyi_to_epsilon(loss: RenyiDP, delta: Rationalizable) -> Fraction:
 def renyi_to_delta(loss: RenyiDP, epsilon: Rationalizable) -> Fraction:
     """The least δ found at which every release of this loss is (ε, δ)-DP; rounded up, and 1 if there is none.
 
-    As for `renyi_to_epsilon`, it is the least there is wherever nothing is out of the ordinary. None below e^−700 is
-    stated.
+    It is the theorem's where `renyi_to_epsilon` would be. None below e^−700 is stated.
 
     Args:
         loss: the bound on one Rényi divergence.

@@ -258,7 +258,8 @@ class Quantile(Selects):
     def inset(self) -> int:
         """By how many steps the target is inside of the end it was asked for; 0 unless q is 0 or 1.
 
-        So many that the bins beyond the end are chosen, all together, with probability at most 1/20.
+        So many that of a group with at least twice as many rows, the bins beyond the end are chosen, all together, with
+        probability at most 1/20. Of a smaller one the target is its middle, and they are chosen more often.
         """
         return 0 if 0 < self.fraction < 1 else floor(self.selection.radius(_SURE, self.size)) + 1
 

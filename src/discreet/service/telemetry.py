@@ -1,4 +1,7 @@
-"""Telemetry: what an operator may count, and what is logged. Both are closed lists; nothing in them depends on a row.
+"""Telemetry: what an operator may count, and what is logged. Both are closed lists, and no value of a row is in them.
+
+All that can depend on rows is what analysts see as well: how many questions failed, of which some may have missed their
+time, and then a process was killed.
 
 There are no durations of questions, no numbers of rows, no texts, no tokens and no subjects. A question counts when its
 answer leaves, which is at a public time, and a request is logged then; so whoever reads them learns no sooner than

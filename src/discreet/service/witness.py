@@ -1,7 +1,7 @@
 """Witness: a place elsewhere that keeps signed heads of the ledger, so that what was said once can't be unsaid.
 
 Heads are sent by the clock, whatever happened meanwhile. That tells nobody when an outcome was there: a debit is public
-when it is made, and an outcome isn't in the ledger, and so in no head, before its release, whose time is public.
+when it is made, and an outcome isn't in the ledger, and so in no head, before a public time, just ahead of its release.
 
 A witness that can't be reached doesn't stop answers, for then it could stop them whenever it likes. The service says
 that it is degraded until a head was sent again, and counts what failed; what is spent meanwhile is what a restore from

@@ -81,8 +81,11 @@ def confidence_of_shown(question: ir.Question, confidence: float, shown: int, re
     HAVING, and ORDER BY with LIMIT, pick groups whose noise went the way that is asked for. If R of m groups are picked
     by noisy values, with noise that is independent from group to group, and each has the interval of the confidence
     1 − α·R/m, the expected share of those picked whose interval fails is at most α. What keys alone decide picks
-    nothing. Source: Benjamini & Yekutieli (2005), "False discovery rate-adjusted multiple confidence intervals for
-    selected parameters", Theorem 1.
+    nothing. Groups that were added up from others, or made consistent, share noise; of these the theorem says nothing,
+    and none was seen for which it doesn't hold.
+
+    Source: Benjamini & Yekutieli (2005), "False discovery rate-adjusted multiple confidence intervals for selected
+    parameters", Theorem 1.
 
     Args:
         question: that picks.

@@ -151,7 +151,7 @@ _MOST_STEPS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class TruncatedGeometric:
-    """Names a group of n units with a probability π(n) that is the greatest that (ε, δ)-DP allows, and 0 for n = 0.
+    """Names a group of n units with a probability π(n), 0 for n = 0; the greatest that (ε, δ)-DP allows for l0 = 1.
 
     Guarantee: (ε, δ)-DP for the list of all names together. With one group per unit, the announcement of a name is
     (ε, δ)-DP iff for all n both the name and its absence obey the inequality, in both directions. For a π that rises,
@@ -162,7 +162,7 @@ class TruncatedGeometric:
     Here π(n+1) is the least of both and 1, rounded down to a multiple of 2⁻¹⁸⁹; so both hold exactly. As both bounds
     rise with π(n), no other π that is (ε, δ)-DP is greater anywhere (but for the rounding). Where neighbours' counts
     differ in l0 groups, each by 1, every group gets ε/l0 and a δ′ with 1 − (1−δ′)^l0 ≤ δ, and choices in different
-    groups are independent; so they compose to (ε, δ).
+    groups are independent; so they compose to (ε, δ). By other theorems of composition a greater π may hold then.
 
     The name is that of the noise which does the same: a group is named iff its count reaches a random number K with
     Pr[K ≤ n] = π(n). Below the middle of its range K is geometric and growing, above it geometric and falling.
