@@ -91,6 +91,13 @@ def test_a_delta_is_asked_for_and_checked(arguments: dict[str, Any]) -> None:
         face(PURE, int)
 
 
+@pytest.mark.parametrize(("loss", "delta"), [(RARELY, "1e-7"), (RARELY, "1e-6"), (APPROX, "9e-7")])
+def test_the_loss_has_a_delta_of_its_own(loss: AnyLoss, delta: str) -> None:
+    """A smaller one is refused, and with zCDP an equal one, which leaves none for the conversion; in those words."""
+    with pytest.raises(InvalidArgument, match="the loss's own"):
+        convert(loss, ApproxDP, delta=delta)
+
+
 def test_the_face_gives_what_the_functions_give() -> None:
     """One function each."""
     assert convert(RARELY, ApproxDP, delta="1e-5").epsilon == zcdp_to_epsilon("0.1", "9e-6")
@@ -140,6 +147,12 @@ def test_the_delta_of_a_normal_pair(mu: float, epsilon: float) -> None:
     x = np.linspace(-12, 16, 400_001)
     density = np.maximum(norm.pdf(x, loc=mu) - exp(epsilon) * norm.pdf(x), 0)
     assert bound == pytest.approx(float(density.sum() * (x[1] - x[0])), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("mu", [16, 19, 22, 25, 26])
+def test_a_delta_of_nearly_one_is_at_most_one(mu: int) -> None:
+    """However it is rounded up."""
+    assert 1 - Fraction(1, 10**12) < gaussian_to_delta(mu, "1e-9") <= 1
 
 
 @given(st.floats(1e-3, 50), st.integers(1, 60))

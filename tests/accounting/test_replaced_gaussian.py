@@ -11,7 +11,7 @@ import pytest
 from discreet.accounting import renyi_curve_of
 from discreet.accounting.pld.curve import curve_of
 from discreet.accounting.renyi_sampling import GREATEST_ORDER
-from discreet.accounting.sampled_gaussian import replaced
+from discreet.accounting.sampled_gaussian import _even, replaced
 from discreet.privacy import GaussianEvent, SampledEvent
 from support.pmf import gaussian_pmf
 
@@ -123,6 +123,12 @@ def test_it_is_never_above_the_bound_for_any_noise(rho: str, rate: str, order: i
     assert found <= of_any_noise(float(rho), float(rate), order) * (1 + 1e-9)
     if rho == "0.001" and rate == "0.001":
         assert found <= of_any_noise(float(rho), float(rate), order) * 0.26
+
+
+def test_terms_that_cancel_leave_enough_digits() -> None:
+    """Of noise that is very wide, an even moment is of the size of x^(j/2), not of what rounding leaves."""
+    x = Fraction(1, 2**59)
+    assert 0 < float(_even(x / 2, Fraction(1, 2), 8) / float(x**4)) < 105 * 1.1  # of a normal: 7·5·3·1
 
 
 def test_the_greatest_order_is_finite_and_sound() -> None:

@@ -13,6 +13,8 @@ import pytest
 import discreet as dp
 from discreet.errors import BudgetExhausted, InvalidArgument, UnknownColumn, Unsupported
 from discreet.query.planner import ENDS, STEPS, Profile, bounds_of
+from discreet.query.planner.bounds_profile import moved
+from discreet.tables import Column, Source, Table
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
 
@@ -258,6 +260,16 @@ def test_bounds_of_ones_own(make: Make) -> None:
             visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, bounds={"paid": (0, 10, 20)})  # type: ignore[dict-item]  # the slip
         with pytest.raises(Unsupported):
             visits.plan("SELECT COUNT(*) FROM visits", epsilon=1, limits=dp.Limits(rows=3))
+
+
+def test_the_share_that_bounds_move_is_a_share() -> None:
+    """And so is its margin, however few units there are beside the noise."""
+    column = Column(name="x", kind=dp.Kind.INTEGER, bounds=dp.Bounds(0, 10))
+    table = Table(name="t", source=Source(kind="csv", location="t.csv"), unit=dp.Unit.row(), columns=(column,))
+    for counts in ([0, 1, 0, 0, 0, 0, 0, 0], [0, -9, 5, 0, 0, 70, 0, 0], [0] * 8):
+        found = moved(table, column, counts, scale=10.0)
+        assert 0 <= found.share <= 1
+        assert 0 <= found.margin <= 1
 
 
 def test_a_profile_reads_noise_as_noise() -> None:

@@ -15,6 +15,7 @@ import discreet as dp
 from discreet.accounting import charge_of, mu_for
 from discreet.errors import BudgetExhausted, InvalidArgument, QuestionFailed, UnknownColumn, Unsupported
 from discreet.gateway import execute as gateway
+from discreet.gateway.answers.apportioning import _parts
 from support.tables import VISITS, visits
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -54,6 +55,17 @@ def test_what_questions_share_is_measured_once(rows: dp.Protected) -> None:
     assert len(apart) == 8
     assert len(workload.plans) == 5
     assert rows.spent.epsilon == 0
+
+
+def test_terms_are_for_columns_by_their_names(rows: dp.Protected) -> None:
+    """What weighs more errs less; and however little a question needs, it gets something."""
+    asked = [QUESTIONS[0], QUESTIONS[2]]
+    even, uneven = rows.plan(asked, epsilon=1), rows.plan(asked, epsilon=1, weights={"s": 50})
+    before, after = ([each.error for plan in found.plans for each in plan.expected] for found in (even, uneven))
+    assert before[-1] > after[-1] > 0
+    parts = _parts([1.0, 1e-9, 0.5])
+    assert sum(parts) == 1
+    assert min(parts) > 0
 
 
 def test_all_of_it_costs_what_was_offered(rows: dp.Protected) -> None:
@@ -231,6 +243,8 @@ def test_what_a_workload_does_not_take(rows: dp.Protected) -> None:
         rows.plan(QUESTIONS, epsilon=1, cut_off=True)
     with pytest.raises(UnknownColumn):
         rows.plan(QUESTIONS, epsilon=1, weights={"nobody": 2})
+    with pytest.raises(UnknownColumn):
+        rows.plan(QUESTIONS, within={"nobody": 2})
     with pytest.raises(InvalidArgument, match="OPTIONS"):
         rows.plan(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1) COUNT(*) AS n FROM t"], epsilon=1)
     with pytest.raises(BudgetExhausted):

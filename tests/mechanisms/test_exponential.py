@@ -61,6 +61,11 @@ def test_a_rho_buys_more_than_by_the_simple_bound() -> None:
     assert Exponential.for_rho(1, 2).epsilon > Fraction(22, 5)
 
 
+def test_masses_of_scores_that_lie_far_apart() -> None:
+    """The worst have none, and no power of e overflows."""
+    assert Exponential.calibrate(1, 2).masses([10**6, 0, -(10**9)]) == [1, 0, 0]
+
+
 SCORES = [0, 1, 3]
 MOVES = (Fraction(-1), Fraction(0), Fraction(1, 2), Fraction(1))
 

@@ -298,7 +298,8 @@ def test_other_thresholds_are_refused(wrong: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "answers", [[None], [True, True, True], [3, None], [None, None, None, None], [True, True, None]]
+    "answers",
+    [[None], [True], [None, True], [True, True, True], [3, None], [None, None, None, None], [True, True, None]],
 )
 def test_masses_are_of_possible_answers(answers: list[Answer]) -> None:
     """Too few, too many, or of another kind: that isn't a probability of 0 but a mistake."""

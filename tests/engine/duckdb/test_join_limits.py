@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given
 
 from discreet.engine.duckdb import join_limits
-from discreet.engine.duckdb.join_limits import JoinLimits
+from discreet.engine.duckdb.join_limits import JoinLimits, _makes_pairs, rows_at_most
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Join, JoinKind, PerUnit, Project, Relation, Scan, Where
@@ -245,3 +245,26 @@ def test_pairs_are_shared_by_all_joins(monkeypatch: pytest.MonkeyPatch) -> None:
     third = Join(once, replace(scan(whose, "orders"), alias="third"), JoinKind.INNER, None)
     assert 770 < rows_of(once, tables) <= 800
     assert 370 < rows_of(third, tables) <= 400
+
+
+def test_rows_are_looked_for_once_where_columns_are_only_compared() -> None:
+    """Whether there is a row with equal columns makes no pairs; any other condition beside may make many."""
+    whose = shop("customer", WIDE)
+    equal = call(EQUAL, column(whose, "orders", "id"), column(whose, "orders", "id", "again"))
+    less = call(LESS, column(whose, "orders", "amount"), column(whose, "orders", "amount", "again"))
+    sides = scan(whose, "orders"), scan(whose, "orders", "again")
+    for predicate, pairs in (
+        (equal, False),
+        (call(BOTH, equal, equal), False),
+        (less, True),
+        (call(BOTH, equal, less), True),
+        (call(BOTH, less, equal), True),
+    ):
+        assert _makes_pairs(Join(*sides, JoinKind.SEMI, predicate)) is pairs
+        assert _makes_pairs(Join(*sides, JoinKind.INNER, predicate))
+
+
+def test_a_relation_is_taken_to_have_a_row() -> None:
+    """Even where its tables have none; so no number of pairs is 0 that isn't."""
+    orders = scan(shop("customer", WIDE), "orders")
+    assert rows_at_most(PerUnit(orders, "g", (), ()), {"orders": 0}) == 1

@@ -55,6 +55,14 @@ def test_equal_aggregates_are_one() -> None:
     assert [found.statistic for found in asked.aggregates] == [ir.Statistic.COUNT, ir.Statistic.AVG]
 
 
+@pytest.mark.parametrize("number", ["0", "3", "1.5", "1e3", "123456789012"])
+@pytest.mark.parametrize("clause", ["GROUP BY", "ORDER BY"])
+def test_a_number_is_the_place_of_a_column(number: str, clause: str) -> None:
+    """Any other is refused, whatever it looks like, in the words of its clause."""
+    with pytest.raises(UnknownColumn, match=f"{clause} {number}: the answer has columns 1 to 2"):
+        read(f"SELECT sex, COUNT(*) AS n FROM people {'GROUP BY sex ' * (clause == 'ORDER BY')}{clause} {number}")
+
+
 def test_names_are_unique() -> None:
     """Of the answer's columns, and of keys and aggregates among themselves, whatever the aliases try."""
     asked = read("SELECT sex AS n, COUNT(*) AS n, SUM(age) AS n_1, AVG(age) AS N, COUNT(*) FROM people GROUP BY sex")
