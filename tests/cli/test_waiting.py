@@ -13,7 +13,7 @@ from types import FrameType
 import pytest
 
 from discreet.cli.common import screen
-from discreet.cli.common.waiting import Abandoned, heard, patiently
+from discreet.cli.common.screen import Abandoned, heard, patiently
 from discreet.errors import QuestionFailed
 
 HANGS = 120.0

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from discreet.tables.session import Session
-from discreet.tables.spill import SpillFolder, sweep
+from discreet.tables.session import Session, SpillFolder, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders aren't locked there")
 
 LEAVES = """
 import os, sys
-from discreet.tables.spill import SpillFolder
+from discreet.tables.session import SpillFolder
 (SpillFolder().path / "rows").write_text("x")
 os.kill(os.getpid(), 9)
 """

@@ -9,9 +9,8 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import counting, working
+from discreet.cli.common.screen import counting, patiently, working
 from discreet.cli.common.sheets import refuse_binary_to_screen
-from discreet.cli.common.waiting import patiently
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected

@@ -12,7 +12,7 @@ from discreet.gateway.answers import Workload
 from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
 from discreet.gateway.protected import Protected
-from discreet.gateway.retries import declarations_digest
+from discreet.gateway.reuse import declarations_digest
 
 __all__ = [
     "AdmissionReport",

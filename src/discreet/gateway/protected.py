@@ -25,8 +25,7 @@ from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
 from discreet.gateway.outcome import bundles_of, plans_of
 from discreet.gateway.planning import Frame, Planning
-from discreet.gateway.retries import answered, declarations_digest
-from discreet.gateway.reuse import ReuseIndex
+from discreet.gateway.reuse import ReuseIndex, answered, declarations_digest
 from discreet.gateway.tuning import Tuned, tuned
 from discreet.query.planner import Plan, Request, Terms, taking_terms
 from discreet.results import Answer

@@ -22,7 +22,7 @@ from discreet.ledger.row import Kind, Row, charge_from, from_columns, to_body
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
-    from discreet.ledger.account_entries import AccountEntries
+    from discreet.ledger.chain import AccountEntries
 
 _LONGEST_NAME = 255
 _MONTHLY = "monthly"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
-from discreet.ledger.account_entries import AccountEntries
 from discreet.ledger.attempts import check_attempt, note_attempt
+from discreet.ledger.chain import AccountEntries
 from discreet.ledger.declaration import Declaration, Standing, bindings, least_of, renewal, spent_in_month
 from discreet.ledger.row import (
     Kind,
@@ -204,7 +204,8 @@ class AccountTransaction(AccountEntries):
         cost, analyst, last, attempt = debit.cost, debit.analyst, self._last_debit(), debit.attempt
         if attempt is not None:
             check_attempt(self, attempt, analyst, debit.version)
-        total = self.admit(declaration, cost, analyst, "" if attempt is None else attempt.token)
+        token, spent = "" if attempt is None else attempt.token, from_columns(last, "spent_")
+        total = self.admit(declaration, cost, analyst, token, spent=spent)
         amounts, content = to_columns(cost) | to_columns(total, "spent_"), dict(debit.content)
         if analyst is not None:
             # Kept without a share too, so that one declared later counts what came before it.
@@ -225,7 +226,15 @@ class AccountTransaction(AccountEntries):
             note_attempt(self, attempt, row)
         return row
 
-    def admit(self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = "") -> Charge:
+    def admit(
+        self,
+        declaration: Declaration,
+        cost: Charge,
+        analyst: str | None,
+        token: str = "",
+        *,
+        spent: Charge | None = None,
+    ) -> Charge:
         """What will have been spent in all, if the budget and the analyst's shares admit a cost; raises as reserving.
 
         Args:
@@ -233,9 +242,10 @@ class AccountTransaction(AccountEntries):
             cost: of a question.
             analyst: who asks.
             token: the digest of the token with which they ask; empty without one.
+            spent: by everyone, if it was looked up already.
         """
         own = bindings(self, declaration, analyst, token)
-        total = _admitted(declaration.budget, self.spent(), cost, "the budget")
+        total = _admitted(declaration.budget, self.spent() if spent is None else spent, cost, "the budget")
         for each in own:
             renews = renewal(self.chain.time()) if isinstance(each.share, MonthlyShare) else None
             _admitted(each.share, each.spent, cost, each.whose, renews)

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.settings import ReleaseTimes, Share, longest
-from discreet.tables.session import take_share
-from discreet.tables.spill import sweep
+from discreet.tables.session import sweep, take_share
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -1,8 +1,7 @@
 """Tables: what is declared of them. What `discreet init` proposes to declare is in `discreet.tables.proposals`."""
 
 from discreet.tables.schema.config import dumps, load_config, loads, save_config
-from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of
-from discreet.tables.schema.public_schema import public_schema
+from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of, public_schema
 from discreet.tables.schema.source import Source, SourceKind
 from discreet.tables.schema.table import MOST_PLACES, Column, Kind, Link, Table
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import KAnonymity, anonymize, read
+from discreet.attacks.on_rows import blurred
 from discreet.attacks.rows import Near, Same, Typos, fuzzy, nearness
 from discreet.attacks.rows.nearness import close_pairs
-from discreet.attacks.rows.ratings import blurred
 from discreet.attacks.targets import Exact
 from discreet.attacks.targets.rows import Rows
 from discreet.census import synthetic

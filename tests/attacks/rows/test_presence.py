@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.answers import most_advantage
+from discreet.attacks.on_rows import made_up_ratings
 from discreet.attacks.rows import Log, presence
-from discreet.attacks.rows.ratings import made_up_ratings
 from discreet.attacks.targets import Bare, Exact
 from discreet.errors import InvalidArgument
 from discreet.stats import lower_bound, upper_bound

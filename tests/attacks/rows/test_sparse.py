@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import KAnonymity, anonymize, read
+from discreet.attacks.on_rows import made_up_ratings
 from discreet.attacks.rows import Log, sparse
-from discreet.attacks.rows.ratings import made_up_ratings
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument
 

@@ -22,8 +22,7 @@ from typing import ParamSpec
 import typer
 
 from discreet.cli.common.options import Format, TextFormat
-from discreet.cli.common.screen import ENDLESS, error_console, printable, width
-from discreet.cli.common.waiting import Abandoned
+from discreet.cli.common.screen import ENDLESS, Abandoned, error_console, printable, width
 from discreet.errors import (
     BudgetError,
     ConfigError,

@@ -34,8 +34,9 @@ def consistent(drafts: Sequence[Draft], groups: Sequence[Group]) -> list[Group]:
     adjusted: dict[tuple[int, tuple[KeyValue, ...]], dict[str, int]] = {
         (group.level, group.key): dict(_whole(group.noisy)) for group in groups
     }
-    for name in drafts[0].laws:
-        noises = [draft.laws[name] for draft in drafts]
+    laws = [draft.laws for draft in drafts]
+    for name in laws[0]:
+        noises = [each[name] for each in laws]
         tree = _Tree(name, _quantum(noises[0].measure), adjusted)
         for root in _trees(drafts, groups, noises, name):
             _up(root)

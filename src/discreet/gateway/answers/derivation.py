@@ -129,7 +129,7 @@ class _Assembly:
     def groups(self, level: int) -> list[Group]:
         """The question's groups, in their order."""
         goals = self.sources()[0].how.groups
-        names = [number.measure.name for name in self._totals for number in self._noise(name).numbers]
+        names = [number.name for name in self._totals for number in ir.sums_of(self._noise(name).measure)]
         return in_order(self._draft, (Group(goal, self._noisy(goal, names), level) for goal in goals))
 
     def _noisy(self, goal: tuple[KeyValue, ...], names: Sequence[str]) -> Noisy:

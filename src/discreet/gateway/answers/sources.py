@@ -8,8 +8,7 @@ from fractions import Fraction
 from math import inf
 from typing import Self
 
-from discreet.gateway.answers.regrouping import Regrouping
-from discreet.gateway.answers.serving import Released, meaning
+from discreet.gateway.answers.serving import Regrouping, Released, meaning
 from discreet.mechanisms import Gaussian
 from discreet.privacy import KeyValue
 from discreet.query import ir

@@ -164,15 +164,16 @@ class Workload:
             if plan.is_free:
                 answers.append((plan, partial(unmeasured, plan)))
                 continue
-            found = derive(plan, held, on_purpose=True) or self._in_other_parts(question, held)
+            found = derive(plan, held, on_purpose=True) or self._counted_otherwise(plan, held)
             if found is not None:
                 answers.append((found.plan, found.groups))
         return answers
 
-    def _in_other_parts(self, question: ir.Question, held: Sequence[Released]) -> Derived | None:
+    def _counted_otherwise(self, plan: Plan, held: Sequence[Released]) -> Derived | None:
         """What follows for a question where its bundle counts rows otherwise than it would do by itself."""
-        plans = (_alone(question, self.request, self.dataset, in_parts=each) for each in (False, True))
-        return next(filter(None, (derive(plan, held, on_purpose=True) for plan in plans)), None)
+        in_parts = not plan.levels[0].draft.in_parts
+        other = _alone(plan.question, self.request, self.dataset, in_parts=in_parts)
+        return derive(other, held, on_purpose=True)
 
 
 def make_workload(

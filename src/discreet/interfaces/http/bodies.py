@@ -1,13 +1,46 @@
-"""Bodies: what a question, a request, a token and an admission look like in JSON."""
+"""What routes take: the service that answers, whoever sent the request, and what its body looks like in JSON."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
+from discreet.errors import Unauthenticated
 from discreet.privacy import Budget
-from discreet.service import share_of
+from discreet.service import Caller, Service, share_of
+
+_BEARER = HTTPBearer(
+    scheme_name="token",
+    description="A token that the custodian made, `dsc_…`; or the provider's, where people sign in by OpenID Connect.",
+    auto_error=False,
+)
+
+
+async def _service(request: Request) -> Service:
+    """The service that answers; looked up here and now, for a thread would take longer to come by."""
+    found: Service = request.app.state.service
+    return found
+
+
+Serving = Annotated[Service, Depends(_service)]
+
+
+def _who(
+    request: Request, service: Serving, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+) -> Caller:
+    """Whoever sent the request."""
+    if shown is None:
+        raise Unauthenticated
+    caller = service.caller(shown.credentials)
+    request.state.token = caller.token  # for the log
+    return caller
+
+
+Who = Annotated[Caller, Depends(_who)]
+
 
 Number = str | int | float
 

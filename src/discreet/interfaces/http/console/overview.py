@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Response
 
 from discreet.errors import InvalidArgument, LedgerCorrupt
-from discreet.interfaces.http.console.answers import readable
-from discreet.interfaces.http.console.charts import HEIGHT, WIDTH, steps
+from discreet.interfaces.http.console.answers import HEIGHT, WIDTH, readable, steps
 from discreet.interfaces.http.console.pages import download, page
 from discreet.interfaces.http.console.visits import Filled, Queried, Visit, Visiting
 from discreet.results import verify_certificate

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from discreet.errors import AccessError, InvalidArgument, Unauthenticated
-from discreet.interfaces.http.callers import Serving
+from discreet.interfaces.http.bodies import Serving
 from discreet.interfaces.http.console.pages import SIGN_IN, page, see
 from discreet.interfaces.http.console.visits import (
     Filled,

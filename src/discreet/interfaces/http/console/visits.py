@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from fastapi import Depends, Request, Response
 
 from discreet.errors import Forbidden, InvalidArgument
-from discreet.interfaces.http.callers import Serving
+from discreet.interfaces.http.bodies import Serving
 from discreet.service import ALLOWED, Action, Caller, Service
 
 Fields = Mapping[str, str]

@@ -1,14 +1,15 @@
-"""Questions: plans, which are free, and answers, which leave at the time that a plan names."""
+"""Questions: plans, which are free; answers, which leave at the time that a plan names; and requests for approval."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
 
-from discreet.interfaces.http.bodies import Asked, AskedTogether, Bound
-from discreet.interfaces.http.callers import Serving, Who
+from discreet.interfaces.http.bodies import Approving, Asked, AskedTogether, Bound, Denying, Requested, Serving, Who
 from discreet.interfaces.http.problems import described, problems
 from discreet.interfaces.http.replies import ARROW, CSV, JSON, Wanted, chosen, reply, reply_of
 from discreet.service import Caller, Service, Ticket
@@ -34,7 +35,7 @@ _PLAN = (
     "share of it; null if it costs nothing."
 )
 
-ROUTES = APIRouter(tags=["questions"])
+QUESTIONS = APIRouter(tags=["questions"])
 
 
 Key: TypeAlias = Annotated[
@@ -46,13 +47,13 @@ Prefer: TypeAlias = Annotated[
 ]
 
 
-@ROUTES.post("/v1/plans", responses=_PLANNED, response_description=_PLAN)
+@QUESTIONS.post("/v1/plans", responses=_PLANNED, response_description=_PLAN)
 def plan(asked: Asked, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What a question would cost, how accurate it would be, and when its answer would leave. Free."""
     return service.plan(who, asked.question, asked.terms())
 
 
-@ROUTES.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
+@QUESTIONS.post("/v1/answers", responses={**_ASKED, **_LATER, **_FORMATS})
 async def answer(  # noqa: PLR0913 — what a request may say, each by name
     *,
     asked: Asked,
@@ -67,7 +68,7 @@ async def answer(  # noqa: PLR0913 — what a request may say, each by name
     return await reply_of(ticket, wanted, prefer)
 
 
-@ROUTES.get("/v1/answers/{name}", responses={**problems(402, 404, 406, 422, 500), **_LATER, **_FORMATS})
+@QUESTIONS.get("/v1/answers/{name}", responses={**problems(402, 404, 406, 422, 500), **_LATER, **_FORMATS})
 def answered(
     name: str,
     service: Serving,
@@ -81,13 +82,13 @@ def answered(
     return reply(ticket, chosen(accept, (JSON, CSV, ARROW) if isinstance(ticket.question, str) else (JSON,)))
 
 
-@ROUTES.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
+@QUESTIONS.post("/v1/workloads/plans", responses=_PLANNED, response_description=_PLAN)
 def plan_together(asked: AskedTogether, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
     """What questions would cost together, how accurate each would be, and when their answers would leave. Free."""
     return service.plan(who, asked.questions, asked.terms())
 
 
-@ROUTES.post(
+@QUESTIONS.post(
     "/v1/workloads", responses={**_ASKED, **_LATER}, response_description="`answers`, one for each question, in order."
 )
 async def answer_together(
@@ -102,3 +103,43 @@ async def _asked(service: Service, who: Caller, question: str | list[str], asked
     """A question that was taken."""
     said: dict[str, Any] = {name: getattr(asked, name) for name in ("digest", "approval", "version")}
     return await run_in_threadpool(service.ask, who, question, asked.terms(), key=key, **said)
+
+
+_WHAT = "The request: its question, purpose and cost, what became of it, and who else may read its answer."
+
+REQUESTS = APIRouter(tags=["requests"])
+
+
+@REQUESTS.post("/v1/requests", status_code=201, responses=problems(413, 422, 429), response_description=_WHAT)
+def request(asked: Requested, service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """Request approval for a question: for its plan as it is now, or nothing."""
+    return service.request(who, asked.question, asked.terms(), asked.purpose)
+
+
+@REQUESTS.get("/v1/requests", responses=problems(), response_description="A list of requests, oldest first.")
+def requests(service: Serving, who: Who) -> Any:  # noqa: ANN401 — JSON
+    """What was requested: an analyst's own requests; for custodians and auditors, all of them."""
+    return service.requests(who)
+
+
+@REQUESTS.get("/v1/requests/{name}", responses=problems(404, 422), response_description=_WHAT)
+def requested(name: str, service: Serving, who: Who) -> Response:
+    """One request, and what became of it."""
+    return _shown(next((each for each in service.requests(who) if each["id"] == name), None))
+
+
+@REQUESTS.post("/v1/requests/{name}/approval", responses=problems(404, 413, 422), response_description=_WHAT)
+def approve(name: str, asked: Approving, service: Serving, who: Who) -> Response:
+    """Let it be asked: by who requested it, once, at this plan, under these declarations."""
+    return _shown(service.approve(who, name, days=asked.days, any_version=asked.any_version))
+
+
+@REQUESTS.post("/v1/requests/{name}/denial", responses=problems(404, 413, 422), response_description=_WHAT)
+def deny(name: str, asked: Denying, service: Serving, who: Who) -> Response:
+    """Deny it, or take back an approval that wasn't used."""
+    return _shown(service.deny(who, name, asked.reason))
+
+
+def _shown(found: Mapping[str, Any] | None) -> Response:
+    """A request, or that there is none; for an analyst, none of theirs."""
+    return described(404, "not_found", "there is no such request") if found is None else JSONResponse(dict(found))
