@@ -75,7 +75,8 @@ def restore(
 
     An old copy is a refund. So the latest heads that a witness has are needed: each says, signed, how much was spent.
     What the copy lacks of that is charged as one entry without an answer; where it can't be, nothing is restored. Where
-    the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again.
+    the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again; and all
+    requests are denied, because an approval that was used since would be good again.
     """
     from discreet.cli.verification import read_key, read_text
     from discreet.ledger.backup import key_beside, restore
@@ -95,7 +96,10 @@ def restore(
         words = ", ".join(f"{amount} = {text or 'infinite'}" for amount, text in lacked.items())
         say(f"  {printable(name)}: {f'charged what the copy lacked, {words}' if words else 'it lacked no spending'}")
     if not found.is_whole:
-        say(f"the copy is behind, so {found.revoked} tokens were revoked, and what was answered since is gone")
+        say(
+            f"the copy is behind, so {found.revoked} tokens were revoked and {found.denied} requests denied, and what was "
+            "answered since is gone"
+        )
     place = key_path(dataset.ledger, config)
     if file is not None and place is not None and not place.exists() and key_beside(file).exists():
         SigningKey.copied(key_beside(file), place)
