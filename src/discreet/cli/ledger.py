@@ -86,7 +86,9 @@ def restore(
     from discreet.tables import load_config
 
     dataset = load_config(config)
-    declared = Declaration(budget=dataset.budget, analysts=dataset.analysts, adjacency=dataset.adjacency)
+    declared = Declaration(
+        budget=dataset.budget, analysts=dataset.analysts, adjacency=dataset.adjacency, units=dataset.units
+    )
     newer = None if key is None else PublicKey.read(read_key(key))
     with working("restoring"):
         found = restore(dataset.ledger, file, read_text(head), declared={dataset.name: declared}, key=newer)
@@ -96,10 +98,8 @@ def restore(
         words = ", ".join(f"{amount} = {text or 'infinite'}" for amount, text in lacked.items())
         say(f"  {printable(name)}: {f'charged what the copy lacked, {words}' if words else 'it lacked no spending'}")
     if not found.is_whole:
-        say(
-            f"the copy is behind, so {found.revoked} tokens were revoked and {found.denied} requests denied, and what was "
-            "answered since is gone"
-        )
+        closed = f"{found.revoked} tokens were revoked and {found.denied} requests denied"
+        say(f"the copy is behind, so {closed}, and what was answered since is gone")
     place = key_path(dataset.ledger, config)
     if file is not None and place is not None and not place.exists() and key_beside(file).exists():
         SigningKey.copied(key_beside(file), place)

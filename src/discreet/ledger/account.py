@@ -58,9 +58,10 @@ class Account:
         self.name = checked_name(name, "the account's name")
         self._store = store
         self._adjacency = declaration.adjacency
+        self._units = declaration.units
         self._read: Mapping[int, tuple[Row, Stored]] = {}
         self._attempt: Attempt | None = None
-        if store.read(lambda chain: self._transaction(chain).declared()) != declaration:
+        if not store.read(lambda chain: self._transaction(chain).is_declared(declaration)):
             store.write(lambda chain: self._transaction(chain).declare(declaration))
 
     def admitted(self, group: str = "") -> Admitted | None:
@@ -226,7 +227,7 @@ class Account:
 
         def pay(chain: Chain) -> Row:
             transaction = self._transaction(chain)
-            return transaction.reserve(transaction.in_force(self._adjacency), debit)
+            return transaction.reserve(transaction.in_force(self._adjacency, self._units), debit)
 
         row = self._store.write(pay)
         return Reservation(
@@ -247,7 +248,7 @@ class Account:
 
         def admit(chain: Chain) -> None:
             transaction = self._transaction(chain)
-            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._token)
+            transaction.admit(transaction.in_force(self._adjacency, self._units), cost, analyst, self._token)
 
         self._store.read(admit)
 
@@ -324,7 +325,7 @@ class Account:
 
         def left(chain: Chain) -> Remaining:
             transaction = self._transaction(chain)
-            return transaction.remaining(transaction.in_force(self._adjacency), analyst, self._token)
+            return transaction.remaining(transaction.in_force(self._adjacency, self._units), analyst, self._token)
 
         return self._store.read(left)
 
@@ -341,7 +342,7 @@ class Account:
 
         def found(chain: Chain) -> Standing:
             transaction = self._transaction(chain)
-            return transaction.standing(transaction.in_force(self._adjacency), analyst, token)
+            return transaction.standing(transaction.in_force(self._adjacency, self._units), analyst, token)
 
         return self._store.read(found)
 
@@ -350,7 +351,7 @@ class Account:
 
         def counted(chain: Chain) -> int | None:
             transaction = self._transaction(chain)
-            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst, token)
+            return transaction.affordable(transaction.in_force(self._adjacency, self._units), cost, analyst, token)
 
         return self._store.read(counted)
 

@@ -3,10 +3,10 @@
 An old copy is a refund. So a restore takes heads that a witness kept: signed, each with what the account had spent.
 What the copy lacks of the most that any of them says is charged to it, as one debit that has failed; where that can't
 be done, nothing is restored. Where the copy doesn't hold the last of these heads, all tokens are revoked, too: one that
-was revoked since the copy was made would let somebody in again. And all requests are denied that weren't used or denied:
-an approval that was used since the copy was made, or taken back, would be good again. What was spent after the last head
-that the witness has is forgotten all the same: have heads sent often. Of analysts' shares it is known what the copy
-knows.
+was revoked since the copy was made would let somebody in again. So are all requests denied that weren't used or denied:
+an approval that was used since the copy was made, or taken back, would be good again. What was spent after the last
+head that the witness has is forgotten all the same: have heads sent often. Of analysts' shares it is known what the
+copy knows.
 """
 
 from __future__ import annotations
