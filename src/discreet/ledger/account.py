@@ -20,9 +20,11 @@ from discreet.ledger.history import (
     debit_content,
     history,
     outcome_body,
+    own_history,
     stored_in,
     vouched,
 )
+from discreet.ledger.look_through import LookThrough
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, number_of, to_body
 from discreet.ledger.signing import Signing
@@ -61,6 +63,7 @@ class Account:
         self._units = declaration.units
         self._read: Mapping[int, tuple[Row, Stored]] = {}
         self._attempt: Attempt | None = None
+        self._looked = LookThrough(store)
         if not store.read(lambda chain: self._transaction(chain).is_declared(declaration)):
             store.write(lambda chain: self._transaction(chain).declare(declaration))
 
@@ -376,6 +379,14 @@ class Account:
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
+
+    def entries_of(self, analyst: str) -> tuple[Sequence[Entry], bool]:
+        """An analyst's questions, oldest first, and whether what was read for them is what was written."""
+        return own_history(self._store, self.name, analyst)
+
+    def is_whole(self) -> bool:
+        """Whether the ledger is whole as far as this process has looked: all that is new, and a part of the rest."""
+        return self._looked.is_whole()
 
     def vouched(self, number: int) -> Vouched | None:
         """The question of this number with what vouches for its answer; None if there is none."""
