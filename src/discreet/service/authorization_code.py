@@ -8,18 +8,24 @@ A code that was stolen, or put into somebody else's browser, is of no use: it be
 one attempt, which stay here, and an attempt belongs to the cookie of one browser, and is good once. What the provider
 says elsewhere than in the signed ID token isn't believed.
 
+Anybody may begin as many attempts as they like, so none is remembered. State, nonce and verifier are HMACs of what the
+cookie says, under a key that this process alone has. Attempts that came back are kept, until they would have ended.
+
 Source: OpenID Connect Core 1.0; RFC 7636 (PKCE); RFC 9207 (`iss`); RFC 9700 (what goes wrong without them).
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from hmac import compare_digest
+from math import ceil
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -28,6 +34,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote_plus, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from discreet.entropy import fresh_bytes
 from discreet.errors import InvalidArgument, Unauthenticated
 from discreet.loopback import is_loopback
 from discreet.service.sessions import fresh_name
@@ -38,30 +45,13 @@ RETURN = "/sign-in/openid/return"
 _SECONDS = 600.0
 """How long somebody may take to sign in at the provider."""
 
-_MOST = 10_000
-"""How many may be doing so at a time; with one more, the attempt that began first ends."""
+_MOST_USED = 200_000
+"""How many attempts that came back are remembered, each until it would have ended; beyond that none is taken."""
 
 _MOST_BYTES = 65_536
 _TIMEOUT = 5.0
 _OTHERS = 0o077
 _MOST_HOURS = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """Somebody who was sent to the provider, and hasn't come back.
-
-    Args:
-        state: what the provider gives back with the code.
-        nonce: what it puts into the ID token.
-        verifier: what the code is of no use without.
-        ends: by `time.monotonic`.
-    """
-
-    state: str
-    nonce: str
-    verifier: str
-    ends: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +80,8 @@ class SignIn:
     hours: int = 1
     scope: str = "openid"
     secret: str = field(default="", repr=False)
-    _attempts: dict[str, _Attempt] = field(default_factory=dict, repr=False)
+    _key: bytes = field(default_factory=partial(fresh_bytes, 32), repr=False)
+    _used: dict[bytes, float] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @classmethod
@@ -123,12 +114,8 @@ class SignIn:
 
     def begin(self) -> tuple[str, str]:
         """Begin an attempt: what its browser is given to keep, and where it is to go."""
-        name, state, nonce, verifier = (fresh_name() for _ in range(4))
-        attempt = _Attempt(state=state, nonce=nonce, verifier=verifier, ends=monotonic() + _SECONDS)
-        with self._lock:
-            while len(self._attempts) >= _MOST:
-                self._attempts.pop(next(iter(self._attempts)))
-            self._attempts[_digest(name)] = attempt
+        name = f"{fresh_name()}.{ceil(monotonic() + _SECONDS)}"
+        state, nonce, verifier = (self._of(name, what) for what in ("state", "nonce", "verifier"))
         asked = {
             "response_type": "code",
             "client_id": self.client_id,
@@ -152,16 +139,31 @@ class SignIn:
         Raises:
             Unauthenticated: it wasn't sent there, has come back before, or has no good code. It isn't said which.
         """
-        with self._lock:
-            attempt = self._attempts.get(_digest(name))
-            if attempt is None or not compare_digest(said.get("state", "").encode(), attempt.state.encode()):
-                raise Unauthenticated  # and who was sent there can still come back: any site may lead a browser here
-            del self._attempts[_digest(name)]  # good once, whatever comes of it
-        if attempt.ends <= monotonic():
-            raise Unauthenticated
+        if not compare_digest(said.get("state", "").encode(), self._of(name, "state").encode()):
+            raise Unauthenticated  # and who was sent there can still come back: any site may lead a browser here
+        self._use(name)  # good once, whatever comes of it
         if said.get("iss", issuer) != issuer or "error" in said or not said.get("code"):
             raise Unauthenticated
-        return self._exchanged(said["code"], attempt.verifier), attempt.nonce
+        return self._exchanged(said["code"], self._of(name, "verifier")), self._of(name, "nonce")
+
+    def _of(self, name: str, what: str) -> str:
+        """What belongs to an attempt: nobody else can tell it, or make an attempt that it belongs to."""
+        return hmac.digest(self._key, f"{what} {name}".encode("utf-8", "surrogatepass"), "sha256").hex()
+
+    def _use(self, name: str) -> None:
+        """Note that an attempt, which is one of ours, came back.
+
+        Raises:
+            Unauthenticated: it did before, or it has ended.
+        """
+        used, now = sha256(name.encode()).digest(), monotonic()
+        ends = float(name.partition(".")[2])
+        with self._lock:
+            while self._used and now >= next(iter(self._used.values())):
+                self._used.pop(next(iter(self._used)))
+            if ends <= now or used in self._used or len(self._used) >= _MOST_USED:
+                raise Unauthenticated
+            self._used[used] = now + _SECONDS  # no sooner than it ends, and in the order in which they come
 
     def _exchanged(self, code: str, verifier: str) -> str:
         """The ID token that the provider gives for a code.
@@ -226,11 +228,6 @@ def _secret_in(path: Path) -> str:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & _OTHERS:
             raise InvalidArgument(f"{path.name} can be read by others than its owner", hint=f"chmod 600 {path.name}")
         return file.read(_MOST_BYTES).strip()
-
-
-def _digest(name: str) -> str:
-    """What an attempt is known by here."""
-    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _text(said: object) -> str:

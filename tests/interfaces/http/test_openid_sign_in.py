@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,6 +19,7 @@ from httpx2 import Response
 from discreet.errors import ConfigError, Unauthenticated
 from discreet.interfaces.http import make_app
 from discreet.service import OpenID, Role, authorization_code
+from discreet.service.authorization_code import SignIn
 from support.identity_provider import OTHERS, Provider, provider_at_port
 from support.served import in_threads
 from support.visited import COUNT, Visited, form_of, visited
@@ -277,21 +280,86 @@ def test_it_leads_to_the_start_and_nowhere_else(running: Visited, provider: Prov
 
 
 def test_sessions_and_attempts_end(running: Visited, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session after its hour, an attempt after ten minutes, and the oldest of too many."""
-    client, late, first = browser(running), browser(running), browser(running)
+    """A session after its hour, an attempt after ten minutes."""
+    client, late = browser(running), browser(running)
     back(client, sent(client, provider))
     assert is_in(client)
     said = sent(late, provider)
     with monkeypatch.context() as patch:
         patch.setattr("discreet.service.authorization_code.monotonic", lambda: monotonic() + 601)
         assert back(late, said).status_code == 401
-    monkeypatch.setattr(authorization_code, "_MOST", 2)
-    said = sent(first, provider)
-    for _ in range(2):
-        browser(running).get("/sign-in/openid")
-    assert back(first, said).status_code == 401
     monkeypatch.setattr("discreet.service.sessions.monotonic", lambda: monotonic() + 3601)
     assert not is_in(client)
+
+
+def test_strangers_push_out_nobodys_attempt(running: Visited, provider: Provider) -> None:
+    """However many they begin: nothing is remembered of an attempt until it comes back."""
+    client = browser(running)
+    said = sent(client, provider)
+    assert running.service.settings.openid is not None
+    begun = running.service.settings.openid.sign_in
+    assert begun is not None
+    for _ in range(20_000):
+        begun.begin()
+    assert back(client, said).status_code == 200
+    assert is_in(client)
+
+
+PLACES = dict.fromkeys(("client_id", "authorize", "token", "address", "name"), "https://provider.example")
+
+
+def test_only_attempts_that_came_back_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until they would have ended; and if too many did, no other is taken meanwhile, rather than one taken twice."""
+    now = [100.0]
+    monkeypatch.setattr(authorization_code, "monotonic", lambda: now[0])
+    monkeypatch.setattr(authorization_code, "_MOST_USED", 3)
+    monkeypatch.setattr(SignIn, "_exchanged", lambda _, code, verifier: f"{code} {verifier}")
+    way = SignIn(**PLACES)
+
+    def begun() -> tuple[str, dict[str, str]]:
+        name, address = way.begin()
+        return name, {"code": "x", "state": dict(parse_qsl(urlsplit(address).query))["state"]}
+
+    names = [begun() for _ in range(5)]
+    for name, said in names[:3]:
+        way.finish("i", name, said)
+    for name, said in names:  # used before, and too many
+        with pytest.raises(Unauthenticated):
+            way.finish("i", name, said)
+    now[0] += 599
+    later = begun()
+    now[0] += 1
+    for name, said in names:
+        with pytest.raises(Unauthenticated):
+            way.finish("i", name, said)
+    way.finish("i", *later)
+    assert len(way._used) == 1
+
+
+@pytest.mark.parametrize("change", ["later", "another", "longer", "nothing", "no number"])
+def test_an_attempt_cannot_be_made_or_changed(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end, least of all; nor is one of another process good here."""
+    monkeypatch.setattr(SignIn, "_exchanged", lambda _, code, verifier: f"{code} {verifier}")
+    way, other = SignIn(**PLACES), SignIn(**PLACES)
+    name, address = way.begin()
+    asked = dict(parse_qsl(urlsplit(address).query))
+    word, ends = name.split(".")
+    changed = {
+        "later": f"{word}.{int(ends) + 1}",
+        "another": f"{word[::-1]}.{ends}",
+        "longer": f"{name}0",
+        "nothing": "",
+        "no number": f"{word}.\udcff",
+    }[change]
+    said = {"code": "x", "state": asked["state"]}
+    for found, shown in ((way, changed), (other, name)):
+        with pytest.raises(Unauthenticated):
+            found.finish("i", shown, said)
+    token, nonce = way.finish("i", name, said)
+    assert nonce == asked["nonce"]
+    verifier = token.removeprefix("x ")
+    assert urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=") == asked["code_challenge"]
+    assert not {asked["state"], nonce, verifier} & {*name.split(".")}
 
 
 def test_without_a_provider_there_is_no_such_way(running: Visited, provider: Provider) -> None:
