@@ -336,7 +336,7 @@ class AskedInPart(AccessError):
 
 
 class TooManyWaiting(AccessError):
-    """The queue of questions is full, for this caller or for all; `retry_after` says for how many seconds at least."""
+    """Too much of the caller's waits or runs already; `retry_after` says for how many seconds at least."""
 
     retry_after: int = 1
 
