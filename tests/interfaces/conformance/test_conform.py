@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from urllib.parse import unquote
 import pytest
 from prometheus_client import generate_latest
 
+import support.attacked
 from discreet.errors import InvalidArgument, NotTried
 from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, answers, conform, protocol
 from discreet.interfaces.conformance.trial import Purse
@@ -529,6 +531,23 @@ def test_a_broken_twin_is_caught(
 def test_every_family_has_a_twin() -> None:
     """None is there that nothing ever failed."""
     assert {family for family, _, _ in TWINS} | set(OF_TWINS) == set(FAMILIES)
+
+
+KEYED = """
+id = { kind = "integer", bounds = [0, 10000] }
+k = { kind = "text", keys = ["a", "b"] }
+"""
+
+
+def test_a_sound_server_whose_texts_all_have_keys_is_not_called_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That no key is like what is looked for is known in public: the answer is exact and free, and nothing is told."""
+    monkeypatch.setattr(support.attacked, "COLUMNS", KEYED)
+    with attacked(tmp_path) as (service, tokens), listening(make_app(service)) as url:
+        (found,) = conform(url, list(tokens.values()), families=["tracker"]).findings
+    assert found.verdict is Verdict.NOT_TRIED
+    assert "no table has a column" in found.evidence[0]
 
 
 def test_what_is_not_given_is_not_tried(real: Any) -> None:
