@@ -158,3 +158,22 @@ def test_a_table_in_place_is_admitted_and_watched(run: Any, folder: Path) -> Non
     pq.write_table(pa.table({"id": [1, None], "age": [30, 40]}), path)
     kept = run("admit")
     assert (kept.exit_code, "'id' 1" in kept.stderr) == (ExitCode.REFUSED, True)
+
+
+def test_another_unit_is_refused_once_something_was_spent(run: Any, folder: Path) -> None:
+    """By every command, in public words, with the fix; back by the unit of before, all is as it was."""
+    assert run("ask", COUNT, "--epsilon", "1").exit_code == 0
+    config = folder / "discreet.toml"
+    before = config.read_text()
+    config.write_text(before.replace('unit = "id"', 'unit = "age"'))
+    for command in (["admit"], ["ask", COUNT, "--epsilon", "1"], ["budget"]):
+        refused = run(*command)
+        assert refused.exit_code != 0
+        said = " ".join(refused.stderr.split())
+        assert (
+            "account 'people' has losses by the unit 'id' of table 'people', to which losses by the unit 'age'" in said
+        )
+        assert "set the unit back to 'id'" in said
+    config.write_text(before.replace("rows = 1", "rows = 2"))
+    assert run("admit").exit_code == 0
+    assert run("verify").exit_code == 0

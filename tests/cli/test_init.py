@@ -209,8 +209,12 @@ def test_the_unit_can_be_named(here: Path, census_csv: Path, run: Any) -> None:
     """A column that tells whose row it is, or `row`; an unknown one is refused and nothing is written."""
     assert run("init", census_csv, "--unit", "ssn").exit_code == 0
     assert 'unit = "ssn"' in (here / "discreet.toml").read_text(encoding="utf-8")
-    assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
     assert run("init", census_csv, "--unit", "row", "--force").exit_code == 0
+    assert 'unit = "row"' in (here / "discreet.toml").read_text(encoding="utf-8")
+    assert run("ask", COUNT, "--epsilon", "0.1").exit_code == 0
+    spent = run("init", census_csv, "--unit", "ssn", "--force")
+    assert spent.exit_code == 1
+    assert "losses by the unit 'row'" in spent.stderr
     assert 'unit = "row"' in (here / "discreet.toml").read_text(encoding="utf-8")
     refused = run("init", census_csv, "--unit", "nobody", "-o", "other.toml")
     assert refused.exit_code == 1

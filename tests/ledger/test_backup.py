@@ -13,14 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import BudgetExhausted, InvalidArgument, LedgerCorrupt, LedgerError, LedgerUnavailable
-from discreet.ledger import Account, Ledger, State
+from discreet.errors import (
+    BudgetExhausted,
+    InvalidArgument,
+    LedgerCorrupt,
+    LedgerError,
+    LedgerUnavailable,
+    NotApproved,
+)
+from discreet.ledger import Account, Approver, Attempt, Ledger, RequestState, State
 from discreet.ledger.backup import Restored, back_up, key_beside, restore
 from discreet.ledger.declaration import Declaration
 from discreet.privacy import Budget
 from discreet.results import PublicKey
 from support.examples import examples
-from support.ledgers import admitted, ask, gaussian, raised, sql
+from support.ledgers import admitted, ask, gaussian, laplace, raised, sql
 
 BUDGET = Budget(epsilon=3)
 TOKEN = "1" * 64
@@ -138,6 +145,54 @@ def test_a_copy_that_is_behind_is_charged_what_it_lacks(town: Town) -> None:
     with pytest.raises(BudgetExhausted):
         ask(town.account, "c", 1)
     ask(town.account, "c", "1/2")
+    town.verified()
+
+
+REQUEST = {"question": "SELECT 1", "terms": {}, "plan": "p" * 64, "purpose": "a trial", "cost": {}}
+HEAD = Approver(subject="head")
+
+
+def test_an_approval_that_was_used_since_the_copy_was_made_isnt_good_again(town: Town) -> None:
+    """Nor one that was taken back; of who signs in by OpenID Connect, no token is revoked that would end it."""
+    requests, terms = town.account.requests, {"plan": "p" * 64, "declarations": "d", "days": 7, "any_version": True}
+    names = ["used", "taken back", "open", "denied", "used before"]
+    for name in names:
+        requests.open(name, "ann", "", REQUEST)
+    for name in ("used", "taken back", "used before"):
+        requests.approve(name, HEAD, **terms)
+    requests.deny("denied", HEAD, "no")
+
+    def use(name: str, attempt: str = "1") -> None:
+        used = Attempt(id=f"{name} {attempt}", plan="p" * 64, seconds=1, approval=name, declarations="d", token="")
+        account = town.account.during(used)
+        account.reserve(question=name, text=name, version=1, event=laplace("1/10"), analyst="ann")
+
+    use("used before")
+    back_up(str(town.path), town.copy)
+    use("used")
+    requests.deny("taken back", HEAD, "no more")
+    town.witness()
+    town.lose()
+    restored = town.restore()
+    assert (restored.is_whole, restored.denied) == (False, 3)
+    found = {each.id: (each.state, each.reason) for each in town.account.requests.all()}
+    behind = (RequestState.DENIED, "restored from an older copy")
+    assert [found[name] for name in names[:4]] == [behind, behind, behind, (RequestState.DENIED, "no")]
+    assert found["used before"][0] is RequestState.USED
+    for name in names:
+        with pytest.raises(NotApproved):
+            use(name, "2")
+    town.verified()
+
+
+def test_a_copy_that_is_whole_keeps_its_requests(town: Town) -> None:
+    """Nothing was used since."""
+    town.account.requests.open("open", "ann", "", REQUEST)
+    town.witness()
+    back_up(str(town.path), town.copy)
+    town.lose()
+    assert town.restore().denied == 0
+    assert [each.state for each in town.account.requests.all()] == [RequestState.OPEN]
     town.verified()
 
 

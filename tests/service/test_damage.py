@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from fractions import Fraction
 from pathlib import Path
 from shutil import copytree
+from threading import Event, Thread
 
 import pytest
 from fastapi.testclient import TestClient
 
-from discreet.errors import LedgerCorrupt
+from discreet.errors import LedgerCorrupt, LedgerUnavailable, TooManyWaiting
 from discreet.interfaces.http import make_app
-from discreet.ledger import DAMAGE
-from discreet.ledger.row import Kind
+from discreet.ledger import DAMAGE, look_through
+from discreet.ledger.row import Kind, Row
 from discreet.service import Role, Service
 from support.ledgers import rows, sql
 from support.served import COUNT, Served, bearer, outcome, served_in_threads
@@ -28,6 +29,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             outcome(found.service.ask(found.callers[who], f"{COUNT} WHERE id > {number}", {"epsilon": "1/10"}))
         found.service.issue(found.callers["custodian"], "carl", Role.ANALYST, days=1)  # the last entry is no debit
         yield found
+
+
+@pytest.fixture(autouse=True)
+def looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look takes in a page of what was seen before: here, all of it."""
+    monkeypatch.setattr(look_through, "_EVERY", 0.0)
 
 
 @pytest.fixture
@@ -135,3 +142,53 @@ def test_pages_of_what_is_not_damaged_are_shown(running: Served, is_last: bool) 
     finally:
         sql(path, "UPDATE discreet_entry SET kind = 'reserve' WHERE kind = 'x'")
         assert running.service.verify(running.callers["auditor"]).holds
+
+
+def test_an_analysts_history_costs_what_it_shows(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the entries of others only what is new is hashed; a page of the rest now and then."""
+    service, hashed, seal = running.service, list[int](), Row.seal
+
+    def counted(row: Row) -> str:
+        hashed.append(row.seq)
+        return seal(row)
+
+    bob, custodian = running.callers["bob"], running.callers["custodian"]
+    service.history(bob)
+    monkeypatch.setattr(look_through, "_EVERY", 1e9)
+    service.history(bob)
+    monkeypatch.setattr(Row, "seal", counted)
+    own = service.history(bob)
+    assert (len(own), len(hashed)) == (1, 3), hashed  # its debit, its outcome, and the last entry
+    hashed.clear()
+    service.issue(custodian, "dora", Role.ANALYST, days=1)
+    service.history(bob)
+    assert max(hashed) == len(rows(running.folder / "people.ledger"))
+    assert len(set(hashed)) <= 5
+
+
+def test_a_caller_looks_at_one_history_at_a_time(running: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others look meanwhile; and the caller again, once that is done, however it ended."""
+    service, tables = running.service, type(running.service._tables)
+    began, may_go = Event(), Event()
+
+    def slow(_: object) -> list[object]:
+        began.set()
+        assert may_go.wait(60)
+        raise LedgerUnavailable("gone")
+
+    monkeypatch.setattr(tables, "history", slow)
+
+    def look() -> None:
+        with suppress(LedgerUnavailable):
+            service.history(running.callers["auditor"])
+
+    thread = Thread(target=look)
+    thread.start()
+    assert began.wait(60)
+    with pytest.raises(TooManyWaiting):
+        service.history(running.callers["auditor"])
+    assert len(service.history(running.callers["bob"])) == 1
+    may_go.set()
+    thread.join(60)
+    monkeypatch.undo()
+    assert service.history(running.callers["auditor"])

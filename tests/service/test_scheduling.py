@@ -155,6 +155,35 @@ def test_planning_is_paid_for_in_processor_time(servers: Servers) -> None:
         planner.do(JOB)
 
 
+def test_those_who_wait_are_bound_by_what_was_used_up_before_them(servers: Servers) -> None:
+    """Eight calls wait while the first ones use up the share: they are refused when it is their turn."""
+    worker = Fake(6.0)
+    worker.may_go.clear()
+    pool, found = planners(servers, worker, per_minute=10), list[str]()
+
+    def plan() -> None:
+        try:
+            with pool.turn("ann") as planner:
+                planner.do(JOB)
+            found.append("planned")
+        except TooMuchPlanning:
+            found.append("refused")
+
+    threads = [Thread(target=plan) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    end = monotonic() + PATIENCE
+    while len(pool._pool._turns.get("ann", ())) < 7:
+        assert monotonic() < end
+        sleep(0.001)
+    worker.may_go.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert sorted(found) == ["planned"] * 2 + ["refused"] * 6
+    with pool.turn("bob") as planner:
+        planner.do(JOB)
+
+
 def test_what_does_not_end_is_charged_in_full(servers: Servers) -> None:
     """A process that is stuck, ended, or was ended by the system: the caller pays its limit, and there is a new one."""
     for worker, error, text in (

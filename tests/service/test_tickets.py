@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pandas as pd
@@ -41,14 +43,32 @@ def test_nobody_pushes_out_what_another_asked() -> None:
 
 def test_large_answers_that_cost_nothing_fill_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer are remembered where they are large; the latest always is, however large it is."""
-    monkeypatch.setattr(tickets, "_MOST_VALUES", 100)
+    monkeypatch.setattr(tickets, "_MOST_REMEMBERED", 1200)
     remembered = Remembered()
-    assert done("ann", "x", rows=30).size == 60
-    assert [each.id for n in range(4) for each in remembered.add(done("ann", str(n), rows=30), 1000)] == ["0", "1", "2"]
-    assert [each.id for each in remembered.add(done("ann", "large", rows=10_000), 1000)] == ["3"]
-    together = ticket_of(subject="ann", step=1.0)
-    together.finish({"answer": {"answers": [{"rows": [{"n": 1}] * 3}, {"rows": []}]}})
-    assert together.size == 3
+    assert 500 < done("ann", "x", rows=30).size < 600
+    assert [each.id for n in range(4) for each in remembered.add(done("ann", str(n), rows=30), 1000)] == ["0", "1"]
+    assert [each.id for each in remembered.add(done("ann", "large", rows=10_000), 1000)] == ["2", "3"]
+
+
+def test_what_certificates_take_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workload of many answers of one number each holds as many certificates; and an outcome may yet be another."""
+    monkeypatch.setattr(tickets, "_MOST_REMEMBERED", 200_000)
+    remembered = Remembered()
+
+    def workload(name: str) -> Ticket:
+        ticket = ticket_of(subject="ann", step=1.0)
+        ticket.id = name
+        ticket.finish({"answer": {"answers": [{"rows": [{"n": 1}], "certificate": {"text": "x" * 2000}}] * 60}})
+        return ticket
+
+    assert workload("x").size > 120_000
+    assert [each.id for n in range(3) for each in remembered.add(workload(str(n)), 1000)] == ["0", "1"]
+    ticket = ticket_of(subject="ann", step=1.0)
+    ticket.finish({"error": {}})
+    small = ticket.size
+    ticket.outcome = workload("y").outcome
+    assert small < 20
+    assert ticket.size > 120_000
 
 
 class Measured:
@@ -61,10 +81,16 @@ class Measured:
     def __init__(self, *takes: float) -> None:
         """Nothing was asked yet."""
         self.now, self.takes, self.begun, self.restarts = 0.0, list(takes), 0.0, 0
+        self.stores, self.stored = 0.0, 0.0
 
     def monotonic(self) -> float:
         """What time it is."""
         return self.now
+
+    @property
+    def clock(self) -> SimpleNamespace:
+        """The same, as a day and an hour."""
+        return SimpleNamespace(now=lambda zone: datetime.fromtimestamp(self.now, zone))
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
@@ -78,7 +104,11 @@ class Measured:
 
     def receive(self, until: float | None = None) -> Message | None:
         """What it says next."""
+        if not self.takes and until is not None and self.stored > until:
+            self.now = max(self.now, until)
+            return None
         if not self.takes:
+            self.now = max(self.now, self.stored)
             return "done", {"answer": 1}
         ready = self.begun + self.takes[0]
         self.now = max(self.now, ready if until is None or ready <= until else until)
@@ -87,7 +117,7 @@ class Measured:
     def go(self) -> None:
         """It may store it, and begin the next step."""
         self.takes.pop(0)
-        self.begun = self.now + STORING
+        self.begun, self.stored = self.now + STORING, self.now + self.stores
 
     def restart(self) -> None:
         """Killed."""
@@ -122,6 +152,51 @@ def test_a_step_ends_at_the_first_of_its_times_that_it_is_ready_for(
         assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
         assert (worker.now, worker.restarts) == (leaves, 0)
     assert worker.now <= longest(ticket.step, ticket.steps, ticket.rungs) == len(takes) * 2 ** (rungs - 1)
+
+
+@pytest.mark.parametrize(
+    ("takes", "more", "leaves"),
+    [([0.1], 1, 1.0), ([0.1], 5, 1.0), ([0.1, 0.1], 1, 2.0), ([0.8, 0.1], 1, 3.0), ([], 1, 0.0), ([], 2, 0.0)],
+)
+def test_an_answer_leaves_when_it_was_said_to_where_a_step_was_stored_already(
+    monkeypatch: pytest.MonkeyPatch, takes: list[float], more: int, leaves: float
+) -> None:
+    """Then there are fewer steps than might have been: the last one's time is that of the answer, and not before."""
+    worker, said = Measured(*takes), list[float]()
+    monkeypatch.setattr(tickets, "monotonic", worker.monotonic)
+    monkeypatch.setattr(tickets, "sleep", worker.sleep)
+    monkeypatch.setattr(tickets, "datetime", worker.clock)
+    ticket = ticket_of(step=1.0)
+    ticket.steps, ticket.rungs = len(takes) + more, 2
+
+    def go() -> None:
+        """Note what is said when the outcome of a step is stored."""
+        Measured.go(worker)
+        said.append(release(ticket))
+
+    monkeypatch.setattr(worker, "go", go)
+    assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
+    assert (worker.now, release(ticket)) == (leaves, leaves)
+    assert said[-1:] == ([leaves] if takes else [])
+
+
+def test_an_answer_that_takes_long_to_store_leaves_once_it_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Late; and by then that is what is said, and no next step."""
+    worker = Measured(0.1)
+    worker.stores = 0.4
+    monkeypatch.setattr(tickets, "monotonic", worker.monotonic)
+    monkeypatch.setattr(tickets, "sleep", worker.sleep)
+    monkeypatch.setattr(tickets, "datetime", worker.clock)
+    ticket = ticket_of(step=1.0)
+    ticket.steps = 2
+    assert tickets.carried_out(cast("Worker", worker), ticket, STORING) == {"answer": 1}
+    assert (worker.now, release(ticket)) == (pytest.approx(1.15), pytest.approx(1.15))
+
+
+def release(ticket: Ticket) -> float:
+    """When its answer leaves, by the clock of a measured worker."""
+    assert ticket.release is not None
+    return ticket.release.timestamp()
 
 
 @pytest.mark.parametrize("rungs", [0, -1, 9])

@@ -114,17 +114,19 @@ def _with_ledger_beside(proposal: Proposal, output: Path) -> Proposal:
 
 
 def _begin(proposal: Proposal, output: Path, *, force: bool) -> None:
-    """Write the configuration and open the account; without an account a new configuration is taken back."""
+    """Write the configuration and open the account; where it refuses, the configuration is as it was."""
     from discreet.errors import DiscreetError
     from discreet.gateway import load
 
-    was_there = output.exists()
+    before = output.read_bytes() if output.exists() else None
     proposal.save(output, replacing=force)
     try:
         load(output, create_ledger=True).close()
     except DiscreetError:
-        if not was_there:
+        if before is None:
             output.unlink(missing_ok=True)
+        else:
+            output.write_bytes(before)
         raise
 
 

@@ -75,7 +75,8 @@ def restore(
 
     An old copy is a refund. So the latest heads that a witness has are needed: each says, signed, how much was spent.
     What the copy lacks of that is charged as one entry without an answer; where it can't be, nothing is restored. Where
-    the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again.
+    the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again; and all
+    requests are denied, because an approval that was used since would be good again.
     """
     from discreet.cli.verification import read_key, read_text
     from discreet.ledger.backup import key_beside, restore
@@ -85,7 +86,9 @@ def restore(
     from discreet.tables import load_config
 
     dataset = load_config(config)
-    declared = Declaration(budget=dataset.budget, analysts=dataset.analysts, adjacency=dataset.adjacency)
+    declared = Declaration(
+        budget=dataset.budget, analysts=dataset.analysts, adjacency=dataset.adjacency, units=dataset.units
+    )
     newer = None if key is None else PublicKey.read(read_key(key))
     with working("restoring"):
         found = restore(dataset.ledger, file, read_text(head), declared={dataset.name: declared}, key=newer)
@@ -95,7 +98,8 @@ def restore(
         words = ", ".join(f"{amount} = {text or 'infinite'}" for amount, text in lacked.items())
         say(f"  {printable(name)}: {f'charged what the copy lacked, {words}' if words else 'it lacked no spending'}")
     if not found.is_whole:
-        say(f"the copy is behind, so {found.revoked} tokens were revoked, and what was answered since is gone")
+        closed = f"{found.revoked} tokens were revoked and {found.denied} requests denied"
+        say(f"the copy is behind, so {closed}, and what was answered since is gone")
     place = key_path(dataset.ledger, config)
     if file is not None and place is not None and not place.exists() and key_beside(file).exists():
         SigningKey.copied(key_beside(file), place)

@@ -94,6 +94,14 @@ class Accounted:
         """The entries of the account, oldest first."""
         return self._account.entries()
 
+    def history_of(self, analyst: str) -> tuple[Sequence[Entry], bool]:
+        """An analyst's questions, oldest first, and whether what was read for them is what was written."""
+        return self._account.entries_of(analyst)
+
+    def is_whole(self) -> bool:
+        """Whether the ledger is whole as far as this process has looked: all that is new, and a part of the rest."""
+        return self._account.is_whole()
+
     def vouched(self, number: int) -> Vouched | None:
         """The question of this number, with what vouches for its answer; None if there is none."""
         return self._account.vouched(number)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engine import open_engine
 from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
-from discreet.gateway.current import AFTER_CLOSE, Current, groups_read
+from discreet.gateway.current import AFTER_CLOSE, OTHERS, Current, groups_read, hint_to_admit
 from discreet.hints import Hint
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
@@ -373,8 +373,14 @@ class Admissions:
         if not admitted.snapshot:
             return Snapshot(tables=held), None
         parent = self.folder(admitted.group)
-        folder = None if parent is None else parent / admitted.snapshot
-        if folder is None or not folder.is_dir():
+        if parent is None:
+            raise NotAdmitted(
+                f"version {admitted.version} of account {self._dataset.name!r} was read from files; these tables are "
+                "in memory",
+                hint=hint_to_admit(f"{{}} admits these as the next version; {OTHERS}"),
+            )
+        folder = parent / admitted.snapshot
+        if not folder.is_dir():
             raise SnapshotMissing(
                 f"the snapshot of version {admitted.version} isn't there, so no question can be answered",
                 hint=hint_to_admit("restore it from a copy, or admit the sources again: {}"),
@@ -389,7 +395,7 @@ class Admissions:
         if snapshot.folder is None:
             raise NotAdmitted(
                 f"the tables in memory aren't those that were admitted as version {admitted.version}",
-                hint=hint_to_admit("{} admits them as the next version"),
+                hint=hint_to_admit(f"{{}} admits them as the next version; {OTHERS}"),
             )
         raise SnapshotMissing(
             f"the snapshot {str(snapshot.folder)!r}, with the tables in memory, isn't what was admitted as version "
@@ -408,7 +414,7 @@ class Admissions:
             if not as_declared:
                 raise NotAdmitted(
                     f"table {table.name!r} is declared in another way than version {admitted.version} was admitted",
-                    hint=hint_to_admit("admit it again: {}"),
+                    hint=hint_to_admit(f"admit it again: {{}}; {OTHERS}"),
                 )
 
     def _held(self, group: str) -> Mapping[str, HeldTable]:
@@ -488,8 +494,3 @@ def _linked(source: Path, target: Path) -> None:
         target.chmod(0o600)
     except OSError as error:
         raise SnapshotError(f"the snapshot can't be handed on: {error.strerror}", hint="is the disk full?") from None
-
-
-def hint_to_admit(template: str) -> Hint:
-    """A hint to admit the tables, by the name that it has at each door."""
-    return Hint(template.format("refresh()"), cli=template.format("`discreet admit`"))

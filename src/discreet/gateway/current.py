@@ -9,6 +9,7 @@ from weakref import finalize
 
 from discreet.engine import Engine
 from discreet.errors import AccountClosed
+from discreet.hints import Hint
 from discreet.query.planner import Plan
 from discreet.tables import Dataset
 from discreet.tables.admission import Lock, Snapshot
@@ -71,6 +72,15 @@ class Current:
 def groups_read(*plans: Plan) -> frozenset[str]:
     """The refresh groups of the tables that plans read."""
     return frozenset(table.refresh for plan in plans for level in plan.levels for table in level.exact.tables)
+
+
+OTHERS = "a table of others belongs to an account of another name, or in another ledger"
+"""What those are told whose tables may be other ones than those of the account."""
+
+
+def hint_to_admit(template: str) -> Hint:
+    """A hint to admit the tables, by the name that it has at each door."""
+    return Hint(template.format("refresh()"), cli=template.format("`discreet admit`"))
 
 
 class _AfterClose:

@@ -297,7 +297,9 @@ def _open(
     except LedgerMissing as error:
         error.hint = hint_to_create("create_ledger=True")
         raise
-    account = ledger.account(dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency)
+    account = ledger.account(
+        dataset.name, dataset.budget, dataset.analysts, adjacency=dataset.adjacency, units=dataset.units
+    )
     protected = Protected(dataset, ledger, account, data, key_path(dataset.ledger, config))
     if create_ledger and protected.signing.path is not None and protected.signing.public is None:
         protected.signing.make()

@@ -20,9 +20,11 @@ from discreet.ledger.history import (
     debit_content,
     history,
     outcome_body,
+    own_history,
     stored_in,
     vouched,
 )
+from discreet.ledger.look_through import LookThrough
 from discreet.ledger.requests import Requests
 from discreet.ledger.row import Kind, Row, number_of, to_body
 from discreet.ledger.signing import Signing
@@ -58,9 +60,11 @@ class Account:
         self.name = checked_name(name, "the account's name")
         self._store = store
         self._adjacency = declaration.adjacency
+        self._units = declaration.units
         self._read: Mapping[int, tuple[Row, Stored]] = {}
         self._attempt: Attempt | None = None
-        if store.read(lambda chain: self._transaction(chain).declared()) != declaration:
+        self._looked = LookThrough(store)
+        if not store.read(lambda chain: self._transaction(chain).is_declared(declaration)):
             store.write(lambda chain: self._transaction(chain).declare(declaration))
 
     def admitted(self, group: str = "") -> Admitted | None:
@@ -226,7 +230,7 @@ class Account:
 
         def pay(chain: Chain) -> Row:
             transaction = self._transaction(chain)
-            return transaction.reserve(transaction.in_force(self._adjacency), debit)
+            return transaction.reserve(transaction.in_force(self._adjacency, self._units), debit)
 
         row = self._store.write(pay)
         return Reservation(
@@ -247,7 +251,7 @@ class Account:
 
         def admit(chain: Chain) -> None:
             transaction = self._transaction(chain)
-            transaction.admit(transaction.in_force(self._adjacency), cost, analyst, self._token)
+            transaction.admit(transaction.in_force(self._adjacency, self._units), cost, analyst, self._token)
 
         self._store.read(admit)
 
@@ -324,7 +328,7 @@ class Account:
 
         def left(chain: Chain) -> Remaining:
             transaction = self._transaction(chain)
-            return transaction.remaining(transaction.in_force(self._adjacency), analyst, self._token)
+            return transaction.remaining(transaction.in_force(self._adjacency, self._units), analyst, self._token)
 
         return self._store.read(left)
 
@@ -341,7 +345,7 @@ class Account:
 
         def found(chain: Chain) -> Standing:
             transaction = self._transaction(chain)
-            return transaction.standing(transaction.in_force(self._adjacency), analyst, token)
+            return transaction.standing(transaction.in_force(self._adjacency, self._units), analyst, token)
 
         return self._store.read(found)
 
@@ -350,7 +354,7 @@ class Account:
 
         def counted(chain: Chain) -> int | None:
             transaction = self._transaction(chain)
-            return transaction.affordable(transaction.in_force(self._adjacency), cost, analyst, token)
+            return transaction.affordable(transaction.in_force(self._adjacency, self._units), cost, analyst, token)
 
         return self._store.read(counted)
 
@@ -375,6 +379,14 @@ class Account:
     def entries(self) -> Sequence[Entry]:
         """The history: budgets, data versions, and questions with what became of them; oldest first."""
         return history(self._store, self.name)
+
+    def entries_of(self, analyst: str) -> tuple[Sequence[Entry], bool]:
+        """An analyst's questions, oldest first, and whether what was read for them is what was written."""
+        return own_history(self._store, self.name, analyst)
+
+    def is_whole(self) -> bool:
+        """Whether the ledger is whole as far as this process has looked: all that is new, and a part of the rest."""
+        return self._looked.is_whole()
 
     def vouched(self, number: int) -> Vouched | None:
         """The question of this number with what vouches for its answer; None if there is none."""

@@ -3,8 +3,10 @@
 An old copy is a refund. So a restore takes heads that a witness kept: signed, each with what the account had spent.
 What the copy lacks of the most that any of them says is charged to it, as one debit that has failed; where that can't
 be done, nothing is restored. Where the copy doesn't hold the last of these heads, all tokens are revoked, too: one that
-was revoked since the copy was made would let somebody in again. What was spent after the last head that the witness has
-is forgotten all the same: have heads sent often. Of analysts' shares it is known what the copy knows.
+was revoked since the copy was made would let somebody in again. So are all requests denied that weren't used or denied:
+an approval that was used since the copy was made, or taken back, would be good again. What was spent after the last
+head that the witness has is forgotten all the same: have heads sent often. Of analysts' shares it is known what the
+copy knows.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from discreet.hints import Hint
 from discreet.ledger.history import debit_content
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.location import File, locate
+from discreet.ledger.requests import deny_all
 from discreet.ledger.row import Kind, number_of, to_body, version_of
 from discreet.ledger.signing import SigningKey, key_of
 from discreet.ledger.store import Store, link
@@ -50,12 +53,14 @@ class Restored:
         is_whole: whether the copy has the entry that this head names, so that it lacks nothing up to there.
         charged: what was charged to each account, because the copy lacked it.
         revoked: how many tokens were revoked.
+        denied: how many requests were denied.
     """
 
     latest: str
     is_whole: bool
     charged: Mapping[str, Charge]
     revoked: int
+    denied: int
 
 
 def back_up(ledger: str, copy: Path, *, key: Path | None = None) -> Verification:
@@ -144,7 +149,7 @@ def _charged(store: Store, heads: str, declared: Mapping[str, Declaration], key:
 
 
 def _brought_up(chain: Chain, heads: str, declared: Mapping[str, Declaration], key: PublicKey | None) -> Restored:
-    """Charge each account what it lacks, and revoke tokens where the copy is behind."""
+    """Charge each account what it lacks; where the copy is behind, revoke tokens and deny requests."""
     accounts = chain.accounts()
     keys = [key_of(row) for name in accounts for row in chain.every(Kind.KEY, name)]
     signed = _signed(heads, [*keys, *([] if key is None else [key])], chain.head.commitment)
@@ -161,9 +166,11 @@ def _brought_up(chain: Chain, heads: str, declared: Mapping[str, Declaration], k
             )
     is_whole = all(_has(chain, own[-1]) for own in by_account.values())
     charged = {name: _charge(chain, name, own) for name, own in by_account.items()}
-    revoked = 0 if is_whole else sum(_revoke_all(chain, name) for name in by_account)
+    behind = [] if is_whole else chain.accounts()  # all: of one that no head is of, nobody knows what is missing
+    revoked = sum(_revoke_all(chain, name) for name in behind)
+    denied = sum(deny_all(AccountTransaction(chain, name), "restored from an older copy") for name in behind)
     latest = min(own[-1]["at"] for own in by_account.values())
-    return Restored(latest=latest, is_whole=is_whole, charged=charged, revoked=revoked)
+    return Restored(latest=latest, is_whole=is_whole, charged=charged, revoked=revoked, denied=denied)
 
 
 def _signed(heads: str, keys: Sequence[PublicKey], ledger: str) -> list[Mapping[str, Any]]:

@@ -197,6 +197,15 @@ class Chain:
         found = select(ENTRY).where(ENTRY.c.seq > after).order_by(ENTRY.c.seq).limit(PAGE)
         return [Row(**row) for row in self._connection.execute(found).mappings()]
 
+    def asked_by(self, account: str, analyst: str, after: int) -> tuple[list[Row], list[Row]]:
+        """An analyst's next debits after a place in the ledger, and outcomes of theirs; unchecked."""
+        own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(Kind.RESERVE))
+        own = own.where(ENTRY.c.analyst == analyst, ENTRY.c.seq > after).order_by(ENTRY.c.seq).limit(PAGE)
+        debits = [Row(**row) for row in self._connection.execute(own).mappings()]
+        found = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.number.in_([row.number for row in debits]))
+        found = found.where(ENTRY.c.kind.in_([str(Kind.COMMIT), str(Kind.FAIL)]))
+        return debits, [Row(**row) for row in self._connection.execute(found).mappings()]
+
     def every(self, kind: Kind, account: str, **equal: object) -> list[Row]:
         """All entries of a kind with these values in their columns, in their order, each checked against its hash."""
         own = select(ENTRY).where(ENTRY.c.account == account, ENTRY.c.kind == str(kind)).order_by(ENTRY.c.seq)

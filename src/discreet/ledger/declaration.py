@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import BudgetExhausted, DiscreetError, InvalidArgument, LedgerCorrupt, Unauthenticated
 from discreet.ledger.row import Kind, Row, charge_from, from_columns, to_body
+from discreet.ledger.units import Units, units_from
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
@@ -30,12 +31,13 @@ _MONTHLY = "monthly"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """The budget of an account, the shares of its analysts, and its adjacency.
+    """The budget of an account, the shares of its analysts, its adjacency, and the units of its tables.
 
     Args:
         budget: for all analysts together.
         analysts: smaller budgets of single analysts, in all or in each month. If there are any, only those may ask.
         adjacency: the relation under which all losses of the account are stated.
+        units: of its private tables, by their names in lower case; none where nobody says.
 
     Raises:
         InvalidArgument: an analyst's name can't be stored, or the budget of all renews.
@@ -44,6 +46,7 @@ class Declaration:
     budget: Budget
     analysts: Mapping[str, Budget] = field(default_factory=dict)
     adjacency: Adjacency = ADD_REMOVE
+    units: Units = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check the names, and that the total stays."""
@@ -60,7 +63,9 @@ class Declaration:
             '{"budget":{"epsilon":"3"},"analysts":{},"adjacency":"add_remove"}'
         """
         shares = {name: amounts_of(self.analysts[name]) for name in sorted(self.analysts)}
-        return to_body({"budget": amounts_of(self.budget), "analysts": shares, "adjacency": str(self.adjacency)})
+        said = {"budget": amounts_of(self.budget), "analysts": shares, "adjacency": str(self.adjacency)}
+        units = {name: self.units[name] for name in sorted(self.units)}
+        return to_body(said | ({"units": units} if units else {}))
 
     @classmethod
     def from_content(cls, content: Mapping[str, object]) -> Declaration:
@@ -79,6 +84,7 @@ class Declaration:
                 budget=_from_dict(budget),
                 analysts={name: _from_dict(share) for name, share in analysts.items()},
                 adjacency=Adjacency(adjacency),
+                units=units_from(content),
             )
         except (DiscreetError, ValueError, TypeError, ZeroDivisionError):
             raise LedgerCorrupt("a declared budget in the ledger can't be read") from None
@@ -86,7 +92,8 @@ class Declaration:
     def __str__(self) -> str:
         """The declaration in words."""
         shares = "".join(f"; {name}: {share}" for name, share in self.analysts.items())
-        return f"{self.budget}{shares} ({self.adjacency.replace('_', '-')})"
+        units = "".join(f", {table} by {unit}" for table, unit in self.units.items())
+        return f"{self.budget}{shares} ({self.adjacency.replace('_', '-')}{units})"
 
 
 def checked_name(name: str, what: str) -> str:

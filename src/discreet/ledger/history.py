@@ -145,6 +145,23 @@ def history(store: Store, account: str) -> list[Entry]:
     return [row if isinstance(row, Entry) else _entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
 
 
+def own_history(store: Store, account: str, analyst: str) -> tuple[list[Entry], bool]:
+    """An analyst's questions, oldest first, and whether all that was read for them is what was written.
+
+    It reads no others' entries, so it doesn't notice what is damaged elsewhere: not that an entry was one of theirs.
+    """
+    found, is_whole, after = list[Entry](), True, BEGINNING
+    while True:
+        debits, outcomes = store.read(partial(_own_page, account, analyst, after))
+        if not debits:
+            return found, is_whole
+        whole = [row for row in (*debits, *outcomes) if row.is_sealed]
+        is_whole = is_whole and len(whole) == len(debits) + len(outcomes)
+        states = {row.number: _OUTCOMES[row.kind] for row in whole if row.kind in _OUTCOMES}
+        found += [_entry(row, states.get(row.number, State.RESERVED)) for row in whole if row.kind == Kind.RESERVE]
+        after = debits[-1].seq
+
+
 def vouched(store: Store, account: str, number: int) -> Vouched | None:
     """What vouches for the question of this number; None if there is none.
 
@@ -214,6 +231,11 @@ def _rows(store: Store) -> Iterator[Row | Entry]:
 def _page(after: int, chain: Chain) -> tuple[Head, list[Row]]:
     """The head as it is, and the next rows."""
     return chain.head, chain.page(after)
+
+
+def _own_page(account: str, analyst: str, after: int, chain: Chain) -> tuple[list[Row], list[Row]]:
+    """An analyst's next debits, with their outcomes."""
+    return chain.asked_by(account, analyst, after)
 
 
 def _damage(at: datetime, what: str) -> Entry:

@@ -90,6 +90,7 @@ class Ledger:
         budget: Budget,
         analysts: Mapping[str, Budget] | None = None,
         adjacency: Adjacency = ADD_REMOVE,
+        units: Mapping[str, str] | None = None,
     ) -> Account:
         """The account of a dataset, under this declaration from now on.
 
@@ -101,14 +102,16 @@ class Ledger:
             budget: for all analysts together.
             analysts: smaller budgets of single analysts, by name. If there are any, only those analysts may ask.
             adjacency: which tables are neighbours. It can't be changed once something was spent.
+            units: of the private tables, in words, by their names in lower case. Neither can they.
 
         Raises:
-            InvalidArgument: a name can't be stored, or the adjacency differs from that of the losses so far.
+            InvalidArgument: a name can't be stored, or the adjacency or a unit differs from that of the losses so far.
             LedgerError: the ledger can't be read, or the declaration can't be recorded.
         """
-        return Account(
-            self._store, name, Declaration(budget=budget, analysts=dict(analysts or {}), adjacency=adjacency)
+        declaration = Declaration(
+            budget=budget, analysts=dict(analysts or {}), adjacency=adjacency, units=dict(units or {})
         )
+        return Account(self._store, name, declaration)
 
     def verify(self, *, kept: str | None = None) -> Verification:
         """Check every entry, and every decision in it; see `Verification`.

@@ -238,6 +238,25 @@ class Requests:
         return self._store.write(lambda chain: append(self._transaction(chain)))
 
 
+def deny_all(transaction: AccountEntries, reason: str) -> int:
+    """Deny, in nobody's name, the requests that weren't used or denied, those that seem to have ended too.
+
+    Args:
+        transaction: of the account.
+        reason: for those who made them.
+
+    Returns:
+        How many those were.
+    """
+    chain, account = transaction.chain, transaction.account
+    over = {row.digest for kind in (Kind.USE, Kind.DENIAL) for row in chain.every(kind, account)}
+    held = [row for row in chain.every(Kind.REQUEST, account) if row.digest not in over]
+    body = to_body({"by": "", "token": "", "reason": reason})
+    for row in held:
+        chain.append(Kind.DENIAL, body, account=account, analyst=row.analyst, digest=row.digest)
+    return len(held)
+
+
 def _all(transaction: AccountEntries, **equal: str) -> list[ApprovalRequest]:
     """Requests, in their order."""
     made = transaction.chain.every(Kind.REQUEST, transaction.account, **equal)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from discreet.ledger.row import (
     to_columns,
     version_of,
 )
+from discreet.ledger.units import Units, together, units_in
 from discreet.privacy import Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
@@ -100,11 +101,11 @@ class AccountTransaction(AccountEntries):
         row = self.last(Kind.BUDGET)
         return None if row is None else Declaration.from_content(row.content())
 
-    def in_force(self, adjacency: Adjacency) -> Declaration:
-        """The declaration in force, for a process that computes losses under `adjacency`.
+    def in_force(self, adjacency: Adjacency, units: Units) -> Declaration:
+        """The declaration in force, for a process that computes losses under an adjacency, by the units of its tables.
 
         Raises:
-            InvalidArgument: another process declared another adjacency meanwhile.
+            InvalidArgument: another process declared another adjacency meanwhile, or other units.
         """
         declaration = self.declared()
         if declaration is None:
@@ -114,24 +115,43 @@ class AccountTransaction(AccountEntries):
                 f"account {self.account!r} was declared under {declaration.adjacency} meanwhile",
                 hint="load the configuration again",
             )
+        if not units.items() <= declaration.units.items():
+            raise InvalidArgument(
+                f"the tables of account {self.account!r} were declared with other units meanwhile",
+                hint="load the configuration again",
+            )
         return declaration
+
+    def is_declared(self, declaration: Declaration) -> bool:
+        """Whether a declaration is in force already."""
+        before = self.declared()
+        if before is None or replace(before, units=declaration.units) != declaration:
+            return False
+        if not declaration.units or before.units == declaration.units:
+            return True
+        return declaration.units.items() <= before.units.items() and self.last(Kind.RESERVE) is not None
 
     def declare(self, declaration: Declaration) -> None:
         """Put a declaration in force.
 
         Raises:
-            InvalidArgument: it would change the adjacency under which losses were charged.
+            InvalidArgument: it would change the adjacency under which losses were charged, or their unit.
         """
-        before = self.declared()
-        if before == declaration:  # another process came first
+        if self.is_declared(declaration):  # another process came first
             return
-        if before is not None and before.adjacency != declaration.adjacency and self.last(Kind.RESERVE):
+        before, has_losses = self.declared(), self.last(Kind.RESERVE) is not None
+        if before is not None and before.adjacency != declaration.adjacency and has_losses:
             raise InvalidArgument(
                 f"account {self.account!r} has losses under {before.adjacency}, which losses under "
                 f"{declaration.adjacency} can't be added to",
                 hint=f"set the adjacency back to {before.adjacency}",
             )
-        self.chain.append(Kind.BUDGET, declaration.to_text(), account=self.account)
+        units = declaration.units
+        if before is not None and has_losses:
+            units = together(self.account, before.units or self._units_of_answers(units), units)
+        elif before is not None and not units:
+            units = before.units
+        self.chain.append(Kind.BUDGET, replace(declaration, units=units).to_text(), account=self.account)
 
     def admitted(self, group: str = "") -> Admitted | None:
         """The version of a group in force; None if its tables weren't admitted yet."""
@@ -297,6 +317,11 @@ class AccountTransaction(AccountEntries):
         last = self.last(Kind.RESERVE)
         self.chain.check_behind(last or self.first(Kind.BUDGET), self.account)
         return last
+
+    def _units_of_answers(self, declared: Units) -> Units:
+        """The units of an account of before they were noted: those that the certificate of its newest answer names."""
+        newest = self.last(Kind.COMMIT)
+        return {} if newest is None else units_in(newest.content().get("certificate"), declared)
 
     def _version(self, version: int) -> Row | None:
         """The entry of a version, which mostly is the newest one; None if there is none."""

@@ -232,11 +232,13 @@ def _expected(kind: Kind, row: Row) -> set[str]:
 
 
 def _check_budget(account: _Account, row: Row) -> Iterator[str]:
-    """A declaration can be read, and keeps the adjacency once there are losses."""
+    """A declaration can be read, and keeps the adjacency and the units once there are losses."""
     declaration = Declaration.from_content(row.content())
     before = account.declaration
     if before is not None and account.questions and before.adjacency != declaration.adjacency:
         yield "it changes the adjacency under which losses were charged"
+    if before is not None and account.questions and not before.units.items() <= declaration.units.items():
+        yield "it changes the unit by which losses were charged"
     account.declaration = declaration
     account.access.budget = row.seq
 

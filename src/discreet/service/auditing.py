@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from discreet.ledger import DAMAGE
+from discreet.errors import TooManyWaiting
+from discreet.ledger import DAMAGE, Entry
 from discreet.service.roles import ALLOWED, Action, check_allowed
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected
-    from discreet.ledger import Entry, Verification
+    from discreet.ledger import Verification
     from discreet.service.questions import Questions
     from discreet.service.tokens import Caller
 
@@ -26,25 +29,67 @@ class Audited:
     _tables: Protected
     _questions: Questions
 
+    def __init__(self) -> None:
+        """Nobody looks at it yet."""
+        self._looking: set[str] = set()
+        self._looking_changes = Lock()
+
     def history(self, caller: Caller) -> Sequence[Entry]:
-        """What was asked: an analyst's own questions, or all entries of the account."""
+        """What was asked: an analyst's own questions, or all entries of the account; one such call of each at a time.
+
+        It costs in proportion to what is shown: of the rest of the ledger, an analyst's look takes in what is new.
+        Where an entry is damaged, nothing is asked from then on until a verification holds.
+
+        Raises:
+            TooManyWaiting: another such call of the caller's isn't done.
+        """
         whole = Action.HISTORY in ALLOWED[caller.role]
         check_allowed(caller.role, Action.HISTORY if whole else Action.OWN_HISTORY)
-        entries = self._looked_through()
-        if whole:
-            return entries
-        return [
-            replace(each, text=_MAY_BE_YOURS) if each.kind == DAMAGE else each
-            for each in entries
-            if each.kind == DAMAGE or (each.kind == "question" and each.analyst == caller.subject)
-        ]
+        with self._alone(caller.subject):
+            return self._all() if whole else self._own(caller.subject)
 
-    def _looked_through(self) -> Sequence[Entry]:
-        """All entries; where one is damaged, nothing is asked from then on until a verification holds."""
+    def _all(self) -> Sequence[Entry]:
+        """All entries."""
         entries = self._tables.history()
         if any(each.kind == DAMAGE for each in entries):
             self._questions.is_damaged = True
         return entries
+
+    def _own(self, analyst: str) -> Sequence[Entry]:
+        """An analyst's questions, and a line where the ledger is known to be damaged."""
+        self._look_through()
+        entries, are_whole = self._tables.history_of(analyst)
+        if not are_whole:
+            self._questions.is_damaged = True
+        if not self._questions.is_damaged:
+            return entries
+        now = datetime.now(UTC)
+        damage = Entry(number=None, at=now, kind=DAMAGE, analyst=None, text=_MAY_BE_YOURS, cost=None, state=None)
+        return [*entries, damage]
+
+    def _look_through(self) -> None:
+        """Look whether the ledger is whole: at all of it when a server starts, and later at what is new."""
+        if not self._tables.is_whole():
+            self._questions.is_damaged = True
+
+    @contextmanager
+    def _alone(self, subject: str) -> Iterator[None]:
+        """While nobody else of this name looks at the history.
+
+        Raises:
+            TooManyWaiting: somebody does.
+        """
+        with self._looking_changes:
+            if subject in self._looking:
+                raise TooManyWaiting(
+                    "your history is being read already", hint="ask again once that is done", retry_after=1
+                )
+            self._looking.add(subject)
+        try:
+            yield
+        finally:
+            with self._looking_changes:
+                self._looking.discard(subject)
 
     def verify(self, caller: Caller) -> Verification:
         """Recompute the ledger's hash chain and every loss in it; while that doesn't hold, nothing is asked."""

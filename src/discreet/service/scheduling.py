@@ -179,14 +179,9 @@ class Planners:
             TooMuchPlanning: planning their questions has taken its share of the processor.
             LedgerUnavailable: what it took can't be counted.
         """
-        wait = self._until.get(subject, 0.0) - monotonic()
-        if wait > 0:
-            raise TooMuchPlanning(
-                f"your questions take more than {self.limits.per_minute:g} seconds of processor time a minute to plan",
-                hint=f"wait {ceil(wait)} seconds, and ask simpler ones, or fewer",
-                retry_after=ceil(wait),
-            )
+        self._check_share(subject)
         with self._pool.turn(subject) as worker:
+            self._check_share(subject)  # those before it may have used it up while it waited
             planner = Planner(worker, self.limits)
             try:
                 yield planner
@@ -198,6 +193,20 @@ class Planners:
         self._pool.close()
         for worker in self.workers:
             worker.close()
+
+    def _check_share(self, subject: str) -> None:
+        """Refuse who has had their share.
+
+        Raises:
+            TooMuchPlanning: they have.
+        """
+        wait = self._until.get(subject, 0.0) - monotonic()
+        if wait > 0:
+            raise TooMuchPlanning(
+                f"your questions take more than {self.limits.per_minute:g} seconds of processor time a minute to plan",
+                hint=f"wait {ceil(wait)} seconds, and ask simpler ones, or fewer",
+                retry_after=ceil(wait),
+            )
 
     def _charge(self, subject: str, seconds: float) -> None:
         """Count what planning took."""

@@ -52,6 +52,7 @@ class Service(Audited):
 
     def __init__(self, config: Path, settings: Settings | None = None, log: EventLog | None = None) -> None:
         """Open the account, and start the processes."""
+        super().__init__()
         self.settings = settings = settings or Settings()
         self.log = log or EventLog()
         self.metrics = Metrics()
@@ -67,7 +68,7 @@ class Service(Audited):
         self._admitting = AdmissionRuns(config)
         self._questions = Questions(config, self._tables, self._servers, settings, self.metrics)
         self._approvals = Approvals(self._tables, self._questions)
-        self._looked_through()  # so that nothing is asked where it was damaged before
+        self._look_through()  # so that nothing is asked where it was damaged before
         self.sender = Sender(self._tables.signing.head, settings.witness, settings.witness_every)
         self.metrics.watch("discreet_slots", lambda: self.settings.slots)
         self.metrics.watch("discreet_witness_failures", lambda: self.sender.failures)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from json import dumps
 from threading import Event, Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
@@ -52,8 +53,8 @@ class Ticket:
         rungs: at how many times each may end; see `ReleaseTimes`.
         attempt: in which it is carried out, which says how long that may take; its debits are found again by it.
         place: its own in the queue; None if it didn't have to wait.
-        release: when its answer leaves, in UTC, as far as is known; None while it waits. Steps that turn out to be
-            stored bring it forward, and those that aren't ready at a time put it off to the next.
+        release: when its answer leaves, in UTC, as far as is known, and when it did once it has; None while it waits.
+            Steps that aren't ready at a time put it off to the next, and steps that follow to theirs.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Ticket:
     _done: Event = field(default_factory=Event)
     _told: list[Callable[[], object]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
+    _sized: tuple[Mapping[str, Any] | None, int] = field(default=(None, 0), repr=False)
 
     @classmethod
     def of(
@@ -96,10 +98,12 @@ class Ticket:
 
     @property
     def size(self) -> int:
-        """How many values its answers have, about: what it takes to remember them."""
-        found = (self.outcome or {}).get("answer", {})
-        rows = [each["rows"] for each in found.get("answers", [found]) if each.get("rows")]
-        return sum(len(each) * len(each[0]) for each in rows)
+        """How many characters its outcome has as JSON, certificates included: what it takes to remember it, about."""
+        counted, size = self._sized
+        if counted is not self.outcome:
+            size = len(dumps(self.outcome, default=str))
+            self._sized = self.outcome, size
+        return size
 
     @property
     def is_done(self) -> bool:
@@ -131,8 +135,8 @@ class Ticket:
         return self._done.wait(seconds)
 
 
-_MOST_VALUES = 200_000
-"""How many values the answers may have that are remembered of one subject: some hundred megabytes."""
+_MOST_REMEMBERED = 10_000_000
+"""How many characters the outcomes may have that are remembered of one subject: some fifty megabytes."""
 
 
 class Remembered:
@@ -158,7 +162,7 @@ class Remembered:
         left, size = len(done) + ticket.is_done, ticket.size + sum(each.size for each in done)
         forgotten = []
         for each in done:
-            if left <= most and size <= _MOST_VALUES:
+            if left <= most and size <= _MOST_REMEMBERED:
                 break
             left, size = left - 1, size - each.size
             forgotten.append(own.pop(each.id))
@@ -260,31 +264,46 @@ def carried_out(slot: Worker, ticket: Ticket, storing: float) -> Mapping[str, An
         QuestionFailed: it wasn't measured in time, or its process is gone; said at the time of its answer.
     """
     slot.wait_until_ready()
-    due = monotonic()
+    due, message = monotonic(), None
     slot.send(
         Job(kind="ask", question=ticket.question, terms=ticket.terms, digest=ticket.digest, attempt=ticket.attempt)
     )
-    for _ in range(ticket.steps):
-        begun = due
-        for rung in range(ticket.rungs):
-            due = begun + longest(ticket.step, 1, rung + 1)
-            ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
-            message = _received(slot, due - storing)
-            if message is not None:
+    for number in range(ticket.steps):
+        if number:  # the step before may have been the last, as what it takes besides was stored: it leaves at its time
+            message = _received(slot, due)
+            if message is not None and message[0] == "done":
                 break
+        due, message = _measured(slot, ticket, due, storing, message)
         if message is not None and message[0] == "done":
-            return message[1]  # stored meanwhile, or refused before it was paid for: both are public
+            due = monotonic()  # stored meanwhile, or refused before it was paid for, or late: all are public
+            ticket.release = datetime.now(UTC)
+            break
         sleep(max(0.0, due - storing - monotonic()))
         if message is None:
             break
         slot.go()
-    message = None if message is None else _received(slot, None)
+    if message is not None and message[0] != "done":
+        message = _received(slot, None)
     if message is None:
         slot.restart()
     sleep(max(0.0, due - monotonic()))
     if message is None:
         raise QuestionFailed
     return message[1]
+
+
+def _measured(
+    slot: Worker, ticket: Ticket, begun: float, storing: float, message: Message | None
+) -> tuple[float, Message | None]:
+    """The first of a step's times that it is ready for, the last if it is for none; and what was heard of it."""
+    due = begun
+    for rung in range(ticket.rungs):
+        due = begun + longest(ticket.step, 1, rung + 1)
+        ticket.release = datetime.now(UTC) + timedelta(seconds=due - monotonic())
+        message = message or _received(slot, due - storing)
+        if message is not None:
+            break
+    return due, message
 
 
 def _received(slot: Worker, due: float | None) -> Message | None:

@@ -86,6 +86,15 @@ class Dataset:
         """The tables that are protected, in order."""
         return tuple(table for table in self.tables if not table.public)
 
+    @property
+    def units(self) -> dict[str, str]:
+        """By the name of each private table, its unit in words, as the account notes it; all in lower case.
+
+        A table that is linked to the id itself has the unit that it would have with that column as its own.
+        """
+        owners = ((table, self.owner(table)) for table in self.tables)
+        return {table.name.casefold(): owner.words(table) for table, owner in owners if owner is not None}
+
     def owner(self, table: Table) -> Owner | None:
         """How the unit of a table's rows is found; None if the table is public."""
         return owner_of(table, self.tables)
@@ -174,6 +183,16 @@ class Owner:
         """
         last = self.hops[-1].table if self.hops else table
         return None if self.unit.column is None else last.column(self.unit.column).kind, self.unit.per
+
+    def words(self, table: Table) -> str:
+        """The unit and the way to it in lower case; of a period, with the time zone in which it is told.
+
+        Args:
+            table: whose rows this is the owner of.
+        """
+        last = self.hops[-1].table if self.hops else table
+        zone = None if self.unit.at is None else last.column(self.unit.at).time_zone
+        return f"{self}{'' if zone is None else f', in {zone}'}".casefold()
 
     def __str__(self) -> str:
         """The unit, and the way to it."""
