@@ -86,7 +86,10 @@ def test_what_may_be_asked_about_is_the_same_here_and_there(gate: tuple[Served, 
     other = PublicKey(bytes(32)).text
     assert run("ask", COUNT, "--epsilon", "1", *ann, "--key", "AAAA").exit_code == ExitCode.REFUSED
     refused = run("ask", COUNT, "--epsilon", "1/7", "--format", "json", *ann, "--key", other)
-    assert json.loads(refused.stderr)["code"] in {"answer_contradicted", "question_failed"}
+    assert json.loads(refused.stderr)["code"] == "answer_contradicted"
+    history = json.loads(run("history", "--format", "json", *ann).stdout)
+    assert "1/7" not in [each["epsilon"] for each in history]
+    assert run("connect", *ann[1:], "--key", other).exit_code == ExitCode.SERVER
     assert data["caller"]["role"] == "analyst"
     assert data["dataset"]["name"] == "people"
 

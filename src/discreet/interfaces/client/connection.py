@@ -20,7 +20,6 @@ from discreet.errors import (
     ServerUnreachable,
     from_dict,
 )
-from discreet.hints import Hint
 from discreet.interfaces.client.credentials import Address
 
 if TYPE_CHECKING:
@@ -104,14 +103,7 @@ def malformed(why: str) -> NoReturn:
     Raises:
         ReplyMalformed: always.
     """
-    raise ReplyMalformed(
-        f"this isn't what a server of discreet says: {why}",
-        hint=Hint(
-            "check the address; what was asked may have been paid for, history() shows it, and again it is free",
-            cli="check the address; what was asked may have been paid for, `discreet history` shows it, "
-            "and again it is free",
-        ),
-    )
+    raise ReplyMalformed(f"this isn't what a server of discreet says: {why}", hint="check the address")
 
 
 class Connection:
@@ -232,7 +224,7 @@ class Connection:
         except (HTTPError, OSError):
             raise ServerUnreachable(
                 f"{self.address} doesn't answer",
-                hint="check the address and the network; if something was asked, ask again: an answer is paid once",
+                hint="check the address and the network",
             ) from None
         return _checked(reply.status, reply.headers, content)
 
@@ -279,7 +271,7 @@ def _read(reply: urllib3.BaseHTTPResponse) -> bytes:
         if len(content) > MOST_BYTES:
             malformed(f"it has more than {MOST_BYTES:,} bytes")
         if monotonic() > end:
-            raise ServerUnreachable(f"a reply took more than {_WHOLE:.0f} seconds", hint="ask again")
+            raise ServerUnreachable(f"a reply took more than {_WHOLE:.0f} seconds")
     return bytes(content)
 
 
