@@ -40,6 +40,9 @@ def test_a_question_is_explained_asked_and_in_the_history(ann: list[str], run: A
     """In the forms in which they come from a configuration."""
     plan = json.loads(run("explain", COUNT, "--epsilon", "1/2", "--format", "json", *ann).stdout)
     assert plan["cost"]["exact"]["epsilon"] == "1/2"
+    assert plan["remaining_after"]["epsilon"] == pytest.approx(plan["remaining_like_this"] / 2 - 0.5, abs=0.5)
+    assert "after one, what is left is ε = " in " ".join(run("explain", COUNT, "--epsilon", "1/2", *ann).stdout.split())
+    assert "budget    doesn't pay for it" in run("explain", COUNT, "--epsilon", "100", *ann).stdout
     assert run("explain", COUNT, "--epsilon", "1", "--format", "csv", *ann).stdout.startswith("column,error,rows,ranks")
     for epsilon in ("1/2", "1/3", "1/4", "1/5"):  # a busy machine may take longer than a question has time for
         asked = run("ask", COUNT, "--epsilon", epsilon, "--format", "json", *ann)

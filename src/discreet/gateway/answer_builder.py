@@ -54,9 +54,10 @@ def answers_of(workload: Workload, outcome: Outcome, signing: Signing) -> list[A
     return [_shown(plan, groups, outcome, signing) for plan, groups in workload.answers(outcome.groups, outcome.entry)]
 
 
-def explanation_of(plan: Plan) -> Explanation:
-    """The plan in words, to be read like an answer."""
-    return replace(Explanation.of(plan.explain(), cost_of([plan])), warnings=plan.warnings)
+def explanation_of(plan: Plan, budget: str = "") -> Explanation:
+    """The plan in words, and whether the budget pays for it, to be read like an answer."""
+    words = plan.explain() + (f"\nbudget    {budget}" if budget else "")
+    return replace(Explanation.of(words, cost_of([plan])), warnings=plan.warnings)
 
 
 @dataclass(frozen=True, slots=True)

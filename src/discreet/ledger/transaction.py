@@ -171,9 +171,15 @@ class AccountTransaction(AccountEntries):
 
     def remaining(self, declaration: Declaration, analyst: str | None, token: str = "") -> Remaining:
         """What a next question may cost: the least of what the budget and the analyst's shares have left."""
-        total = filter_for(declaration.budget).remaining(self.spent())
+        return self.remaining_after(declaration, Charge.zero(), analyst, token)
+
+    def remaining_after(
+        self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = ""
+    ) -> Remaining:
+        """What a next question may cost once a cost is paid, which the budget must still pay for."""
+        total = filter_for(declaration.budget).remaining(self.spent() + cost)
         own = () if analyst is None else bindings(self, declaration, analyst, token)
-        return least_of([total, *(each.remaining for each in own)])
+        return least_of([total, *(filter_for(each.share).remaining(each.spent + cost) for each in own)])
 
     def standing(self, declaration: Declaration, analyst: str, token: str = "") -> Standing:
         """Where an analyst stands."""
