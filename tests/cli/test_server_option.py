@@ -78,6 +78,8 @@ def test_what_may_be_asked_about_is_the_same_here_and_there(gate: tuple[Served, 
         there = run("tables", "--format", form, *ann)
         assert there.exit_code == ExitCode.OK, there.output
         assert there.stdout == run("tables", "--format", form, "--config", config).stdout
+        assert ("limits 1 row" in there.stdout) == (form == "table")
+        assert form != "table" or "1 rows" not in there.stdout
     assert 'people,k,text,True,,"a, b"' in there.stdout
     connected = run("connect", *ann[1:])
     assert "analyst" in connected.stdout
@@ -169,7 +171,7 @@ def test_a_question_above_ones_ceiling_is_requested_and_asked(
     assert run("ask", *question, *ann).exit_code == ExitCode.REFUSED
     made = run("request", "create", *question, "--purpose", "the yearly report", *ann)
     assert made.exit_code == ExitCode.OK, made.output
-    assert "may have it for nothing" in " ".join(made.stdout.split())
+    assert "may have it free" in " ".join(made.stdout.split())
     (row,) = json.loads(run("request", "list", "--format", "json", *ann).stdout)
     assert (row["name"], row["epsilon"], row["purpose"], row["state"]) == ("bob", "2", "the yearly report", "open")
     assert run("request", "approve", row["request"], *gate_config(gate)).exit_code == ExitCode.OK

@@ -118,7 +118,9 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.
         ]
         for grant, caller in found
     ]
-    Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(format_)
+    Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(
+        format_, empty=""
+    )
 
 
 @token.command(cls=Command)
@@ -166,9 +168,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
 
-    Each answer leaves at a time that its plan names, whatever it took; a question that takes longer fails, and stays
-    paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for the
-    custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+    Each answer leaves at a time that its plan names, however long it took; a question that takes longer fails, and
+    stays paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for
+    the custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
 
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.

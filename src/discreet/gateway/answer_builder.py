@@ -167,7 +167,7 @@ def _coverage(plan: Plan) -> str:
         return "exactly, as nothing is measured"
     words = ["for the noise; what bounds and limits cut off isn't in it"]
     if any(level.draft.threshold is not None for level in plan.levels):
-        words.append("groups are shown only if noisy numbers reach a threshold: near it they reach far down")
+        words.append("groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down")
     question = plan.question
     if picks_by_noise(question):
         words.append("rows were picked by noisy values: theirs are wider, to hold as often of those shown")

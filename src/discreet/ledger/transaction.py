@@ -328,6 +328,6 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
             f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
             f"remaining {decision.remaining(spent)}",
             hint=("" if renews is None else f"it renews on {renews:%Y-%m-%d}, in UTC; ")
-            + "offer what remains, or less; what was asked before is answered again for nothing",
+            + "offer what remains, or less; what was asked before is answered again, free",
         )
     return total
