@@ -87,6 +87,9 @@ def test_a_form_that_says_what_no_token_allows_keeps_what_was_typed(running: Vis
     assert (page.status_code, text) == (422, "")
     assert 'role="alert"' in page.text
     assert 'value="newcomer"' in page.text or "subject" in fields
+    assert "most_epsilon must" not in page.text  # a field is called by its label
+    if fields in ({"most_epsilon": "nan"}, {"share": "much"}):
+        assert "“Most ε” must be" in page.text or "“Share, ε” must be" in page.text
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -70,6 +71,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     certificate: Path | None = None,
     key: Path | None = None,
     behind_proxy: bool = False,
+    bound: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Answer over HTTP until a signal says to stop.
 
@@ -83,6 +85,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         certificate: a file, for TLS.
         key: the certificate's.
         behind_proxy: whether a proxy in front does the TLS, so that sessions never travel without.
+        bound: called with the port, once it is listened at.
 
     Raises:
         InvalidArgument: nothing can listen there.
@@ -101,6 +104,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         timeout_graceful_shutdown=_CLOSING,
     )
     listening = _listening(host, port)
+    bound(listening.getsockname()[1])
     sys.setswitchinterval(_SWITCH)
     _allow_connections()
     server = _Server(config, service)
