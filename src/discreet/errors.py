@@ -293,7 +293,8 @@ class Unauthenticated(AccessError):
     def __init__(self) -> None:
         """Take nothing: a stranger learns nothing of tokens."""
         super().__init__(
-            "this token isn't known here, or holds no more", hint="the custodian makes one: discreet token create"
+            "this token isn't known here, has expired, or was revoked",
+            hint="the custodian makes one: discreet token create",
         )
 
 

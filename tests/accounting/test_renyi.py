@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from math import exp, fsum, log
+from math import comb, exp, fsum, log
 
 import numpy as np
 import pytest
+from flint import arb
 
 from discreet.accounting import pure_to_renyi, renyi_curve_of
 from discreet.accounting.renyi_divergences import log_moment
-from discreet.accounting.renyi_sampling import GREATEST_ORDER
+from discreet.accounting.renyi_sampling import GREATEST_ORDER, _without_replacement
 from discreet.accounting.sampled_gaussian import between
 from discreet.errors import InvalidArgument, LossNotAccepted
+from discreet.exact.ball import ball, fraction, precision
 from discreet.privacy import (
     ApproxEvent,
     ComposedEvent,
@@ -326,3 +328,26 @@ def test_dp_sgd_agrees_with_dp_accounting() -> None:
     step = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1))
     account.compose(dp_accounting.SelfComposedDpEvent(step, 10_000))
     assert float(curve.epsilon(1e-6)) == pytest.approx(account.get_epsilon(1e-6), rel=1e-3)
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_sums_for_samples_are_rounded_up(order: int) -> None:
+    """Never below the same sum with three times as many digits."""
+    noise, rate = _Known(), Fraction(1, 7)
+    with precision(512):
+        second, total = ball(noise.log_moment(Fraction(2))), arb(0)
+        for j in range(2, order + 1):
+            moment = 4 * second.expm1() if j == 2 else 2 * ball(noise.log_moment(Fraction(j))).exp()
+            total = total + comb(order, j) * ball(rate) ** j * (moment.min(2 * second.exp()) if j == 2 else moment)
+        exact = fraction(total.log1p().lower())
+    assert 0 <= _without_replacement(noise, None, rate, order) - exact < exact / 2**50
+
+
+class _Known:
+    """Noise with simple log-moments."""
+
+    def __hash__(self) -> int:
+        return 1
+
+    def log_moment(self, alpha: Fraction) -> Fraction:
+        return alpha * (alpha - 1) / 100

@@ -184,3 +184,13 @@ def test_a_file_that_is_no_ledger_is_refused(town: Path, run: Any) -> None:
         result = run(*command)
         assert result.exit_code == 4, result.output
         assert result.stderr.startswith("error[ledger")
+
+
+def test_a_long_question_is_cut_on_a_terminal_alone(town: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads it from a pipe has all of it."""
+    assert town.is_dir()
+    question = f"SELECT COUNT(*) AS n FROM census WHERE {' AND '.join(f'age <> {n}' for n in range(40))}"
+    assert run("ask", question, "--epsilon", "0.1").exit_code == 0
+    assert question in run("history").stdout
+    monkeypatch.setattr("discreet.cli.account.width", lambda: 80)
+    assert question not in run("history").stdout

@@ -407,3 +407,59 @@ def test_a_terminal_is_asked_before_it_pays(run: Any, monkeypatch: pytest.Monkey
     assert "Pay ε = 0.1 for it all the same?" in result.stderr
     assert (result.exit_code == 0, len(history(run))) == (bool(paid), paid)
     assert ("n,n_low,n_high" in result.stdout) is bool(paid)
+
+
+def test_a_plan_says_whether_the_budget_pays_for_it_and_what_it_leaves(run: Any) -> None:
+    """How many such questions there are, and what is left after one, at any form; nothing of what costs nothing."""
+
+    def told(*offer: str) -> str:
+        return " ".join(run("explain", COUNT, *offer).stdout.split())
+
+    assert "budget pays for 35 such questions; after one, what is left is ε = 2.9 or ρ = 0.1708" in told(
+        "--epsilon", "0.1"
+    )
+    assert "budget pays for 1 such question; after one, what is left is ε = 1" in told("--epsilon", "2")
+    assert "budget doesn't pay for it" in told("--epsilon", "5")
+    gaussian = json.loads(run("explain", COUNT, "--rho", "0.17", "--format", "json").stdout)
+    assert gaussian["remaining_like_this"] == 1
+    assert 0 < gaussian["remaining_after"]["epsilon"] < 0.2  # of 3: what is charged in ρ takes it as well
+    assert run("ask", COUNT, "--rho", "0.17").exit_code == 0
+    left = json.loads(run("budget", "--format", "json").stdout)["remaining"]
+    assert left == gaussian["remaining_after"]
+    assert "budget doesn't pay for it" in told("--rho", "0.17")
+    free = run("explain", "SELECT COUNT(*) AS n FROM census WHERE 1 = 0", "--epsilon", "1")
+    assert "budget" not in free.stdout
+    assert "doesn't pay for it" in run("ask", f"EXPLAIN {COUNT}", "--rho", "0.17").stdout
+
+
+def test_names_of_several_words_are_suggested_as_a_question_spells_them(town: Path, run: Any) -> None:
+    """In double quotes, whether somebody wrote them with underscores, or without the quotes."""
+    config, table = town / "discreet.toml", town / "census.csv"
+    config.write_text(config.read_text().replace("hours = {", '"hours-per-week" = {'))
+    table.write_text(table.read_text().replace("hours", "hours-per-week", 1))
+    for written in ("hours_per_week", "hours-per-week"):
+        refused = run("explain", f"SELECT COUNT(*) AS n FROM census WHERE {written} > 40", "--epsilon", "1")
+        assert 'did you mean "hours-per-week"?' in refused.stderr, refused.output
+
+
+def test_nothing_offered_is_said_as_options_are_written(run: Any) -> None:
+    """In English, and with what may be typed."""
+    refused = run("ask", COUNT)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "nothing says what the question may cost" in refused.stderr
+    assert "--epsilon 0.5, --rho 0.01 or --within 100" in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize("command", [("key",), ("verify",), ("request", "approve", "0" * 32), ("token", "list")])
+def test_what_needs_the_ledger_says_so_where_a_server_is_named(
+    town: Path, run: Any, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """An analyst who has no configuration isn't told to write one."""
+    (town / "discreet.toml").unlink()
+    monkeypatch.setenv("DISCREET_SERVER", "https://gate.example.org")
+    refused = run(*command)
+    assert refused.exit_code == ExitCode.REFUSED
+    assert "works where the ledger is" in " ".join(refused.stderr.split())
+    assert "init" not in refused.stderr
+    monkeypatch.delenv("DISCREET_SERVER")
+    assert "discreet init" in run(*command).stderr

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,11 @@ def test_a_request_is_listed_approved_and_taken_back(requested: str, run: Any) -
     """Never by who made it."""
     (row,) = json.loads(run("request", "list", "--format", "json").stdout)
     assert (row["name"], row["epsilon"], row["purpose"], row["state"]) == ("ann", "2", "why", "open")
+    table = run("request", "list").stdout
+    assert "NULL" not in table  # nothing where nobody has decided
+    assert "/" in row["rho"]
+    assert row["rho"] not in table
+    assert f"{float(Fraction(row['rho'])):.6g}" in table
     assert run("request", "approve", requested, "--by", "Ann").exit_code != 0
     approved = run("request", "approve", requested, "--days", "2", "--any-version")
     assert approved.stdout.startswith("approved until")

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -21,6 +23,11 @@ from unittest.mock import MagicMock
 import httpx2 as httpx
 import pytest
 import uvicorn
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509 import NameOID
 from prometheus_client import CollectorRegistry
 
 from discreet.cli.common.failures import ExitCode
@@ -76,6 +83,44 @@ def test_what_makes_no_sense_is_refused(folder: Path, run: Any, arguments: list[
     assert result.exit_code == ExitCode.REFUSED, result.output
     assert words in " ".join(result.output.split())
     assert json.loads(run("token", "list", "--format", "json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "words"),
+    [
+        ("nofile.pem", "key.pem", "the certificate 'nofile.pem' can't be read"),
+        ("cert.pem", "nofile.pem", "the key 'nofile.pem' can't be read"),
+        ("key.pem", "cert.pem", "there is no certificate in 'key.pem'"),
+        ("cert.pem", "other.pem", "can't be used together"),
+        ("broken.pem", "key.pem", "can't be used together"),
+    ],
+)
+def test_files_of_no_use_for_tls_are_refused_before_anything_is_said(
+    folder: Path, run: Any, certificate: str, key: str, words: str
+) -> None:
+    """Which one and why; no token is made, and nothing is served."""
+    write_certificate(folder / "others.pem", folder / "other.pem")
+    write_certificate(folder / "cert.pem", folder / "key.pem")
+    (folder / "broken.pem").write_text("-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n")
+    result = run("serve", "--certificate", certificate, "--key", key)
+    assert result.exit_code == ExitCode.REFUSED, result.output
+    assert "error[invalid_argument]" in result.stderr
+    assert words in " ".join(result.output.split())
+    assert result.stdout == ""
+    assert json.loads(run("token", "list", "--format", "json").stdout) == []
+
+
+def write_certificate(certificate: Path, key: Path) -> None:
+    """A certificate that vouches for itself, and its key."""
+    made, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gate")])
+    now = datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, made.public_key(), 1, now, now + timedelta(days=1))
+        .sign(made, hashes.SHA256())
+        .public_bytes(Encoding.PEM)
+    )
+    certificate.write_bytes(signed)
+    key.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
 def free_ports(count: int) -> list[int]:
@@ -190,11 +235,13 @@ def test_an_address_that_is_taken_is_named() -> None:
     """Nothing is served, and it is said why, for the API and for metrics."""
     service = MagicMock()
     service.metrics.registry = CollectorRegistry
+    said: list[int] = []
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        for start in (serve, serve_metrics):
+        for start in (partial(serve, bound=said.append), serve_metrics):
             with pytest.raises(InvalidArgument, match=f"nothing can listen at 127.0.0.1:{port}"):
                 start(service, host="127.0.0.1", port=port)
+    assert said == []
     service.log.tame.assert_not_called()
 
 

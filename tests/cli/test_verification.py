@@ -106,7 +106,10 @@ def test_heads_are_witnessed_and_verified(run: Any, key: str, town: Path) -> Non
     result = run("verify", "--head", "witnessed", "--key", key)
     assert result.exit_code == 0
     assert "2 heads hold" in result.stdout
-    assert "epsilon = 1/2" in result.stdout
+    assert "ε = 0.5" in result.stdout
+    assert "/" not in result.stdout.partition("spent")[2].splitlines()[0]
+    exact = json.loads(run("verify", "--head", "witnessed", "--key", key, "--format", "json").stdout)
+    assert "epsilon = 1/2" in exact["spent"]
     kept = (town / "witnessed").read_text(encoding="ascii")
     (town / "witnessed").write_text(kept.replace('"1/2"', '"1/4"'), encoding="ascii")
     result = run("verify", "--head", "witnessed", "--key", key)
@@ -129,7 +132,7 @@ def test_a_lost_ledger_comes_back_with_its_key(run: Any, key: str, town: Path) -
     assert run("ledger", "restore", "copy", "--head", "empty").exit_code == ExitCode.REFUSED
     restored = run("ledger", "restore", "copy", "--head", "witnessed")
     assert restored.exit_code == 0, restored.output
-    assert "epsilon = 1" in restored.stdout
+    assert "charged what the copy lacked, ε = 1, ρ = 0." in restored.stdout
     assert json.loads(run("budget", "--format", "json").stdout)["spent"] == spent
     assert run("verify").exit_code == 0
     assert run("key").stdout.strip() == key

@@ -132,7 +132,7 @@ def test_an_answer_says_what_its_intervals_leave_out(people: dp.Protected) -> No
     assert "threshold" not in counted
     assert "often" not in counted
     assert of_groups == (
-        f"{counted}; groups are shown only if noisy numbers reach a threshold: near it they reach far down"
+        f"{counted}; groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down"
     )
     assert picked == f"{counted}; rows were picked by noisy values: theirs are wider, to hold as often of those shown"
     assert of_quantiles == f"{counted}; a quantile's holds more often than it says"

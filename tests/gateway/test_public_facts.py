@@ -350,9 +350,9 @@ WARNED = {
     "age = 111 OR city = 'Bern'": "age is never 111: age lies in [0, 110], where values beyond were moved to",
     "age > 200 OR city = 'Bern'": "age > 200 holds for no row: age lies in [0, 110], where values beyond were moved to",
     "age BETWEEN 9 AND 5 OR city = 'Bern'": "age >= 9 AND age <= 5 holds for no row",
-    "age > 200": "No row can have age > 200: the answer follows from what is declared, exactly and for nothing",
+    "age > 200": "No row can have age > 200: the answer follows from what is declared, exactly and free of charge",
     "age > 5 AND age < 3": "No row can have all of age > 5 AND age < 3: the answer follows from what is declared, "
-    "exactly and for nothing",
+    "exactly and free of charge",
 }
 
 

@@ -59,7 +59,7 @@ def test_the_refusal_says_what_was_asked_spent_and_left(account: Account) -> Non
     message = raised(BudgetExhausted, lambda: ask(account, "b", "1/2"))
     assert message == (
         "the budget (ε = 1) can't pay for this: asked ε = 0.5; spent ε = 0.75; remaining ε = 0.25 "
-        "(offer what remains, or less; what was asked before is answered again for nothing)"
+        "(offer what remains, or less; what was asked before is answered again, free)"
     )
     assert "asked ε = over 1e+15" in raised(BudgetExhausted, lambda: ask(account, "b", 10**400))
 

@@ -102,3 +102,9 @@ def test_vectors_of_another_length_are_refused_in_silence() -> None:
     """The message says nothing of the vector."""
     with pytest.raises(InvalidArgument, match="as many coordinates as were declared"):
         Clipping(norm="l1", bound=Fraction(5), coordinates=3).clip([77, 77])
+
+
+def test_a_vector_as_long_as_the_bound_stays() -> None:
+    """To the last digit, in either norm."""
+    assert Clipping(bound=5, coordinates=2, norm="l2").clip([3, -4]) == [3, -4]
+    assert Clipping(bound=7, coordinates=2, norm="l1").clip([3, -4]) == [3, -4]

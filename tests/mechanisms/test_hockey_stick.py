@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import exp, sqrt
+from math import exp, pi, sqrt
 
 import pytest
 from hypothesis import given
@@ -127,3 +127,16 @@ def test_without_the_correction_the_bound_would_be_wrong() -> None:
 def test_the_smoothing_chosen_is_moderate(sigma: int, coordinates: int, hundredths: int) -> None:
     """It grows with logarithms only, so it costs nothing once σ is large."""
     assert 0 < smoothing_for(Fraction(sigma), coordinates, Fraction(hundredths, 100)) < 8
+
+
+@pytest.mark.parametrize("sigma", [20, 300, 10_000])
+@pytest.mark.parametrize("coordinates", [1, 40])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1), Fraction(3)])
+def test_smoothing_costs_least(sigma: int, coordinates: int, epsilon: Fraction) -> None:
+    """A tenth more costs more in variance than it gains in ε, and a tenth less the other way round."""
+
+    def cost(variance: float) -> float:
+        return float(epsilon) * variance / sigma**2 + 4 * coordinates * exp(-2 * pi**2 * variance)
+
+    best = float(smoothing_for(Fraction(sigma), coordinates, epsilon))
+    assert cost(best) < min(cost(best * 1.1), cost(best * 0.9))

@@ -120,3 +120,16 @@ def test_other_truncations_are_refused(scale: Any, reach: Any, sensitivity: Sens
     """Out of range, or a reach that neighbours would leave altogether."""
     with pytest.raises(InvalidArgument):
         TruncatedLaplace(scale, reach, sensitivity)
+
+
+def test_no_more_coordinates_move_than_there_are_steps() -> None:
+    """Where five may move, by two steps together, two do: δ isn't that of five."""
+    few, many = (Sensitivity(l0=l0, linf=1, l1=2, l2_squared=Fraction(2)) for l0 in (2, 5))
+    assert TruncatedLaplace.calibrate(few, 1, "1e-6").reach == TruncatedLaplace.calibrate(many, 1, "1e-6").reach
+
+
+def test_a_radius_is_from_0_to_the_reach() -> None:
+    """However small or large the confidence."""
+    noise = TruncatedLaplace.calibrate(Sensitivity.scalar(1), 1, "1e-3")
+    assert noise.radius("1e-9") == 0
+    assert noise.radius(1 - Fraction(1, 10**300)) == noise.reach

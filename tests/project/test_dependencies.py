@@ -83,6 +83,25 @@ def test_no_dependency_is_pinned() -> None:
         assert int(version(library).partition(".")[0]) < int(need.rpartition("<")[2])
 
 
+FAULTY_BEFORE = {"starlette": (0, 49, 1)}
+"""Libraries that strangers reach, and before which version a request of theirs can keep a server busy."""
+
+
+def too_old(requirements: list[str]) -> set[str]:
+    """The libraries that requirements allow in a version with a known fault."""
+    least = {need.partition(">=")[0]: tuple(map(int, need.partition(">=")[2].split("."))) for need in requirements}
+    return {name for name, version in FAULTY_BEFORE.items() if least.get(name, version) < version}
+
+
+def test_strangers_reach_no_library_with_a_known_fault() -> None:
+    """The least versions that the server and the tests take have none; one before is noticed."""
+    for extra in ("server", "test"):
+        needs = [need for need in PROJECT["optional-dependencies"][extra] if need.startswith("starlette")]
+        assert len(needs) == 1
+        assert too_old(needs) == set()
+    assert too_old(["starlette>=0.49"]) == {"starlette"}
+
+
 def test_every_dependency_is_used() -> None:
     """No requirement is there that the code doesn't import, directly or, as with pyarrow, through Ibis as well."""
     used = {package for path in python_files("src") for package in imported(path.read_text(encoding="utf-8"))}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import discreet as dp
+from discreet.cli.common.standing import in_words
 from support import commandline
 from support.generated import content, parts
 from support.pages import blocks, commands, pages
@@ -47,6 +52,36 @@ def test_the_readme_shows_a_real_session() -> None:
     shown = blocks(transcript)
     assert sum(len(commands(block)) for block in shown) >= 2
     assert sum(not line.startswith("$ ") and bool(line) for block in shown for line in block.text.splitlines()) >= 2
+
+
+def test_the_readme_shows_what_its_questions_cost_now(tmp_path: Path) -> None:
+    """The plan and the account in its transcript, but for noise: costs follow from declarations alone."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    transcript = readme[readme.index("<!-- transcript") : readme.index("<!-- end of transcript -->")]
+    declared = re.search(r"budget ε = (\S+), δ = (\S+), ledger", transcript)
+    assert declared is not None
+    rows = {"age": [40] * 16, "education": [f"level {n}" for n in range(16)], "hours-per-week": [40] * 16}
+    with dp.protect(
+        pa.table(rows),
+        name="adult",
+        unit=dp.Unit.row(),
+        columns={
+            "age": dp.Bounds(17, 99),
+            "education": dp.Keys(rows["education"]),
+            "hours-per-week": dp.Bounds(1, 99),
+        },
+        adjacency=dp.ADD_REMOVE,
+        budget=dp.Budget(epsilon=declared[1], delta=declared[2]),
+        ledger=tmp_path / "adult.ledger",
+    ) as adult:
+        words = [line for line in transcript.splitlines() if line.startswith("$ discreet ")]
+        explained, *asked = [shlex.split(line) for line in words if line.split()[2] in {"explain", "ask"}]
+        plan = adult.ask(f"EXPLAIN {explained[3]}", epsilon=explained[-1])
+        assert str(plan) in transcript
+        for question in asked:
+            adult.ask(question[3], epsilon=question[-1])
+            assert f"spent      {in_words(adult.spent, adult.dataset.budget)}, of " in transcript
+            assert f"remaining  {adult.remaining}\n" in transcript
 
 
 def test_the_readme_opens_with_what_it_is_and_two_commands() -> None:

@@ -209,3 +209,24 @@ def test_a_client_reads_an_answer_alone(staff: dp.Protected) -> None:
     *shown, loaded = found.stdout.splitlines()
     assert "\n".join(shown) == str(answer)
     assert loaded == "[] ['arguments', 'errors', 'exact', 'hints', 'results', 'version']"
+
+
+def test_a_prompt_shows_the_table_and_nothing_that_signs(staff: dp.Protected) -> None:
+    """At a prompt and in a notebook, as far as there is room; plans, entries and amounts on one line."""
+    answer = staff.ask("SELECT COUNT(*) AS n FROM staff", epsilon=1)
+    assert repr(answer) == str(answer)
+    assert f"{answer['n'][0]} ± " in repr(answer)
+    assert "certificate" not in repr(answer)
+    page = answer._repr_html_()
+    assert f"<td>{answer['n'][0]} ± " in page
+    assert "<th>n</th>" in page
+    values = tuple(f"<b>{n}\x1b" for n in range(100))
+    long = replace(answer, columns=(AnswerColumn("<k>", "text", values),), intervals=lambda *_: [None] * 100)
+    assert "<b>" not in long._repr_html_()
+    assert "100 rows, of which 40 are shown" in long._repr_html_()
+    assert "more lines" in repr(long)
+    assert "\x1b" not in repr(long)
+    plan = staff.plan("SELECT COUNT(*) AS n FROM staff", epsilon=1)
+    assert repr(plan) == "<Plan of 'SELECT COUNT(*) AS n FROM staff': ε = 1>"
+    assert str(staff.spent).startswith("ε = ")
+    assert "Fraction" not in repr([staff.spent, staff.remaining, staff.dataset.budget, staff.history()])

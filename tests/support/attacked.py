@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import uvicorn
 
-from discreet.interfaces.http.serving import PromptHeads
+from discreet.interfaces.http.heads import PromptHeads, StrictHeads
 from discreet.service import EventLog, PlanningLimits, ReleaseTimes, Role, Service, Settings
 from discreet.service.tokens import digest_of, issue
 from support.accounts import declared, founded, of_each_role
@@ -78,16 +78,23 @@ def prepared(folder: Path, people: int = 1000) -> dict[str, str]:
     return texts
 
 
-class Hasty(PromptHeads):
+class Hasty(StrictHeads):
     """As the real server reads requests, with little patience."""
 
     most_seconds = 2.0
 
 
+class Lenient(PromptHeads):
+    """As h11 reads requests, whose heads nobody looks at before."""
+
+    most_seconds = 2.0
+
+
 @contextmanager
-def listening(app: App) -> Iterator[str]:
+def listening(app: App, read_by: type[PromptHeads] = Hasty) -> Iterator[str]:
     """The address at which an app listens, on a port of its own."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", http=Hasty))
+    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off", http=read_by, ws="none")
+    server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

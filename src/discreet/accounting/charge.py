@@ -9,6 +9,7 @@ from fractions import Fraction
 from discreet.accounting.loss_arithmetic import rounded_up
 from discreet.accounting.pure_dp import bounded_range_to_zcdp, laplace_to_zcdp, pure_to_zcdp
 from discreet.errors import InvalidArgument, LossNotAccepted
+from discreet.exact.rounding import shown
 from discreet.privacy import (
     ZCDP,
     ApproxDP,
@@ -45,6 +46,8 @@ class Charge:
         >>> half = Charge(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0))
         >>> (half + half).epsilon
         Fraction(1, 1)
+        >>> print(half)
+        ε = 0.5, ρ = 0.125
     """
 
     epsilon: Fraction | None
@@ -55,6 +58,16 @@ class Charge:
         """Refuse refunds."""
         if self.delta < 0 or any(amount is not None and amount < 0 for amount in (self.epsilon, self.rho)):
             raise InvalidArgument("a charge can't be negative")
+
+    def __str__(self) -> str:
+        """The amounts in symbols: those that are finite, and not 0."""
+        amounts = {"ε": (self.epsilon, 6), "ρ": (self.rho, 6), "δ": (self.delta, 3)}
+        found = [f"{symbol} = {shown(amount, digits)}" for symbol, (amount, digits) in amounts.items() if amount]
+        return ", ".join(found) or ("nothing" if self == self.zero() else "no finite ε")
+
+    def __repr__(self) -> str:
+        """The same, in short: the exact amounts are its attributes."""
+        return f"Charge({self})"
 
     @classmethod
     def zero(cls) -> Charge:

@@ -205,6 +205,10 @@ class Remaining:
         """The amounts as JSON-ready numbers, rounded down so that what they say is admitted."""
         return {name: _readable(getattr(self, name)) for name in ("epsilon", "rho", "delta")}
 
+    def __repr__(self) -> str:
+        """The same, in short: the exact amounts are its attributes."""
+        return f"Remaining({self})"
+
     def __str__(self) -> str:
         """The amounts in symbols."""
         amounts = [f"ε = {shown(self.epsilon, 4)}"]

@@ -10,7 +10,7 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.answers import price
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import printable, say, width
+from discreet.cli.common.screen import ENDLESS, printable, say, width
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
 from discreet.cli.common.standing import Standing, of_each
 from discreet.errors import InvalidArgument
@@ -66,8 +66,8 @@ def history(
 ) -> None:
     """Show what was asked, when, by whom, what it cost, and what became of it.
 
-    A question without an answer (`reserved` or `failed`) stays paid. A table cuts long questions. A server shows
-    analysts their own ones.
+    A question without an answer (`reserved` or `failed`) stays paid. A table on a terminal cuts long questions. A
+    server shows analysts their own ones.
     """
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
@@ -109,13 +109,14 @@ def _as_asked(entry: Line) -> str:
 
 
 def _brief(entries: Sequence[Line]) -> Sheet:
-    """What fits a screen: questions on one line, cut; who asked only where somebody said so."""
+    """Questions on one line, cut to what fits a screen, if it is one; who asked only where somebody said so."""
+    wide = width()
     rows = [
         {
             "entry": "" if entry.number is None else str(entry.number),
             "when (UTC)": f"{entry.at:%Y-%m-%d %H:%M}",
             "analyst": entry.analyst or "",
-            "what": cut(entry.text, max(_TEXT, (width() or 0) - _OTHERS)),
+            "what": cut(entry.text, ENDLESS if wide is None else max(_TEXT, wide - _OTHERS)),
             "cost": "" if entry.cost is None else price(entry.cost),
             "state": entry.kind if entry.state is None else str(entry.state),
         }

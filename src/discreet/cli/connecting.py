@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import cut_list, printable, say, working
+from discreet.cli.common.screen import cut_list, limits_to_read, printable, say, working
 from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen, show_json, show_table
 
 
@@ -76,7 +76,7 @@ def _show(declared: Sequence[Mapping[str, Any]]) -> None:
     for number, table in enumerate(declared):
         if number:
             say()
-        unit = "public" if table["public"] else f"unit {table['unit']}, limits {table['limits']}"
+        unit = "public" if table["public"] else f"unit {table['unit']}, limits {limits_to_read(table['limits'])}"
         say(printable("; ".join([f"{table['name']}  {unit}", *table["links"]])))
         rows = [[name, kind, bounds, _brief(keys)] for name, kind, _, bounds, keys in _rows(table)]
         show_table(("column", "kind", "bounds", "keys"), rows, right=[False] * 4)

@@ -12,7 +12,7 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import MOST_LINES, cut_list, printable, say, say_command, show, working
+from discreet.cli.common.screen import MOST_LINES, cut_list, limits_to_read, printable, say, say_command, show, working
 from discreet.cli.common.tables import Written, with_written
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _listing(proposal: TableProposal, *, whole: bool) -> RenderableType:
 
 def _unit(proposal: TableProposal) -> str:
     """Whose presence is hidden, and what to think of."""
-    limits, unit = proposal.table.limits, proposal.table.unit
+    limits, unit = limits_to_read(proposal.table.limits), proposal.table.unit
     if unit is None:
         return f"found along {', '.join(map(str, proposal.table.links))}, by the names alone; limits {limits}"
     if unit.is_row:

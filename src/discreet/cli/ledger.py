@@ -50,7 +50,7 @@ def backup(
     dataset = load_config(config)
     with working("copying"):
         found = back_up(dataset.ledger, file, key=key_path(dataset.ledger, config) if with_key else None)
-    say(f"copied {found} to {printable(str(file))}")
+    say(f"copied to {printable(str(file))}: {found}")
     if with_key:
         say(f"the signing key is in {printable(str(key_beside(file)))}")
     for problem in found.problems:
@@ -78,6 +78,7 @@ def restore(
     the copy is behind, all tokens are revoked, because one that was revoked since would let somebody in again; and all
     requests are denied, because an approval that was used since would be good again.
     """
+    from discreet.accounting import Charge
     from discreet.cli.verification import read_key, read_text
     from discreet.ledger.backup import key_beside, restore
     from discreet.ledger.declaration import Declaration
@@ -94,9 +95,8 @@ def restore(
         found = restore(dataset.ledger, file, read_text(head), declared={dataset.name: declared}, key=newer)
     say(f"restored {printable(dataset.ledger)}, up to the head that was signed at {found.latest}")
     for name, charge in found.charged.items():
-        lacked = {amount: text for amount, text in charge.to_dict().items() if text != "0"}
-        words = ", ".join(f"{amount} = {text or 'infinite'}" for amount, text in lacked.items())
-        say(f"  {printable(name)}: {f'charged what the copy lacked, {words}' if words else 'it lacked no spending'}")
+        words = "it lacked no spending" if charge == Charge.zero() else f"charged what the copy lacked, {charge}"
+        say(f"  {printable(name)}: {words}")
     if not found.is_whole:
         closed = f"{found.revoked} tokens were revoked and {found.denied} requests denied"
         say(f"the copy is behind, so {closed}, and what was answered since is gone")

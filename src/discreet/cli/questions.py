@@ -85,7 +85,7 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
         tables = where.opened()
         plan = tables.plan(question if inner is None else inner, **terms)
     if inner is not None:
-        show_plan(plan, format_)
+        show_plan(plan, tables, format_)
     else:
         if version is None:
             if not yes:
@@ -151,4 +151,4 @@ def explain(
 
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
-        show_plan(tables.plan(explained(question) or question, **terms), format_)
+        show_plan(tables.plan(explained(question) or question, **terms), tables, format_)

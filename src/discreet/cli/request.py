@@ -50,7 +50,7 @@ def create(
         if isinstance(tables, Remote):
             made = tables.request(question, purpose=purpose, **terms)
     if format_ is options.TextFormat.JSON:
-        show_json({**dict(zip(_COLUMNS, _row(made), strict=True)), "readers": made.readers})
+        show_json({**dict(zip(_COLUMNS, _row(made, options.Format.JSON), strict=True)), "readers": made.readers})
         return
     say(f"requested {made.id}, at {made.cost}; ask it with --approval {made.id} once it is approved")
     say(printable(made.readers))
@@ -69,7 +69,7 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, where: options.W
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
         found = tables.requests() if isinstance(tables, Remote) else tables.requests.all()
-    Sheet(_COLUMNS, [_row(each) for each in found]).show(format_)
+    Sheet(_COLUMNS, [_row(each, format_) for each in found]).show(format_, empty="")
 
 
 @request.command(cls=Command)
@@ -86,7 +86,7 @@ def approve(
 ) -> None:
     """Let a question be asked, once, by who requested it: at the plan that they requested, or not at all.
 
-    Its answer is stored like any other: other analysts may have it for nothing if they may ask the question themselves,
+    Its answer is stored like any other: other analysts may have it free if they may ask the question themselves,
     and anybody may have what follows from it.
     """
     from discreet.gateway import declarations_digest
@@ -127,8 +127,8 @@ def deny(
 _COLUMNS = ("request", "name", "question", "epsilon", "rho", "purpose", "state", "until", "reason")
 
 
-def _row(found: ApprovalRequest | RemoteRequest) -> list[str | None]:
-    """A request as a line of a sheet."""
+def _row(found: ApprovalRequest | RemoteRequest, as_format: options.Format) -> list[str | None]:
+    """A request as a line of a sheet: its cost exactly for programs, and to be read in a table."""
     from discreet.results import Cost
 
     cost: Any = found.cost.to_json() if isinstance(found.cost, Cost) else found.cost
@@ -136,10 +136,18 @@ def _row(found: ApprovalRequest | RemoteRequest) -> list[str | None]:
         found.id,
         printable(found.subject),
         printable(found.question),
-        cost["exact"]["epsilon"],
-        cost["exact"]["rho"],
+        *(_amount(cost["exact"][name], as_format) for name in ("epsilon", "rho")),
         printable(found.purpose),
         str(found.state),
         None if found.until is None else f"{found.until:%Y-%m-%d %H:%M}",
         printable(found.reason),
     ]
+
+
+def _amount(exact: str | None, as_format: options.Format) -> str | None:
+    """An amount of a cost."""
+    from fractions import Fraction
+
+    from discreet.exact.rounding import shown
+
+    return exact if exact is None or as_format is not options.Format.TABLE else shown(Fraction(exact))

@@ -118,7 +118,9 @@ def list_(*, format_: options.Formatted = options.Format.TABLE, config: options.
         ]
         for grant, caller in found
     ]
-    Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(format_)
+    Sheet(("token", "name", "role", "most_epsilon", "most_rho", "share", "until", "revoked"), rows).show(
+        format_, empty=""
+    )
 
 
 @token.command(cls=Command)
@@ -166,9 +168,9 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 ) -> None:
     """Answer over HTTP, to analysts who hold a token and nothing else: neither tables, nor configuration, nor ledger.
 
-    Each answer leaves at a time that its plan names, whatever it took; a question that takes longer fails, and stays
-    paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for the
-    custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
+    Each answer leaves at a time that its plan names, however long it took; a question that takes longer fails, and
+    stays paid: measure what yours take, and say `--base` and `--scan` accordingly. The first start makes a token for
+    the custodian, shows it on a terminal, and elsewhere writes it into `custodian.token`, which nobody else can read.
 
     Ctrl-C, or SIGTERM, stops it gracefully: no more is taken, what was paid for is answered at its time, and it ends
     with 0. A second one ends it at once. The log goes to standard error, a JSON object a line.
@@ -193,15 +195,24 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
 
         if metrics_port is not None:
             serve_metrics(service, host=metrics_host, port=metrics_port)
-        say(f"serving at {'http' if certificate is None else 'https'}://{host}:{port}; Ctrl-C stops it")
-        serve_http(service, host=host, port=port, certificate=certificate, key=key, behind_proxy=behind_proxy)
+        scheme, name = "http" if certificate is None else "https", f"[{host}]" if ":" in host else host
+        serve_http(
+            service,
+            host=host,
+            port=port,
+            certificate=certificate,
+            key=key,
+            behind_proxy=behind_proxy,
+            bound=lambda found: say(f"serving at {scheme}://{name}:{found}; Ctrl-C stops it"),
+        )
 
 
 def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, behind_proxy: bool, slots: int) -> None:
     """Refuse what can't be served, or not safely.
 
     Raises:
-        InvalidArgument: half of what TLS needs, an address of others without TLS, or more slots than cores.
+        InvalidArgument: half of what TLS needs, or files of no use for it; an address of others without TLS, or more
+            slots than cores.
         ExtraMissing: what a server needs isn't installed.
     """
     from importlib.util import find_spec
@@ -223,6 +234,37 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
         )
     if any(find_spec(name) is None for name in NEEDED):
         raise ExtraMissing("serving needs more than is installed", hint="pip install 'discreet[server]'")
+    if certificate is not None and key is not None:
+        _refuse_unusable(certificate, key)
+
+
+def _refuse_unusable(certificate: Path, key: Path) -> None:
+    """Refuse files that TLS can't be served with, before anything is begun.
+
+    Raises:
+        InvalidArgument: one can't be read, isn't what it should be, or they don't belong together.
+    """
+    import ssl
+
+    from discreet.errors import InvalidArgument
+
+    for what, path, mark in (("certificate", certificate, "CERTIFICATE-----"), ("key", key, "PRIVATE KEY-----")):
+        try:
+            text = path.read_text(encoding="ascii", errors="replace")
+        except OSError as error:
+            raise InvalidArgument(f"the {what} {str(path)!r} can't be read: {error.strerror}") from None
+        if mark not in text:
+            raise InvalidArgument(
+                f"there is no {what} in {str(path)!r}",
+                hint=f"--{what} names a PEM file, in which a line says {mark.removesuffix('-----')}",
+            )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except (OSError, ValueError):
+        raise InvalidArgument(
+            f"the certificate {str(certificate)!r} and the key {str(key)!r} can't be used together",
+            hint="--key names the key that the certificate was made for",
+        ) from None
 
 
 @contextmanager

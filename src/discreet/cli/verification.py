@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from discreet.cli.common.failures import ExitCode, reported
 from discreet.cli.common.screen import printable, say, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
+from discreet.exact.rounding import shown
 
 
 @reported
@@ -55,7 +57,8 @@ def verify(  # noqa: PLR0913 — what can be verified, each by name
         outcome = {"whole": not problems and not damaged, "entries": found.entries, "head": found.head}
         show_json(outcome | {"problems": problems, "damaged": damaged})
     elif problems:
-        say(f"the ledger does not hold: {len(problems)} of its {found.entries} entries are wrong or missing")
+        wrong = f"{len(problems)} of its {found.entries} entries {'is' if len(problems) == 1 else 'are'}"
+        say(f"the ledger does not hold: {wrong} wrong or missing")
         for problem in problems:
             say(f"  {printable(problem)}")
     else:
@@ -83,7 +86,7 @@ def _verify_signed(certificate: Path | None, head: Path | None, key: str | None,
     else:
         text = read_text(head or Path("-"))
         checks = [verify_head(each, public) for each in heads_in(text) or [text]]
-        said = [_head_words(check.content) for check in checks]
+        said = [_head_words(check.content, exact=as_json) for check in checks]
     whole = all(check.holds for check in checks)
     if as_json:
         problems = [problem for check in checks for problem in check.problems]
@@ -124,11 +127,20 @@ def _certificate_words(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _head_words(content: Mapping[str, Any]) -> dict[str, Any]:
-    """What was signed with a head; nothing, if it doesn't hold."""
+_SYMBOLS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
+
+
+def _head_words(content: Mapping[str, Any], *, exact: bool) -> dict[str, Any]:
+    """What was signed with a head, with exact amounts or with rounded ones; nothing, if it doesn't hold."""
     if not content:
         return {}
-    spent = ", ".join(f"{name} = {amount or 'infinite'}" for name, amount in content["spent"].items() if amount != "0")
+    amounts = {name: amount for name, amount in content["spent"].items() if amount != "0"}
+    spent = ", ".join(
+        f"{name} = {amount or 'infinite'}"
+        if exact
+        else f"{_SYMBOLS.get(name, name)} = {'∞' if amount is None else shown(Fraction(amount))}"
+        for name, amount in amounts.items()
+    )
     names = {"account": "account", "ledger": "ledger", "signed": "at", "entries": "entries", "head": "head"}
     return {**{name: content[own] for name, own in names.items()}, "spent": spent or "nothing"}
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge
+from discreet.results import prospect
 
 if TYPE_CHECKING:
     from discreet.accounting import Remaining
@@ -67,6 +68,16 @@ class Accounted:
         """
         charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
         return self._account.affordable(charge, analyst, token)
+
+    def remaining_after(self, cost: Cost, analyst: str | None = None, token: str = "") -> Remaining:
+        """What the next question may cost once this cost is paid, which must be `affordable`."""
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.remaining_after(charge, analyst, token)
+
+    def prospect(self, cost: Cost, analyst: str | None = None) -> str:
+        """Whether the budget pays for a question of this cost, how often, and what it leaves, in words."""
+        times = self.affordable(cost, analyst)
+        return prospect(times, self.remaining_after(cost, analyst) if times else "")
 
     @property
     def tokens(self) -> Tokens:

@@ -54,9 +54,10 @@ def answers_of(workload: Workload, outcome: Outcome, signing: Signing) -> list[A
     return [_shown(plan, groups, outcome, signing) for plan, groups in workload.answers(outcome.groups, outcome.entry)]
 
 
-def explanation_of(plan: Plan) -> Explanation:
-    """The plan in words, to be read like an answer."""
-    return replace(Explanation.of(plan.explain(), cost_of([plan])), warnings=plan.warnings)
+def explanation_of(plan: Plan, budget: str = "") -> Explanation:
+    """The plan in words, and whether the budget pays for it, to be read like an answer."""
+    words = plan.explain() + (f"\nbudget    {budget}" if budget else "")
+    return replace(Explanation.of(words, cost_of([plan])), warnings=plan.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def _coverage(plan: Plan) -> str:
         return "exactly, as nothing is measured"
     words = ["for the noise; what bounds and limits cut off isn't in it"]
     if any(level.draft.threshold is not None for level in plan.levels):
-        words.append("groups are shown only if noisy numbers reach a threshold: near it they reach far down")
+        words.append("groups are shown if their noisy numbers reach a threshold; near it, intervals reach far down")
     question = plan.question
     if picks_by_noise(question):
         words.append("rows were picked by noisy values: theirs are wider, to hold as often of those shown")

@@ -19,7 +19,7 @@ from discreet.errors import (
 )
 from discreet.gateway.accounted import Accounted
 from discreet.gateway.admissions import AdmissionReport, Admissions
-from discreet.gateway.answer_builder import answer_of, answers_of, explanation_of
+from discreet.gateway.answer_builder import answer_of, answers_of, cost_of, explanation_of
 from discreet.gateway.answers import Workload
 from discreet.gateway.current import AFTER_CLOSE
 from discreet.gateway.execute import execute, prepare
@@ -210,7 +210,7 @@ class Protected(Accounted):
         if digest not in {None, plan.digest}:
             raise PlanChanged("this question has another plan than the one that was named", hint="plan it again")
         if inner is not None and isinstance(plan, Plan):
-            return explanation_of(plan)
+            return explanation_of(plan, self.prospect(cost_of([plan]), analyst))
         self._admit(analyst)
         signing = self.signing  # closing takes it away, and what runs by then is answered
         signing.load()

@@ -358,6 +358,15 @@ class Account:
 
         return self._store.read(counted)
 
+    def remaining_after(self, cost: Charge, analyst: str | None = None, token: str = "") -> Remaining:
+        """What a next question may cost, in all or by one analyst, once a cost is paid that is `affordable`."""
+
+        def left(chain: Chain) -> Remaining:
+            transaction = self._transaction(chain)
+            return transaction.remaining_after(transaction.in_force(self._adjacency), cost, analyst, token)
+
+        return self._store.read(left)
+
     @property
     def tokens(self) -> Tokens:
         """Who may come in through a server."""

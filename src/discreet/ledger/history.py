@@ -99,6 +99,12 @@ class Entry:
     cost: Charge | None
     state: State | None
 
+    def __repr__(self) -> str:
+        """All of it on one line, but for what isn't there."""
+        parts = ("" if self.number is None else str(self.number), f"{self.at:%Y-%m-%d %H:%M}", self.analyst or "")
+        said = (str(self.state or self.kind), " ".join(self.text.split()), "" if self.cost is None else str(self.cost))
+        return f"<Entry {', '.join(filter(None, (*parts, *said)))}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vouched:

@@ -41,7 +41,7 @@ class Ledger:
         ...     paid = account.reserve(question="7f3a", text="SELECT 1", version=version, event=tenth)
         ...     kept = account.commit(paid, certificate={}, answer={"n": 17})
         ...     print(account.stored("7f3a", version).answer, account.remaining(), ledger.verify())
-        {'n': 17} ε = 0.9 5 entries, and all of them hold
+        {'n': 17} ε = 0.9 5 entries; all hold
     """
 
     def __init__(self, store: Store) -> None:

@@ -191,9 +191,15 @@ class AccountTransaction(AccountEntries):
 
     def remaining(self, declaration: Declaration, analyst: str | None, token: str = "") -> Remaining:
         """What a next question may cost: the least of what the budget and the analyst's shares have left."""
-        total = filter_for(declaration.budget).remaining(self.spent())
+        return self.remaining_after(declaration, Charge.zero(), analyst, token)
+
+    def remaining_after(
+        self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = ""
+    ) -> Remaining:
+        """What a next question may cost once a cost is paid, which the budget must still pay for."""
+        total = filter_for(declaration.budget).remaining(self.spent() + cost)
         own = () if analyst is None else bindings(self, declaration, analyst, token)
-        return least_of([total, *(each.remaining for each in own)])
+        return least_of([total, *(filter_for(each.share).remaining(each.spent + cost) for each in own)])
 
     def standing(self, declaration: Declaration, analyst: str, token: str = "") -> Standing:
         """Where an analyst stands."""
@@ -347,6 +353,6 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
             f"{whose} ({budget}) can't pay for this: asked {asked}; spent {in_words(spent, budget)}; "
             f"remaining {decision.remaining(spent)}",
             hint=("" if renews is None else f"it renews on {renews:%Y-%m-%d}, in UTC; ")
-            + "offer what remains, or less; what was asked before is answered again for nothing",
+            + "offer what remains, or less; what was asked before is answered again, free",
         )
     return total

@@ -66,8 +66,9 @@ class Verification:
 
     def __str__(self) -> str:
         """The result in one line."""
-        found = "all of them hold" if self.holds else f"{len(self.problems)} problems"
-        return f"{self.entries} entries, and {found}"
+        wrong = len(self.problems)
+        found = "all hold" if self.holds else f"{wrong} problem{'' if wrong == 1 else 's'}"
+        return f"{self.entries:,} entr{'y' if self.entries == 1 else 'ies'}; {found}"
 
 
 def verify(store: Store, kept: str | None) -> Verification:
@@ -123,7 +124,7 @@ class _Walk:
         if head.commitment != self._commitment:
             self._note(1, "the ledger's secret isn't the one it was made with")
         if self._heads:
-            self._note(end, "a head of before is nowhere in the chain: entries were cut off, or all written anew")
+            self._note(end, "a head that was kept isn't in the chain: entries were cut off, or all written anew")
         return Verification(entries=end, head=head.hash, problems=tuple(self._problems))
 
     def _read(self, row: Row) -> None:
@@ -291,7 +292,7 @@ def _check_share(account: _Account, declaration: Declaration, cost: Charge, row:
     """The same for the analyst's share."""
     is_gap = row.analyst is None and str(row.digest).startswith(RESTORED)
     if declaration.analysts and row.analyst not in declaration.analysts and not is_gap:
-        yield "whoever asked had no share of the budget"
+        yield "the analyst who asked had no share of the budget"
     if row.analyst is None:
         return
     own, access = from_columns(row, "share_"), account.access

@@ -236,6 +236,10 @@ class Budget:
         """Whether no δ is allowed."""
         return self.delta == 0
 
+    def __repr__(self) -> str:
+        """The same, in short: the exact amounts are its attributes."""
+        return f"{type(self).__name__}({self})"
+
     def __str__(self) -> str:
         """The budget in symbols."""
         main = f"ε = {shown(self.epsilon)}" if self.epsilon is not None else f"ρ = {shown(self.rho or Fraction(0))}"

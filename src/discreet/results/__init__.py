@@ -15,7 +15,7 @@ from discreet.results.answer_column import (
     decimal_of,
 )
 from discreet.results.certificates import certificate, contradictions
-from discreet.results.cost import Cost, CutOff, Moved
+from discreet.results.cost import Cost, CutOff, Moved, prospect
 from discreet.results.signatures import (
     PublicKey,
     SignatureCheck,
@@ -46,6 +46,7 @@ __all__ = [
     "decimal_of",
     "heads_in",
     "plain",
+    "prospect",
     "signature_of",
     "to_arrow_stream",
     "to_csv",

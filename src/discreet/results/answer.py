@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from html import escape
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -21,6 +22,7 @@ from discreet.results.answer_column import (
     Ends,
     Intervals,
     arrow_table,
+    cell_text,
     decimal_of,
     places_of,
     text_table,
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+
+_PROMPT = 40
+"""How many lines, or rows, of an answer are shown at a prompt."""
 
 
 class Signer(Protocol):
@@ -71,7 +77,7 @@ class _Read:
 
 
 @taking_known
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Answer:
     """An answer: immutable, stored with its debit, and the same whenever it is asked for again.
 
@@ -278,6 +284,23 @@ class Answer:
 
         return pl.DataFrame(self.to_arrow())
 
+    def __repr__(self) -> str:
+        """The table, as far as a prompt has room for it; nothing of the certificate, nor of what signs it."""
+        lines = ["".join(sign if sign.isprintable() else "�" for sign in line) for line in str(self).splitlines()]
+        more = len(lines) - _PROMPT
+        return "\n".join(lines if more <= 0 else [*lines[:_PROMPT], f"… and {more:,} more lines: print() shows all"])
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        rows = list(zip(*(zip(self[name], self.interval(name), strict=True) for name in self.names), strict=True))
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.names)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell_text(value, ends))}</td>' for value, ends in row)}</tr>"
+            for row in rows[:_PROMPT]
+        )
+        notes = [str(self.cost)] + ([f"{len(rows):,} rows, of which {_PROMPT} are shown"] if rows[_PROMPT:] else [])
+        return f"<table><tr>{head}</tr>{body}</table><p>{escape('; '.join((*notes, *self.warnings)))}</p>"
+
     def __str__(self) -> str:
         """A table, each noisy value with its interval at the announced confidence."""
         table = text_table(self.columns, {name: self.interval(name) for name in self.names})
@@ -286,7 +309,7 @@ class Answer:
         return "\n".join([table, *notes, *(f"warning: {each}" for each in self.warnings)])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Explanation(Answer):
     r"""What EXPLAIN gives: an answer of one text column, the plan in words. Nothing was spent, and no data was touched.
 

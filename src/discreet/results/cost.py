@@ -56,6 +56,27 @@ class Cost:
         return f"{words}, δ = {shown(self.delta, 3)}" if self.delta else words
 
 
+def prospect(times: int | None, left: object) -> str:
+    """Whether a budget pays for a question, how often, and what it leaves; empty of one that costs nothing.
+
+    Args:
+        times: how many questions of the same cost are paid for; None if it costs nothing.
+        left: what a next question may cost once it is paid; prints as amounts, and is empty if that isn't known.
+
+    Examples:
+        >>> prospect(0, ""), prospect(1, "")
+        ("doesn't pay for it; what is stored is free", 'pays for 1 such question')
+        >>> prospect(1200, "ε = 2.9")
+        'pays for 1,200 such questions; after one, what is left is ε = 2.9'
+    """
+    if times is None:
+        return ""
+    if not times:
+        return "doesn't pay for it; what is stored is free"
+    words = f"pays for {times:,} such question{'' if times == 1 else 's'}"
+    return f"{words}; after one, what is left is {left}" if str(left) else words
+
+
 @dataclass(frozen=True, slots=True)
 class CutOff(Generic[_Words]):
     """What limits cut off.

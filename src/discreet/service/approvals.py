@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.gateway import Protected
 
 READERS = (
-    "The answer is stored like any other. Every analyst may have it for nothing who may ask this question within their "
+    "The answer is stored like any other. Every analyst may have it free who may ask this question within their "
     "own ceiling, or by an approval of their own, and every analyst may have what follows from it."
 )
 """Who else may read the answer to an approved question."""

@@ -226,7 +226,7 @@ class Service(Audited):
 
         A list of questions is a workload, which is planned, asked and paid for as one; all its answers leave together.
         `remaining_like_this` says how many more questions of this cost the budget still pays for, and the caller's own
-        share of it; it tells no more than `budget` does.
+        share of it, and `remaining_after` what is left once it is paid; they tell no more than `budget` does.
 
         Raises:
             Forbidden: the caller may not plan.
@@ -236,8 +236,10 @@ class Service(Audited):
         check_allowed(caller.role, Action.PLAN)
         plan = self._questions.plan(caller, caller.subject, question, terms)
         analyst = caller.subject if caller.role is Role.ANALYST else None
-        remaining = self._tables.affordable(Cost.from_json(plan["cost"]), analyst, caller.digest)
-        return {**plan, "remaining_like_this": remaining}
+        cost, found = Cost.from_json(plan["cost"]), self._tables
+        remaining = found.affordable(cost, analyst, caller.digest)
+        after = found.remaining_after(cost, analyst, caller.digest).to_dict() if remaining else None
+        return {**plan, "remaining_like_this": remaining, "remaining_after": after}
 
     def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any], **said: Any) -> Ticket:  # noqa: ANN401 — see there
         """Ask a question, with what `Questions.ask` takes by name. What is stored, or follows from it, costs nothing.

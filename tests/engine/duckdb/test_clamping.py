@@ -7,6 +7,8 @@ arithmetic at every grid, at both ends of 64 bits, and where there is none.
 from __future__ import annotations
 
 from datetime import date, datetime
+from fractions import Fraction
+from math import nan
 from typing import Any
 
 import duckdb
@@ -15,7 +17,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from discreet.engine.duckdb.clamping import as_number, bounded, clamped_steps, constant_steps, identified, in_range
+from discreet.engine.duckdb.clamping import (
+    _from_real,
+    as_number,
+    bounded,
+    clamped_steps,
+    constant_steps,
+    identified,
+    in_range,
+)
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
@@ -191,3 +201,19 @@ def test_constants(value: float, measure: Sum) -> None:
 def test_a_null_constant_adds_nothing() -> None:
     """Even where 0 lies outside the bounds."""
     assert constant_steps(total("s", literal(None), lo=1, hi=2)) == 0
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(2.5, 3), (-2.5, -3), (2.4, 2), (-0.5, -1), (99.0, 50)])
+def test_a_constant_is_rounded_to_the_nearest_step(value: float, wanted: int) -> None:
+    """Halves go away from zero, and nothing beyond the measure's bounds."""
+    constant = Literal(Fraction(value), Type(Kind.REAL))
+    assert constant_steps(Sum(name="s", value=constant, grid=0, lo=-50, hi=50)) == wanted
+
+
+@pytest.mark.parametrize("end", [2**53 + 3, 2**60 + 129, 2**63 - 1])
+def test_bounds_between_two_doubles_are_kept(end: int) -> None:
+    """The nearest double above the end of a range lies beyond the range, and becomes the end."""
+    above = float(end)
+    assert above > end
+    sql = _from_real("v", -end, end)
+    assert computed(sql, Kind.REAL, [above, -above, 1.0, nan]) == [end, -end, 1, None]

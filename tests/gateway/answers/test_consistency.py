@@ -10,8 +10,10 @@ import pytest
 
 from discreet.errors import Unsupported
 from discreet.gateway.answers import Group, arrange, consistent
+from discreet.gateway.answers.consistency import _quantum
 from discreet.noise import discrete_laplace
 from discreet.privacy import Bounds, Budget, Keys, Limits, Unit
+from discreet.query import ir
 from discreet.query.planner import Plan, Request, make_plan
 from discreet.query.sql import question
 from discreet.tables import Column, Dataset, Kind, Source, Table
@@ -140,3 +142,10 @@ def test_levels_share_the_offer() -> None:
     assert len(asked.levels) == 3
     assert asked.cost.epsilon == 1  # type: ignore[union-attr]  # pure
     assert all(level.draft.request.epsilon == Fraction(1, 3) for level in asked.levels)
+
+
+@pytest.mark.parametrize(("kind", "grid", "steps"), [(Kind.INTEGER, -2, 4), (Kind.INTEGER, 3, 1), (Kind.REAL, -2, 1)])
+def test_whole_numbers_stay_whole(kind: Kind, grid: int, steps: int) -> None:
+    """They are adjusted by as many steps as one has, and by one where a step is more than that."""
+    measure = ir.Sum(name="s", value=ir.Literal(1, ir.Type(kind)), grid=grid, lo=0, hi=2)
+    assert _quantum(measure) == steps

@@ -236,6 +236,7 @@ def test_an_answer_that_the_account_has_not_signed_is_refused(broken: Broken) ->
             pytest.raises(AnswerContradicted, match="another key"),
         ):
             tables.ask(COUNT, epsilon=1)
+    broken.key = KEY.to_json()
     with dp.connect(broken.address, TOKEN, key=KEY.text) as tables:
         tables.ask(COUNT, epsilon=1)
     for wrong in ({}, [], {"algorithm": "Ed448", "key": KEY.text}, {"algorithm": "Ed25519", "key": "AAAA"}):
@@ -246,6 +247,38 @@ def test_an_answer_that_the_account_has_not_signed_is_refused(broken: Broken) ->
         assert broken.heard == []  # nothing is paid for what couldn't be believed
     with pytest.raises(InvalidArgument, match="public key"):
         dp.connect(broken.address, TOKEN, key="AAAA")
+
+
+def test_nothing_is_asked_of_a_server_that_signs_by_another_key(broken: Broken) -> None:
+    """Than the one that was named: who has the wrong key pays for nothing that they couldn't believe."""
+    other = PublicKey(Ed25519PrivateKey.from_private_bytes(bytes([1] * 32)).public_key().public_bytes_raw())
+    broken.says(Said(200, answer()))
+    with (
+        dp.connect(broken.address, TOKEN, key=other.text) as tables,
+        pytest.raises(AnswerContradicted, match="nothing was asked") as refused,
+    ):
+        tables.ask(COUNT, epsilon=1)
+    assert KEY.text in refused.value.hint
+    assert broken.heard == []
+
+
+@pytest.mark.parametrize(
+    "reply", [Hangup, Said(200, b"<html>", {"Content-Type": "text/html"}), Said(504, b""), Said(202, {"id": "../.."})]
+)
+def test_where_a_reply_is_lost_the_key_is_named_under_which_it_is_paid_once(
+    broken: Broken, hasty: Remote, reply: Said | type[Hangup]
+) -> None:
+    """It is random where nobody said one, so that asking the same without it would be another question."""
+    broken.says(reply)
+    with pytest.raises((ServerUnreachable, ReplyMalformed)) as lost:
+        hasty.ask(COUNT, epsilon=1)
+    (key,) = keys(broken)
+    assert key is not None
+    assert f"idempotency_key={key!r}" in lost.value.hint
+    assert f"--idempotency-key {key}" in lost.value.hint_at("cli")
+    with pytest.raises((ServerUnreachable, ReplyMalformed)) as lost:
+        hasty.ask(COUNT, epsilon=1, idempotency_key="my own")
+    assert "--idempotency-key 'my own'" in lost.value.hint_at("cli")
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,10 @@ def test_a_server_that_nobody_trusts_gets_nothing(broken: Broken) -> None:
     """A plain server behind https: no TLS, no token."""
     broken.says(Said(200, {}))
     address = broken.address.replace("http:", "https:")
-    with dp.connect(address, TOKEN, patience=0.1) as tables, pytest.raises(ServerUnreachable):
+    with (
+        dp.connect(address, TOKEN, patience=0.1) as tables,
+        pytest.raises(ServerUnreachable, match="doesn't speak TLS"),
+    ):
         tables.me()
     assert broken.heard == []
 
@@ -194,3 +197,27 @@ def test_a_token_is_kept_in_a_file_of_ones_own(tmp_path: Path, monkeypatch: pyte
         dp.connect("https://gate.example.org")
     monkeypatch.setenv("DISCREET_TOKEN", TOKEN)
     assert "Remote" in repr(dp.connect("https://gate.example.org"))
+
+
+def test_authorities_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSSL would trust nobody, and not say why."""
+    monkeypatch.delenv("https_proxy", raising=False)
+    empty = tmp_path / "empty.pem"
+    empty.write_text("nothing")
+    for path, why in ((tmp_path / "nowhere.pem", "can't be read: No such file"), (empty, "holds no certificate")):
+        monkeypatch.setenv("SSL_CERT_FILE", str(path))
+        with pytest.raises(InvalidArgument, match=f"{path.name}.*SSL_CERT_FILE.*{why}"):
+            dp.connect("https://gate.example.org", TOKEN)
+
+
+def test_the_name_of_a_file_is_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever meant its path is told how to say so; nothing was sent."""
+    kept = tmp_path / "discreet.token"
+    kept.write_text(TOKEN)
+    kept.chmod(0o600)
+    monkeypatch.chdir(tmp_path)
+    for text in ("discreet.token", str(kept)):
+        with pytest.raises(InvalidArgument, match=r"its path was meant") as refused:
+            dp.connect("https://gate.example.org", text)
+        assert "Path(" in refused.value.hint
+        assert TOKEN not in "".join(traceback.format_exception(refused.value))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
@@ -16,13 +20,29 @@ from urllib.parse import unquote
 import pytest
 from prometheus_client import generate_latest
 
+import support.attacked
 from discreet.errors import InvalidArgument, NotTried
-from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, answers, conform
+from discreet.interfaces.conformance import FAMILIES, Finding, Report, Verdict, answers, conform, protocol
 from discreet.interfaces.conformance.trial import Purse
 from discreet.interfaces.http import make_app, middleware
 from discreet.interfaces.http.console import SafeHeaders
+from discreet.interfaces.http.heads import PromptHeads
 from discreet.interfaces.http.middleware import Strict
-from support.attacked import CANARY, App, Edited, Exchange, Keyed, Receive, Scope, Send, attacked, listening, with_rows
+from support.attacked import (
+    CANARY,
+    App,
+    Edited,
+    Exchange,
+    Hasty,
+    Keyed,
+    Lenient,
+    Receive,
+    Scope,
+    Send,
+    attacked,
+    listening,
+    with_rows,
+)  # fmt: skip
 from support.small_console import with_console
 
 OF_CONSOLE = ["forged forms", "scripts", "frames"]
@@ -45,9 +65,11 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield SimpleNamespace(service=service, url=url, tokens=tokens, log=log, other=folder / "other")
 
 
-def tried(real: Any, app: App | None, families: Sequence[str], **said: Any) -> dict[str, Finding]:
+def tried(
+    real: Any, app: App | None, families: Sequence[str], read_by: type[PromptHeads] = Hasty, **said: Any
+) -> dict[str, Finding]:
     """What families find, of an app or of the real server."""
-    with listening(real_app(real) if app is None else app) as url:
+    with listening(real_app(real) if app is None else app, read_by) as url:
         report = conform(url, list(real.tokens.values()), families=families, **said)
     return {each.family: each for each in report.findings}
 
@@ -230,6 +252,60 @@ def lenient(real: Any) -> Any:
     return app
 
 
+def unlooked_at(real: Any) -> App:
+    """Heads are looked at once they were tidied up, and not as they came."""
+    return Edited(real_app(real))
+
+
+def chunks_are_read(real: Any) -> App:
+    """The same, which is said of bodies that come in small chunks."""
+    return unlooked_at(real)
+
+
+READ_BY_H11 = {lenient, unlooked_at, chunks_are_read}
+"""Twins whose heads nobody looks at before h11 does."""
+
+
+def letters_decoded(real: Any) -> App:
+    """Letters of a path that are escaped are looked up as what they are."""
+
+    def before(exchange: Exchange) -> None:
+        path = exchange.scope["raw_path"].decode()
+        plain = re.sub("%([46][0-9a-f]|[57][0-9a])", lambda found: unquote(found[0]), path, flags=re.IGNORECASE)
+        exchange.scope |= {"path": plain, "raw_path": plain.encode()}
+
+    return Edited(real_app(real), before)
+
+
+def any_encoding(real: Any) -> App:
+    """JSON is read in whatever encoding it seems to be."""
+
+    def before(exchange: Exchange) -> None:
+        if exchange.asked and (b"\0" in exchange.body or exchange.body.startswith(codecs.BOM_UTF8)):
+            exchange.body = json.dumps(exchange.asked).encode()
+
+    return Edited(real_app(real), before)
+
+
+def packed_or_not(real: Any) -> App:
+    """A body that says to be packed is read as it is."""
+
+    def before(exchange: Exchange) -> None:
+        kept = [each for each in exchange.scope["headers"] if each[0].lower() != b"content-encoding"]
+        exchange.scope["headers"] = kept
+
+    return Edited(real_app(real), before)
+
+
+def slow_on_values(real: Any) -> App:
+    """Of each value in a body that is wrong something is written down, while nobody else is answered."""
+
+    def before(exchange: Exchange) -> None:
+        sleep(exchange.body.count(b",") / 100_000)
+
+    return Edited(real_app(real), before)
+
+
 def without_headers(real: Any) -> Any:
     """The real app without the headers that tell browsers what not to do."""
     app = real_app(real)
@@ -400,10 +476,20 @@ TWINS: list[tuple[str, Callable[[Any], App], str]] = [
     ("idempotency keys", any_plan, "another plan"),
     ("plan swaps", any_plan, "another plan's digest"),
     ("smuggling", lenient, "one request got 2 replies"),
+    ("smuggling", unlooked_at, "a line that goes on in the next: got 200"),
+    ("smuggling", unlooked_at, "lines that end in a line feed alone: got 200"),
+    ("smuggling", unlooked_at, "a length said as a list: got 200"),
+    ("smuggling", unlooked_at, "the same length twice: got 200"),
+    ("smuggling", unlooked_at, "chunks in HTTP/1.0: got 200"),
     ("paths", lenient, "is taken for another path"),
+    ("paths", letters_decoded, "/v1/%6De is taken for another path"),
     ("paths", simplified, "is taken for another path"),
     ("bodies", last_of_a_name, "a name twice"),
     ("bodies", defects, "got 500"),
+    ("bodies", any_encoding, "a body in UTF-16 got 200"),
+    ("bodies", packed_or_not, "a body that only says to be packed got 200"),
+    ("bodies", slow_on_values, "bodies of many values keep others from being answered"),
+    ("bodies", chunks_are_read, "bodies in chunks of one byte keep others from being answered"),
     ("slow requests", one_at_a_time, "keep others from being answered"),
     ("slow requests", endless, "held open"),
     ("cut connections", charged_again, "was charged"),
@@ -429,10 +515,15 @@ def test_a_broken_twin_is_caught(
 ) -> None:
     """By its family, for what is wrong with it; a dozen connections are enough to see that a race is lost."""
     monkeypatch.setattr(answers, "CONNECTIONS", 12)
+    if twin in {slow_on_values, chunks_are_read}:
+        monkeypatch.setattr(protocol, "_PROMPT", 1.0)
+        monkeypatch.setattr(protocol, "FLOODS", 3)
     families = ["API replies", "canaries"] if family == "canaries" else [family]
     patience = 5.0 if twin is endless else 1.0 if family == "slow requests" else 30.0
     real.other.write_text("", encoding="utf-8")
-    found = tried(real, twin(real), families, canaries=[CANARY], patience=patience, written=[real.other])[family]
+    read_by = Lenient if twin in READ_BY_H11 else Hasty
+    said = {"canaries": [CANARY], "patience": patience, "written": [real.other]}
+    found = tried(real, twin(real), families, read_by, **said)[family]
     assert found.verdict is Verdict.BROKEN
     assert any(words in each for each in found.evidence), found.evidence
 
@@ -440,6 +531,23 @@ def test_a_broken_twin_is_caught(
 def test_every_family_has_a_twin() -> None:
     """None is there that nothing ever failed."""
     assert {family for family, _, _ in TWINS} | set(OF_TWINS) == set(FAMILIES)
+
+
+KEYED = """
+id = { kind = "integer", bounds = [0, 10000] }
+k = { kind = "text", keys = ["a", "b"] }
+"""
+
+
+def test_a_sound_server_whose_texts_all_have_keys_is_not_called_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That no key is like what is looked for is known in public: the answer is exact and free, and nothing is told."""
+    monkeypatch.setattr(support.attacked, "COLUMNS", KEYED)
+    with attacked(tmp_path) as (service, tokens), listening(make_app(service)) as url:
+        (found,) = conform(url, list(tokens.values()), families=["tracker"]).findings
+    assert found.verdict is Verdict.NOT_TRIED
+    assert "no table has a column" in found.evidence[0]
 
 
 def test_what_is_not_given_is_not_tried(real: Any) -> None:

@@ -191,7 +191,7 @@ def test_every_page_of_every_role(chromium: Browser, address: str, running: Visi
                 seen.add(heading)
             if role == "auditor":
                 watched.page.get_by_role("button", name="Verify now").click()
-                expect(watched.page.get_by_role("status")).to_contain_text("all of them hold")
+                expect(watched.page.get_by_role("status")).to_contain_text("all hold")
                 watched.check_both()
             if role == "custodian":
                 watched.page.goto("/tokens")
@@ -228,7 +228,7 @@ def test_every_state_of_a_question(chromium: Browser, address: str, running: Vis
         f"/ask?question={TOGETHER}&offer=epsilon&amount=1": "what all 2 cost together",
         "/build?measure=sum": "Not yet a question",
         left_behind(running): "Others are before it",
-        left_behind(running, started=datetime.now(UTC)): "whatever it takes",
+        left_behind(running, started=datetime.now(UTC)): "however long the question runs",
         left_behind(running, error=QuestionFailed().to_dict()): "No more is said of why",
         "/answers/nobody": "no such question of yours",
     }

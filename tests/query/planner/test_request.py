@@ -173,3 +173,15 @@ def test_numbers_that_nobody_can_mean_are_refused_by_name(name: str, number: Any
     for one in said:
         with pytest.raises(InvalidArgument):
             Request.of(**{"epsilon": 1, name: one} if name in {"weights", "confidence"} else {name: one})
+
+
+@pytest.mark.parametrize(
+    ("terms", "message"), [({}, "nothing says what"), ({"epsilon": 1, "rho": 1}, "in ε or in ρ, not in both")]
+)
+def test_an_offer_that_is_missing_or_made_twice_is_refused_in_the_words_of_each_door(terms: Any, message: str) -> None:
+    """What may be said stands as it is written there."""
+    with pytest.raises(InvalidArgument, match=message) as caught:
+        Request.of(**terms).checked()
+    assert "epsilon=0.5, rho=0.01 or within=100" in caught.value.hint
+    assert "--epsilon 0.5, --rho 0.01 or --within 100" in caught.value.hint_at("cli")
+    assert "=" not in caught.value.hint_at("cli")

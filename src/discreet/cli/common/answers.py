@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discreet.cli.common.options import Format
 from discreet.cli.common.screen import printable, say
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
-from discreet.results import cell_text, with_ends
+from discreet.results import cell_text, prospect, with_ends
 
 if TYPE_CHECKING:
     from discreet.accounting import Charge
     from discreet.cli.common.standing import Standing
-    from discreet.interfaces.client import RemotePlan
+    from discreet.gateway import Protected
+    from discreet.interfaces.client import Remote, RemotePlan
     from discreet.query.planner import Plan
     from discreet.results import Answer, Cost
 
@@ -24,8 +25,8 @@ _HANG = 10
 """Where the text of a plan begins, behind its titles."""
 
 
-def show_plan(plan: Plan | RemotePlan, as_format: Format) -> None:
-    """Write what a question would cost, and the ± to expect, to standard output.
+def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: Format) -> None:
+    """Write what a question would cost, the ± to expect, and whether the budget pays for it, to standard output.
 
     As CSV or Arrow: the error to expect of each column.
     """
@@ -35,13 +36,33 @@ def show_plan(plan: Plan | RemotePlan, as_format: Format) -> None:
     )
     match as_format:
         case Format.TABLE:
-            for line in plan.explain().splitlines():
+            _, words = _prospect(plan, tables)
+            for line in (*plan.explain().splitlines(), *words):
                 say(printable(line), _HANG)
         case Format.JSON:
             noise = {} if plan.choice is None else {"noise": str(plan.choice)}
-            show_json({**plan.to_dict(), **noise, "expected": expected.records()})
+            left, _ = _prospect(plan, tables)
+            show_json({**plan.to_dict(), **noise, **left, "expected": expected.records()})
         case Format.CSV | Format.ARROW:
             expected.show(as_format)
+
+
+def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
+    """What the budget says to a plan, as data and in words; a server has said it with the plan."""
+    from discreet.cli.common.standing import here
+
+    protected = here(tables)
+    if protected is None:
+        return {}, []
+    from discreet.gateway import cost_of
+
+    made = cast("Plan", plan)
+    cost, analyst = cost_of([made]), made.request.analyst
+    times = protected.affordable(cost, analyst)
+    after = protected.remaining_after(cost, analyst) if times else None
+    words = prospect(times, "" if after is None else after)
+    data = {"remaining_like_this": times, "remaining_after": None if after is None else after.to_dict()}
+    return data, [f"budget    {words}"] if words else []
 
 
 def show_answer(answer: Answer, standing: Standing, as_format: Format, confidence: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -387,6 +388,12 @@ def opened(config: Path) -> Protected:
         ConfigError: it is missing, or can't be read as a configuration.
         LedgerError: the account can't be used.
     """
+    from discreet.errors import ConfigError
     from discreet.gateway import load
 
+    if config == CONFIG and "DISCREET_SERVER" in os.environ and not config.exists():
+        raise ConfigError(
+            f"there is no file {str(config)!r}, and this command asks no server",
+            hint="it works where the ledger is, beside its discreet.toml; DISCREET_SERVER is for questions",
+        )
     return load(config)

@@ -247,6 +247,16 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else " " if sign.isspace() else "�" for sign in text)
 
 
+def limits_to_read(limits: object) -> str:
+    """Limits in words, of one group or row in the singular.
+
+    Examples:
+        >>> limits_to_read("1 groups × 1 rows"), limits_to_read("11 rows in 8 groups")
+        ('1 group × 1 row', '11 rows in 8 groups')
+    """
+    return re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))
+
+
 T = TypeVar("T")
 
 _BLINK = 0.1

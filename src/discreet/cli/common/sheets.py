@@ -32,17 +32,27 @@ class Sheet:
         """Row by row, each value by its column's name."""
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
-    def show(self, as_format: Format) -> None:
-        """Write the sheet to standard output: as a table, a JSON list of objects, CSV, or an Arrow stream."""
+    def show(self, as_format: Format, empty: str = "NULL") -> None:
+        """Write the sheet to standard output: as a table, a JSON list of objects, CSV, or an Arrow stream.
+
+        Args:
+            as_format: which of them.
+            empty: what a table has where there is no value.
+        """
         match as_format:
             case Format.TABLE:
-                show_table(self.names, self.rows)
+                rows = [[empty if value is None else value for value in row] for row in self.rows]
+                show_table(self.names, rows, right=self._to_the_right())
             case Format.JSON:
                 show_json(self.records())
             case Format.CSV:
                 sys.stdout.write(to_csv(self.names, self.rows))
             case Format.ARROW:
                 sys.stdout.buffer.write(to_arrow_stream(self.names, self.rows, self.kinds))
+
+    def _to_the_right(self) -> list[bool]:
+        """Which columns hold numbers."""
+        return [all(_is_number(row[place]) for row in self.rows) for place in range(len(self.names))]
 
 
 def show_json(data: object) -> None:

@@ -84,7 +84,7 @@ def confidence_of_shown(question: ir.Question, confidence: float, shown: int, re
     nothing. Groups that were added up from others, or made consistent, share noise; of these the theorem says nothing,
     and none was seen for which it doesn't hold.
 
-    Source: Benjamini & Yekutieli (2005), "False discovery rate-adjusted multiple confidence intervals for selected
+    Source: Benjamini, Yekutieli (2005), "False discovery rate-adjusted multiple confidence intervals for selected
     parameters", Theorem 1.
 
     Args:

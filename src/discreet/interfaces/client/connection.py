@@ -7,6 +7,7 @@ reply is hostile until it has the form and the size that it may have.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic, sleep
@@ -20,10 +21,11 @@ from discreet.errors import (
     ServerUnreachable,
     from_dict,
 )
-from discreet.hints import Hint
 from discreet.interfaces.client.credentials import Address
 
 if TYPE_CHECKING:
+    import ssl
+
     import urllib3
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -104,14 +106,7 @@ def malformed(why: str) -> NoReturn:
     Raises:
         ReplyMalformed: always.
     """
-    raise ReplyMalformed(
-        f"this isn't what a server of discreet says: {why}",
-        hint=Hint(
-            "check the address; what was asked may have been paid for, history() shows it, and again it is free",
-            cli="check the address; what was asked may have been paid for, `discreet history` shows it, "
-            "and again it is free",
-        ),
-    )
+    raise ReplyMalformed(f"this isn't what a server of discreet says: {why}", hint="check the address")
 
 
 class Connection:
@@ -222,17 +217,14 @@ class Connection:
                 content = _read(reply)
             finally:
                 reply.close()
-        except SSLError:
-            raise ServerUnreachable(
-                f"{self.address} has no certificate for TLS that this machine trusts",
-                hint="SSL_CERT_FILE names a file with the authority's certificate, if it is your own",
-            ) from None
+        except SSLError as error:
+            raise _without_tls(self.address, error) from None
         except (LocationValueError, UnicodeError):
             raise InvalidArgument("this isn't the address of a server", hint="https://gate.example.org") from None
         except (HTTPError, OSError):
             raise ServerUnreachable(
                 f"{self.address} doesn't answer",
-                hint="check the address and the network; if something was asked, ask again: an answer is paid once",
+                hint="check the address and the network",
             ) from None
         return _checked(reply.status, reply.headers, content)
 
@@ -242,9 +234,8 @@ def _pool(address: Address) -> urllib3.PoolManager:
 
     Raises:
         ExtraMissing: urllib3 isn't installed.
-        InvalidArgument: the proxy is of no kind that is known.
+        InvalidArgument: the proxy is of no kind that is known, or `SSL_CERT_FILE` is of no use.
     """
-    import ssl
     from urllib.request import getproxies, proxy_bypass
 
     try:
@@ -255,13 +246,52 @@ def _pool(address: Address) -> urllib3.PoolManager:
     proxy = getproxies().get("https")
     if address.scheme == "http":
         return urllib3.PoolManager(timeout=patience)
-    trusted = ssl.create_default_context()
+    trusted = _trusted()
     if not proxy or proxy_bypass(address.host):
         return urllib3.PoolManager(timeout=patience, ssl_context=trusted)
     try:
         return urllib3.ProxyManager(proxy, timeout=patience, ssl_context=trusted)
     except (urllib3.exceptions.HTTPError, ValueError):
         raise InvalidArgument("the proxy that HTTPS_PROXY names isn't one", hint="http://proxy:3128") from None
+
+
+def _without_tls(address: Address, error: Exception) -> ServerUnreachable:
+    """That no safe connection came about: the certificate isn't trusted, or there is no TLS at all."""
+    import ssl
+
+    if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
+        return ServerUnreachable(
+            f"{address} has no certificate for TLS that this machine trusts",
+            hint="SSL_CERT_FILE names a file with the authority's certificate, if it is your own",
+        )
+    return ServerUnreachable(
+        f"{address} doesn't speak TLS, or not as this machine does",
+        hint="check the address and the port; a server without TLS has an address with http://",
+    )
+
+
+def _trusted() -> ssl.SSLContext:
+    """Whose certificates are trusted: the system's authorities, and those that `SSL_CERT_FILE` names.
+
+    Raises:
+        InvalidArgument: that file can't be read, or holds no certificate; OpenSSL would trust nobody, and not say why.
+    """
+    import ssl
+
+    context, named = ssl.create_default_context(), os.environ.get("SSL_CERT_FILE")
+    if named:
+        try:
+            context.load_verify_locations(named)
+        except ssl.SSLError:
+            raise InvalidArgument(
+                f"the file {named!r}, which SSL_CERT_FILE names, holds no certificate", hint="it is in PEM"
+            ) from None
+        except OSError as error:
+            raise InvalidArgument(
+                f"the file {named!r}, which SSL_CERT_FILE names, can't be read: {error.strerror}",
+                hint="name the authority's certificate, or unset SSL_CERT_FILE",
+            ) from None
+    return context
 
 
 def _read(reply: urllib3.BaseHTTPResponse) -> bytes:
@@ -279,7 +309,7 @@ def _read(reply: urllib3.BaseHTTPResponse) -> bytes:
         if len(content) > MOST_BYTES:
             malformed(f"it has more than {MOST_BYTES:,} bytes")
         if monotonic() > end:
-            raise ServerUnreachable(f"a reply took more than {_WHOLE:.0f} seconds", hint="ask again")
+            raise ServerUnreachable(f"a reply took more than {_WHOLE:.0f} seconds")
     return bytes(content)
 
 

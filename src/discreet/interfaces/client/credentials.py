@@ -86,9 +86,22 @@ def token_of(given: str | Path | None) -> str:
                 cli="--token-file FILE, or the variable DISCREET_TOKEN",
             ),
         )
+    if isinstance(given, str) and _is_file(text):
+        raise InvalidArgument(
+            "the token is a text, and a file is called so: its path was meant",
+            hint=Hint("connect(url, Path(…))", cli="--token-file FILE"),
+        )
     if not _TOKEN.fullmatch(text):
         raise InvalidArgument("this isn't a token: it is one word, as the custodian was shown it")
     return text
+
+
+def _is_file(text: str) -> bool:
+    """Whether a file is called so; no token is."""
+    try:
+        return Path(text).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):  # too long for a name, for example
+        return False
 
 
 def _kept(path: Path) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
@@ -18,8 +20,10 @@ from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AnswerContradicted,
     InvalidArgument,
+    ReplyMalformed,
     ServerUnreachable,
 )
+from discreet.hints import Hint
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of
@@ -128,7 +132,7 @@ class Remote:
         progress: Callable[[float], None] | None = None,
     ) -> None:
         """Ask nothing yet."""
-        self._connection, self._key, self._progress = connection, key, progress
+        self._connection, self._named, self._progress = connection, key, progress
 
     def __repr__(self) -> str:
         """Where it is; the token isn't in it."""
@@ -187,19 +191,25 @@ class Remote:
         """
         return MappingProxyType(made_up(self.schema, rows))
 
-    @property
+    @cached_property
     def key(self) -> PublicKey:
         """The public key of the account, by which its answers are signed: that which was named, or the server's word.
 
         Its `text` is what `connect(…, key=…)` takes. Whoever has it from the custodian needn't believe the server.
+
+        Raises:
+            AnswerContradicted: the server signs by another key than the one that was named.
         """
-        if self._key is None:
-            said = self._connection.get("key").fields()
-            try:
-                self._key = PublicKey.read(json.dumps(said))
-            except InvalidArgument:
-                malformed("a public key was expected")
-        return self._key
+        try:
+            said = PublicKey.read(json.dumps(self._connection.get("key").fields()))
+        except InvalidArgument:
+            malformed("a public key was expected")
+        if self._named not in (None, said):
+            raise AnswerContradicted(
+                "the server signs by another key than the one that was named; nothing was asked",
+                hint=f"ask the custodian whether {said.text} is the key: one that was renewed is named anew",
+            )
+        return said
 
     def me(self) -> Mapping[str, Any]:
         """Whose token this is, and what it allows: `subject`, `role`, `most_epsilon`, `expires`."""
@@ -274,7 +284,8 @@ class Remote:
         Raises:
             QueryError, BudgetError, AccessError, InvalidArgument: it is refused; nothing is charged.
             QuestionFailed: something went wrong after it was paid for; the cost stays spent.
-            ServerUnreachable: the server is gone; whether it was paid for shows `history`, and again it is free.
+            ServerUnreachable: the server is gone; whether it was paid for shows `history`. The hint names the key under
+                which it is asked again without paying twice.
             ReplyMalformed, AnswerContradicted: what came isn't to be believed.
         """
         sent_under = _fresh_key() if idempotency_key is None else _checked_key(idempotency_key)
@@ -290,12 +301,13 @@ class Remote:
         beside = {"approval": approval, "version": version}
         body = _body(asked, said | {name: value for name, value in beside.items() if value is not None})
         key = self.key  # before anything is paid
-        if isinstance(asked, str):
-            return _believed(self._answered("answers", body, sent_under).fields(), key)
-        answers = self._answered("workloads", body, sent_under).among("answers")
-        if len(answers) != len(asked):
-            malformed(f"{len(asked)} answers were expected")
-        return [_believed(each, key) for each in answers]
+        with _saying(sent_under):
+            if isinstance(asked, str):
+                return _believed(self._answered("answers", body, sent_under).fields(), key)
+            answers = self._answered("workloads", body, sent_under).among("answers")
+            if len(answers) != len(asked):
+                malformed(f"{len(asked)} answers were expected")
+            return [_believed(each, key) for each in answers]
 
     def request(self, question: str | Frame, *, purpose: str, **terms: Any) -> RemoteRequest:  # noqa: ANN401 — as `Terms` says
         """Ask the custodian to approve a question that costs more than one of yours may.
@@ -353,7 +365,7 @@ class Remote:
                 name = "" if reply is None else _name_of(reply)
                 waiting.tell(monotonic() - begun)
                 if monotonic() > begun + _LONGEST:
-                    raise ServerUnreachable(f"there is no answer after {_LONGEST:.0f} seconds", hint="ask again")
+                    raise ServerUnreachable(f"there is no answer after {_LONGEST:.0f} seconds")
                 sleep(max(look, (reply and reply.pause) or 0.0))
                 look = min(_LONGEST_LOOK, 2 * look)
                 if name and monotonic() < asked + again:
@@ -364,6 +376,19 @@ class Remote:
                     reply = self._connection.post(path, body, key=key, prefer="respond-async")
                     asked, again = monotonic(), min(_LONGEST_AGAIN, 2 * again)
         return reply
+
+
+@contextmanager
+def _saying(key: str) -> Iterator[None]:
+    """Say of replies that were lost under which key the question is asked again: under another it is paid again."""
+    try:
+        yield
+    except (ServerUnreachable, ReplyMalformed) as error:
+        begin = f"{error.hint}; it" if error.hint else "it"
+        why = f"{begin} may have been paid for, and under the same key it is paid once: ask again with"
+        quoted = shlex.quote(key)
+        error.hint = Hint(f"{why} idempotency_key={key!r}", cli=f"{why} --idempotency-key {quoted}")
+        raise
 
 
 class _Waiting:

@@ -12,7 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import rational
 from discreet.exact.rounding import shown
 from discreet.interfaces.client.connection import malformed
-from discreet.results import Cost
+from discreet.results import Cost, prospect
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What goes wrong where something isn't of the form that is read."""
@@ -79,6 +79,7 @@ class RemotePlan:
             ReplyMalformed: it isn't one.
         """
         try:
+            _ = None if data.get("remaining_after") is None else _left(data["remaining_after"])
             expected = (
                 data["expected"] if isinstance(question, str) else [one for each in data["expected"] for one in each]
             )
@@ -107,9 +108,22 @@ class RemotePlan:
         """Whether public facts alone answer it."""
         return self.cost.epsilon == self.cost.rho == self.cost.delta == 0
 
+    @property
+    def remaining_like_this(self) -> int | None:
+        """How many such questions the budget still pays for; None if it costs nothing, or the server doesn't say."""
+        found = self.said.get("remaining_like_this")
+        return found if isinstance(found, int) else None
+
+    @property
+    def remaining_after(self) -> Left | None:
+        """What the next question may cost once this one is paid; None if it can't be, or the server doesn't say."""
+        found = self.said.get("remaining_after")
+        return None if found is None else _left(found)
+
     def explain(self) -> str:
-        """The plan in words."""
-        return self.words
+        """The plan in words, and whether the budget pays for it."""
+        budget = prospect(self.remaining_like_this, self.remaining_after or "")
+        return self.words + (f"\nbudget    {budget}" if budget else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON-ready data: what the server said of it."""

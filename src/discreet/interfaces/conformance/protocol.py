@@ -6,6 +6,7 @@ import gzip
 import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from time import monotonic, sleep
 
@@ -16,6 +17,9 @@ from discreet.interfaces.conformance.wire import Headers
 
 SLOW = 32
 """How many slow connections at once."""
+
+FLOODS = 8
+"""How many bodies at once that take long to read."""
 
 _PROMPT = 10.0
 """Within how many seconds a refusal must be there, also on a machine that is busy."""
@@ -55,6 +59,11 @@ def smuggling(target: Target, trial: Trial) -> None:
         ("a negative length", f"{plans}Content-Length: -5\r\n\r\n{inner}"),
         ("a space before a colon", f"GET /v1/me HTTP/1.1\r\n{head}Authorization : Bearer {token}\r\n\r\n"),
         ("a null byte in a header", f"{me}X-Null: a\x00b\r\n\r\n"),
+        ("a line that goes on in the next", f"GET /v1/me HTTP/1.1\r\n{head}Authorization: Bearer\r\n {token}\r\n\r\n"),
+        ("lines that end in a line feed alone", f"{me}\r\n".replace("\r\n", "\n")),
+        ("a length said as a list", f"{me}Content-Length: 0, 0\r\n\r\n"),
+        ("the same length twice", f"{me}Content-Length: 0\r\nContent-Length: 0\r\n\r\n"),
+        ("chunks in HTTP/1.0", f"{me}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n".replace("/1.1", "/1.0", 1)),
         ("no host", f"GET /v1/me HTTP/1.1\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"),
     ):
         statuses = target.raw(text.encode("latin-1")).statuses
@@ -78,6 +87,7 @@ def paths(target: Target, trial: Trial) -> None:
     for path in (
         "//v1/me", "/v1//me", "/v1/./me", "/v1/../v1/me", "/v1/x/../me", "/v1/%2e%2e/v1/me", "/v1%2Fme", "/v1%2fme",
         "/v1/me%00", "/v1/me%20", "/v1/me;x", "/v1/me/", "/v1\\me", "/v1%5Cme", "/v1/m%65%", "/V1/ME", "/v1/me%3Fx",
+        "/v1/%6De", "/v1/m%65", "/%761/me",
         "/v1/answers/..%2f..%2fv1%2fhistory", "/v1/answers/%2e%2e/history", "/v1/%252e%252e/v1/me", "/v1/me.json",
         "/v1/me%0d%0aX:%20y",
         "/healthz/../v1/me", "/healthz%2f..%2fv1%2fme", "/healthz;/../v1/me",
@@ -95,6 +105,7 @@ def bodies(target: Target, trial: Trial) -> None:
     """Bodies that are too large, malformed, nested, numbers without end: refused soon, free of charge, as problems."""
     (question,) = target.questions(1)
     before = len(target.paid())
+    _floods(target, trial)
     for hostile in _bodies(question, str(target.offer)):
         for path in ("/v1/plans", "/v1/answers"):
             if path == "/v1/answers":
@@ -104,6 +115,26 @@ def bodies(target: Target, trial: Trial) -> None:
         _refused(target, trial, "/v1/plans", (what, body, ()))
     trial.check(target.is_well(), "the server answers no more")
     trial.check(len(target.paid()) == before, "what was refused was charged for")
+
+
+def _floods(target: Target, trial: Trial) -> None:
+    """Send bodies that take long to read, several at once: others are answered meanwhile."""
+    values = json.dumps({"questions": [0] * 80_000}).encode()
+    head = f"POST /v1/plans HTTP/1.1\r\nHost: {target.wire.host}\r\nConnection: close\r\n"
+    chunks = f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + b"1\r\n \r\n" * 260_000 + b"0\r\n\r\n"
+    for what, send in (
+        ("of many values", lambda: target.send("POST", "/v1/workloads/plans", target.analyst, values)),
+        ("in chunks of one byte", lambda: target.raw(chunks, target.patience)),
+    ):
+        worst = 0.0
+        with ThreadPoolExecutor(FLOODS) as pool:
+            sent = [pool.submit(send) for _ in range(FLOODS)]
+            while not all(each.done() for each in sent):
+                begun = monotonic()
+                target.wire.send("GET", "/healthz")
+                worst = max(worst, monotonic() - begun)
+                sleep(0.01)
+        trial.check(worst < _PROMPT, f"{FLOODS} bodies {what} keep others from being answered")
 
 
 def _refused(target: Target, trial: Trial, path: str, hostile: tuple[str, bytes, Headers]) -> None:
@@ -155,6 +186,10 @@ def _bodies(question: str, offer: str) -> Iterator[tuple[str, bytes, Headers]]:
         ("a text", json.dumps(json.dumps(asked)).encode()),
         ("a name twice", twice + f', "epsilon": "{offer}"}}'.encode()),
         ("a name twice, one of them escaped", twice + f', "eps\\u0069lon": "{offer}"}}'.encode()),
+        ("a body in UTF-16", json.dumps(asked).encode("utf-16")),
+        ("a body in UTF-32", json.dumps(asked).encode("utf-32-le")),
+        ("a body with a byte order mark", json.dumps(asked).encode("utf-8-sig")),
+        ("half a character as an approval", json.dumps({**asked, "approval": "\ud800"}).encode()),
         ("a body that is too large", json.dumps({**asked, "question": " " * (1 << 19)}).encode()),
     ):
         yield what, body, ()
@@ -176,6 +211,7 @@ def _bodies(question: str, offer: str) -> Iterator[tuple[str, bytes, Headers]]:
     packed = gzip.compress(b" " * (1 << 24))
     for coding in ("gzip", "deflate", "br", "x-conform"):
         yield f"a body in {coding}", packed, [_JSON, ("Content-Encoding", coding)]
+    yield "a body that only says to be packed", json.dumps(asked).encode(), [_JSON, ("Content-Encoding", "gzip")]
     for kind in ("text/plain", "application/x-www-form-urlencoded", "text/html", "application/xml"):
         yield f"a body of kind {kind}", f"question={question}&epsilon={offer}".encode(), [("Content-Type", kind)]
 

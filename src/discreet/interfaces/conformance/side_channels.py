@@ -26,7 +26,7 @@ DRAWS = 48
 
 _NOISY = {
     "at", "budget", "certificate", "entry", "expires", "head", "id", "intervals", "made", "number", "own", "remaining",
-    "remaining_like_this", "reused", "rows", "signature", "spent", "text", "token",
+    "remaining_after", "remaining_like_this", "reused", "rows", "signature", "spent", "text", "token",
 }  # fmt: skip
 
 _MARK = "conform-trace"

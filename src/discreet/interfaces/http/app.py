@@ -26,6 +26,9 @@ _ELSEWHERE = "none"
 _THREADS = 400
 """How many calls are served at a time: those that wait to be planned, 8 of each analyst, mustn't keep others out."""
 
+_PLACES = 100
+"""Of how many places that are wrong in a body the first is named; who sends it decides how many there are."""
+
 
 def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     """The API of a service, and its console.
@@ -94,7 +97,8 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:
-        places = sorted({".".join(map(str, each["loc"][1:])) or "the body" for each in error.errors()})
+        found = error.errors()[:_PLACES]
+        places = sorted({".".join(map(str, each["loc"][1:])) or "the body" for each in found})
         return described(422, "invalid_argument", f"the request isn't of the form that is documented: {places[0][:70]}")
 
     @app.exception_handler(HTTPException)

@@ -15,6 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +29,10 @@ MOST_BYTES = 256 * 1024
 _MOST_BRACKETS = 1000
 """How many objects and lists a body may open. To read a hundred thousand takes a twentieth of a second, in which no
 reply leaves, and nobody has shown a token by then."""
+
+MOST_VALUES = 4000
+"""How many values a JSON text may have. As many bounds as brackets allow have 3,000. Each may be wrong in several ways,
+which are all written down in the event loop: of a hundred thousand that takes seconds, and 150 MB."""
 
 _MOST_SECONDS = 30
 """How long a body may take: whoever sends one byte a second holds a connection no longer."""
@@ -43,7 +48,11 @@ _SINGLE = {
     b"authorization", b"content-encoding", b"content-length", b"content-type", b"host", b"idempotency-key", b"origin",
     b"transfer-encoding",
 }  # fmt: skip
-_DOUBTFUL = (b"//", b"/./", b"/../", b"\\", b";", b"%00", b"%2e", b"%2f", b"%5c", b"%25")
+_DOUBTFUL = (b"//", b"/./", b"/../", b"\\", b";")
+
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?([^\"';\s]*)", re.IGNORECASE)
+_UTF8 = {b"utf-8", b"utf8", b"us-ascii"}
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]", re.ASCII)
 
 
 class Middleware(ABC):
@@ -88,40 +97,120 @@ def _doubt(scope: Scope) -> str:
         return f"{twice[0].decode()} is said twice"
     if b"content-length" in names and b"transfer-encoding" in names:
         return "its length is said in two ways"
-    path = scope.get("raw_path", b"").lower().partition(b"?")[0]
-    if any(each in path for each in _DOUBTFUL) or path.endswith((b"/.", b"/..")):
-        return "its path can be written more simply"
-    return ""
+    return _doubt_of_body(scope) or _doubt_of_path(scope.get("raw_path", b"").partition(b"?")[0])
 
 
-def says_twice(body: bytes) -> bool:
-    """Whether an object in a JSON text has a name twice, of which readers take the first or the last.
+def _doubt_of_body(scope: Scope) -> str:
+    """How else its body could be read than as it stands there."""
+    said = {name.lower(): value for name, value in scope["headers"]}
+    if said.get(b"content-encoding", b"identity").strip().lower() != b"identity":
+        return "its body is packed"
+    charsets = _CHARSET.findall(said.get(b"content-type", b""))
+    return "" if _UTF8.issuperset(map(bytes.lower, charsets)) else "its body is in another encoding than UTF-8"
+
+
+def _doubt_of_path(path: bytes) -> str:
+    """How else a path could be written."""
+    if b"%" in path:
+        return "its path has an escaped character, and none here needs one"
+    doubtful = any(each in path for each in _DOUBTFUL) or path.endswith((b"/.", b"/.."))
+    return "its path can be written more simply" if doubtful else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a body is refused, whatever it asks.
+
+    Args:
+        status: of HTTP.
+        code: stable name of the kind of error.
+        message: what is wrong.
+        hint: what to do about it.
+    """
+
+    status: int
+    code: str
+    message: str
+    hint: str = ""
+
+
+_NOT_UTF8 = Objection(
+    400, "ambiguous", "the body isn't in UTF-8", "write it in UTF-8, without a byte order mark or null bytes"
+)
+_TWICE = Objection(400, "ambiguous", "the body says something twice")
+_HALF = Objection(422, "invalid_argument", "a text in the body has half of a character, a lone surrogate")
+
+
+def objection(body: bytes) -> Objection | None:
+    """Why a body is refused before anybody looks for what it asks; None if it isn't.
 
     Examples:
-        >>> says_twice(b'{"epsilon": 1, "epsilon": 2}'), says_twice(b'{"epsilon": 1}'), says_twice(b"no JSON")
-        (True, False, False)
+        >>> objection(b'{"epsilon": 1, "epsilon": 2}').message, objection(b"[0, 1]"), objection(b"no JSON")
+        ('the body says something twice', None, None)
+        >>> objection('{"epsilon": 1}'.encode("utf-16")).message
+        "the body isn't in UTF-8"
     """
+    if len(body) > MOST_BYTES:
+        return Objection(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")
+    if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
+        return Objection(413, "too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets")
     try:
-        json.loads(body, object_pairs_hook=_single)
+        text = body.decode()
+    except UnicodeDecodeError:
+        return _NOT_UTF8
+    # JSON in UTF-16 or 32 has null bytes, and is read as such, whatever its head says. JSON in UTF-8 never has any.
+    return _NOT_UTF8 if text[:1] == "\ufeff" or "\0" in text else _objection_to(text)
+
+
+def _objection_to(text: str) -> Objection | None:
+    """The same of a body that can be read, if it is JSON."""
+    try:
+        if _values(text) > MOST_VALUES:
+            return Objection(413, "too_large", f"a body has at most {MOST_VALUES:,} values")
+        if _SURROGATE.search(text):
+            json.dumps(json.loads(text), ensure_ascii=False).encode()
     except _SaidTwice:
-        return True
+        return _TWICE
+    except UnicodeEncodeError:
+        return _HALF
     except (ValueError, RecursionError):
-        return False  # it isn't JSON, which is said elsewhere
-    return False
+        pass  # it isn't JSON, which is said elsewhere
+    return None
+
+
+def _values(text: str) -> int:
+    """How many values a JSON text has in its objects and lists; they aren't kept.
+
+    Raises:
+        _SaidTwice: an object has a name twice.
+        ValueError: it isn't JSON.
+
+    Examples:
+        >>> _values('{"a": [1, [2, {"b": 3}]]}'), _values("7")
+        (6, 0)
+    """
+    found = 0
+
+    def within(values: list[object]) -> int:
+        held, waiting = 0, [each for each in values if isinstance(each, list)]
+        while waiting:
+            values = waiting.pop()
+            held += len(values)
+            waiting += [each for each in values if isinstance(each, list)]
+        return held
+
+    def single(pairs: list[tuple[str, object]]) -> None:
+        nonlocal found
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise _SaidTwice
+        found += len(pairs) + within([value for _, value in pairs])
+
+    outermost = json.loads(text, object_pairs_hook=single)
+    return found + within([outermost])
 
 
 class _SaidTwice(Exception):
-    """An object has a name twice."""
-
-
-def _single(pairs: list[tuple[str, object]]) -> None:
-    """Read an object, whose content nobody needs.
-
-    Raises:
-        _SaidTwice: it has a name twice.
-    """
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise _SaidTwice
+    """An object has a name twice, of which readers take the first or the last."""
 
 
 class LimitedBodies(Middleware):
@@ -139,14 +228,8 @@ class LimitedBodies(Middleware):
             return
         if body is None:
             return  # the client is gone
-        if len(body) > MOST_BYTES:
-            await described(413, "too_large", f"a body has at most {MOST_BYTES:,} bytes")(scope, receive, send)
-            return
-        if body.count(b"{") + body.count(b"[") > _MOST_BRACKETS:
-            await described(413, "too_large", f"a body opens at most {_MOST_BRACKETS:,} brackets")(scope, receive, send)
-            return
-        if says_twice(body):
-            await described(400, "ambiguous", "the body says something twice")(scope, receive, send)
+        if found := objection(body):
+            await described(found.status, found.code, found.message, found.hint)(scope, receive, send)
             return
         handed = False
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -13,10 +13,10 @@ from time import sleep
 from types import FrameType
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.errors import InvalidArgument
 from discreet.interfaces.http.app import make_app
+from discreet.interfaces.http.heads import StrictHeads
 from discreet.service import Event, Service
 
 _LINGER = 2.0
@@ -34,56 +34,6 @@ _SWITCH = 0.001
 
 _KILLED = 1
 """The exit code where answers that were paid for were left behind."""
-
-_HEAD = 10.0
-"""Seconds that the head of a request may take, from when the connection was made or the head begun."""
-
-
-class PromptHeads(H11Protocol):
-    """HTTP/1.1 as h11 reads it, with a time for heads.
-
-    Uvicorn closes connections that idle between requests. One on which a byte of a head comes now and then doesn't
-    idle, and would be held for ever. It is this class whatever else is installed: another parser would read requests
-    that are written strangely in its own way.
-    """
-
-    most_seconds = _HEAD
-    _overdue: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for a head."""
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        """Read, and see whether a head is still to come to its end."""
-        super().data_received(data)
-        if self._is_before_a_request():
-            self._wait()
-        elif self._overdue is not None:
-            self._overdue.cancel()
-            self._overdue = None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
-        if self._overdue is not None:
-            self._overdue.cancel()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        """Close the connection in a while, unless a head comes to its end by then."""
-        if self._overdue is None:
-            self._overdue = self.loop.call_later(self.most_seconds, self._close)
-
-    def _close(self) -> None:
-        """Close the connection, if nothing is being answered on it."""
-        self._overdue = None
-        if self._is_before_a_request():
-            self.transport.close()
-
-    def _is_before_a_request(self) -> bool:
-        """Whether there was none yet, or the last one was answered."""
-        return self.cycle is None or self.cycle.response_complete
 
 
 class _Server(uvicorn.Server):
@@ -121,6 +71,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
     certificate: Path | None = None,
     key: Path | None = None,
     behind_proxy: bool = False,
+    bound: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Answer over HTTP until a signal says to stop.
 
@@ -134,6 +85,7 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         certificate: a file, for TLS.
         key: the certificate's.
         behind_proxy: whether a proxy in front does the TLS, so that sessions never travel without.
+        bound: called with the port, once it is listened at.
 
     Raises:
         InvalidArgument: nothing can listen there.
@@ -147,10 +99,12 @@ def serve(  # noqa: PLR0913 — what a custodian may say, each by name
         log_config=None,  # its messages quote requests and tracebacks; `EventLog` says what may be said
         access_log=False,
         server_header=False,
-        http=PromptHeads,
+        http=StrictHeads,
+        ws="none",  # where a library for them is installed, it would read heads in its own way
         timeout_graceful_shutdown=_CLOSING,
     )
     listening = _listening(host, port)
+    bound(listening.getsockname()[1])
     sys.setswitchinterval(_SWITCH)
     _allow_connections()
     server = _Server(config, service)

@@ -292,8 +292,8 @@ class TruncatedLaplace(AddsNoise):
         chance = 1 - probability(confidence, "confidence")
         with precision(_BITS):
             inner = _power(self.scale, self.reach + 1) + ball(chance / 2) * _total(self.scale, self.reach)
-            found = ceil(fraction((-ball(self.scale) * inner.log()).upper())) - 1
-        return min(max(found, 0), self.reach)
+            found = ceil(fraction((-ball(self.scale) * inner.log()).upper())) - 1  # 0 or more: inner is below 1
+        return min(found, self.reach)
 
 
 def _moving(sensitivity: Sensitivity) -> int:

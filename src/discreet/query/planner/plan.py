@@ -193,6 +193,10 @@ class Plan:
         """The error to expect of each column, at 95 %; with grouping sets, in each of them."""
         return expected_errors(self.levels[0].draft)
 
+    def __repr__(self) -> str:
+        """The question and its cost; `explain` says all of it."""
+        return f"<Plan of {' '.join(self.question.text.split())!r}: {self.cost}>"
+
     def explain(self) -> str:
         """The plan in words."""
         profiles = [profile.cost for profile in self.profiles]

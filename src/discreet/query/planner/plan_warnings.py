@@ -60,7 +60,7 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
     if draft.without_rows:
         said.append(
             f"{draft.without_rows[0].upper()}{draft.without_rows[1:]}: the answer follows from what is declared, "
-            "exactly and for nothing"
+            "exactly and free of charge"
         )
     elif any(each.keys and not each.noises and not each.selections for each in drafts):
         said.append("nothing is measured of these groups: they are the public ones, whether or not they have rows")
@@ -72,7 +72,7 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
         for sentence in _sentences(_as_declared(condition, declared), trial)
     ]
     if not said and not any(each.noises or each.selections for each in drafts):
-        said.append("nothing is measured: the answer follows from what is declared, exactly and for nothing")
+        said.append("nothing is measured: the answer follows from what is declared, exactly and free of charge")
     return tuple(dict.fromkeys(said))[:_MOST]
 
 

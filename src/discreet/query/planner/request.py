@@ -63,7 +63,12 @@ Auto: TypeAlias = Literal["auto"]
 CONFIDENCE = Fraction(19, 20)
 """At which errors are announced, and accuracies meant, unless another is asked for."""
 
-_ONE_OF = "say what the question may cost or how accurate it must be: epsilon, rho, within, or within up to one of them"
+_OFFERS = Hint(
+    "epsilon=0.5, rho=0.01 or within=100, for example; epsilon or rho beside within is the most that it may cost",
+    cli="--epsilon 0.5, --rho 0.01 or --within 100, for example; --epsilon or --rho beside --within is the most that "
+    "it may cost",
+    file="epsilon = 0.5, rho = 0.01 or within = 100, for example",
+)
 
 
 class Terms(TypedDict, total=False):
@@ -307,10 +312,10 @@ class Request:
         Raises:
             InvalidArgument: they don't.
         """
-        if (self.epsilon is not None and self.rho is not None) or (
-            self.epsilon is None and self.rho is None and not self.within
-        ):
-            raise InvalidArgument(_ONE_OF, hint=Hint.of("{epsilon}", epsilon=0.5))
+        if self.epsilon is not None and self.rho is not None:
+            raise InvalidArgument("a question is paid for in ε or in ρ, not in both", hint=_OFFERS)
+        if self.epsilon is None and self.rho is None and not self.within:
+            raise InvalidArgument("nothing says what the question may cost, or how accurate it must be", hint=_OFFERS)
         if self.weights and self.within:
             raise InvalidArgument("weights share an offer, and within shares it already", hint="give one of the two")
         if (self.cut_off or self.limits == "auto" or self.unknown_bounds) and self.within:

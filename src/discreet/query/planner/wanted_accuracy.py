@@ -62,6 +62,8 @@ class Accuracy:
             return cls(part=_part(str(said[0])), floor=moderate(said[1], "the floor of within"))
         if isinstance(said, str) and "@" in said:
             part, _, floor = said.partition("@")
+            if not floor.strip():
+                raise InvalidArgument("behind @ stands from which size on a percentage is meant", hint=_FORMS)
             return cls.of((part.strip(), floor.strip()))
         if _is_percentage(said):
             return cls(part=_part(str(said)))

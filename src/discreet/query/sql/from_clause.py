@@ -20,6 +20,7 @@ from discreet.query.sql.scopes import (
     Source,
     check_alias,
     declared_as,
+    in_sql,
     meant,
     note_columns,
     place_of,
@@ -233,7 +234,7 @@ class _From:
         for name in names:
             pairs = [each.columns[name] for each in held if name in each.columns and name not in each.merged]
             if not pairs or name not in item.columns:
-                raise UnknownTable(f"USING needs column {name!r} on both sides", hint=meant(name, item.columns))
+                raise UnknownTable(f"USING needs column {name!r} on both sides", hint=meant(name, item.columns, in_sql))
             found.append(call("eq", pairs[0], item.columns[name]))
             item.merged.add(name)
         if not found and str(join.kind or "").upper() != "CROSS":

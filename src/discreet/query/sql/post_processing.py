@@ -18,7 +18,7 @@ from discreet.query.sql.from_clause import condition
 from discreet.query.sql.group_and_order import count_of, order_of
 from discreet.query.sql.interval_functions import holds_aggregate, is_margin, margin
 from discreet.query.sql.parsing import spelled
-from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, meant, place_of
+from discreet.query.sql.scopes import Facts, Names, Scope, check_alias, column_meant, meant, place_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -217,7 +217,7 @@ class _Binder(RowBinder):
             return self._aliases[name]
         if name not in self.columns:
             known = [output.name for output in self.columns.values()]
-            raise UnknownColumn(f"the subquery has no column {node.name!r}", hint=meant(node.name, known))
+            raise UnknownColumn(f"the subquery has no column {node.name!r}", hint=column_meant(node.name, known))
         return self.columns[name].expr
 
 

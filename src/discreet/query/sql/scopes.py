@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -42,8 +43,13 @@ _SHOWN = 10
 """How many names fit a line."""
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def meant(name: str, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
     """The nearest of the public names, or the first few.
+
+    Args:
+        name: that means nothing.
+        known: those that there are.
+        shown: how one is written where it is meant to be read.
 
     Examples:
         >>> meant("educaton", ["age", "education"])
@@ -52,9 +58,36 @@ def meant(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = get_close_matches(name.casefold()[:100], [known.casefold() for known in names], n=1, cutoff=0.6)
     if close:
-        return f"did you mean {next(known for known in names if known.casefold() == close[0])}?"
+        return f"did you mean {shown(next(known for known in names if known.casefold() == close[0]))}?"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"there are: {', '.join(names[:_SHOWN])}{more}"
+    return f"there are: {', '.join(map(shown, names[:_SHOWN]))}{more}"
+
+
+_PLAIN = re.compile(r"[^\W\d]\w*")
+
+
+def in_sql(name: str) -> str:
+    """A name as a question spells it: in double quotes, if it isn't a single word.
+
+    Examples:
+        >>> in_sql("age"), in_sql("hours-per-week")
+        ('age', '"hours-per-week"')
+    """
+    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+def column_meant(name: str, known: Iterable[str]) -> str:
+    """The nearest of the columns: also one of several words, of which this name is one.
+
+    Examples:
+        >>> column_meant("hours", ["age", "hours-per-week"])
+        'did you mean "hours-per-week"? such a name stands in double quotes'
+    """
+    names = list(known)
+    for each in names:
+        if in_sql(each) != each and name.casefold() in re.split(r"\W+", each.casefold()):
+            return f"did you mean {in_sql(each)}? such a name stands in double quotes"
+    return meant(name, names, in_sql)
 
 
 class Names:
@@ -274,7 +307,7 @@ class Scope:
             return UnknownTable(f"no table here is called {name!r}", hint=meant(node.table, called), place=place)
         names = [column.name for item in items for column in item.columns.values()]
         where = f"{items[0].called!r} has no" if len(items) == 1 else "no table here has a"
-        hint = meant(node.name, names)
+        hint = column_meant(node.name, names)
         if node.this.args.get("quoted"):
             hint = f"a text stands in single quotes, as in '{node.name[:MOST_SHOWN]}'; {hint}"
         return UnknownColumn(f"{where} column {node.name!r}", hint=hint, place=place)

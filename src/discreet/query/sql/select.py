@@ -121,7 +121,7 @@ class _Reading:
         owner = ir.owner_of(self._source.relation)
         if owner is None:
             raise Unsupported(
-                "nothing here is private: only public tables are read", hint="ask them directly, for nothing"
+                "nothing here is private: only public tables are read", hint="read them directly: it costs nothing"
             )
         return owner.unit
 

@@ -19,9 +19,9 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from discreet.interfaces.http.console import answers, asking, building, custody, overview, signing_in
-from discreet.interfaces.http.console.pages import SafeHeaders, as_page
+from discreet.interfaces.http.console.pages import SAFE, SafeHeaders, as_page
 
-__all__ = ["SafeHeaders", "add_console", "as_page"]
+__all__ = ["SAFE", "SafeHeaders", "add_console", "as_page"]
 
 
 def add_console(app: FastAPI, *, secure: bool) -> None:

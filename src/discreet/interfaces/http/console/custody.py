@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 from fastapi import APIRouter, Response
 
 from discreet.errors import DiscreetError, InvalidArgument, Unauthenticated
+from discreet.exact.rational import rational
 from discreet.interfaces.http.console.asking import offered_in, questions_in, terms_of
 from discreet.interfaces.http.console.pages import page, said, see
 from discreet.interfaces.http.console.visits import Fields, Filled, Visit, Visiting
@@ -33,8 +35,8 @@ def issue(visit: Visiting, fields: Filled) -> Response:
             fields.get("subject", ""),
             role_of(fields.get("role", "")),
             days=_days(fields),
-            most_epsilon=fields.get("most_epsilon") or None,
-            most_rho=fields.get("most_rho") or None,
+            most_epsilon=_amount(fields, "most_epsilon", "Most ε"),
+            most_rho=_amount(fields, "most_rho", "Most ρ"),
             share=_share(fields),
             datasets=[name.strip() for name in fields.get("datasets", "").split(",") if name.strip()],
         )
@@ -43,6 +45,12 @@ def issue(visit: Visiting, fields: Filled) -> Response:
     except DiscreetError as error:
         return _page(visit, problem=said(error), fields=fields, status=422)
     return _page(visit, issued=issued)
+
+
+def _amount(fields: Fields, name: str, label: str) -> Fraction | None:
+    """A number that a form may say; called as it is there, if it isn't one."""
+    text = fields.get(name, "").strip()
+    return rational(text, f"“{label}”") if text else None
 
 
 def _days(fields: Fields) -> int:
@@ -63,7 +71,7 @@ def _share(fields: Fields) -> Budget | None:
     Raises:
         InvalidArgument: it has a δ and no ε, or renews and is none.
     """
-    share, delta = fields.get("share") or None, fields.get("share_delta") or None
+    share, delta = _amount(fields, "share", "Share, ε"), _amount(fields, "share_delta", "Share, δ")
     if share is None and delta is not None:
         raise InvalidArgument("a share has an ε beside its δ", hint="ε = 1, δ = 1e-6, for example")
     return share_of(None if share is None else {"epsilon": share, "delta": delta}, fields.get("renews") or None)

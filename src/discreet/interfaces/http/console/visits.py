@@ -131,10 +131,19 @@ def check_same_origin(request: Request) -> None:
         Forbidden: it did, or the browser doesn't say.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "")
-    foreign = origin not in {"", "null"} and urlsplit(origin).netloc != request.headers.get("host")
+    host = _host(origin)
+    foreign = origin not in {"", "null"} and (not host or host != request.headers.get("host"))
     # Our pages send no referrer, so browsers say "null" of where their forms come from, and are asked the other way.
     if foreign or site not in {None, "same-origin"} or (origin == "null" and site is None):
         raise Forbidden("this was sent from a page of another site", hint="open the console, and send it from there")
+
+
+def _host(origin: str) -> str:
+    """The host and port of an origin; empty if it isn't one."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # a bracket that nothing closes
+        return ""
 
 
 def _fields(text: str) -> Fields:

@@ -38,9 +38,6 @@ Span = Callable[..., Interval]
 MOST_DIGITS = 15
 """A float64 has no more decimal digits than that."""
 
-_FAR = 1e308
-"""A float64 beyond it may overflow when it is scaled back, of which engines make different things: it is left alone."""
-
 _EXACT = (Fraction(-EXACT), Fraction(EXACT))
 
 
@@ -251,14 +248,17 @@ def half_away(value: float) -> float:
 
 
 def _to_digits(value: float | None, digits: int) -> float | None:
-    """Scale, round, scale back: in that order, and each step in float64, as engines do it."""
-    if value is None or not abs(value) <= _FAR:
-        return value
+    """Scale, round, scale back: in that order, and each step in float64. Beyond 2⁵³ of them it is rounded already."""
+    if value is None:
+        return None
+    scaled = _scaled(value, digits)
+    return _scaled(half_away(scaled), -digits) if abs(scaled) <= EXACT else value
+
+
+def _scaled(value: Any, digits: int) -> Any:  # noqa: ANN401 — floats, and Ibis values
+    """The value times a power of ten, all of it in float64, which has no exact negative powers."""
     power = 10.0 ** abs(digits)
-    if digits < 0:
-        return half_away(value / power) * power
-    scaled = value * power
-    return half_away(scaled) / power if math.isfinite(scaled) else value
+    return value * power if digits > 0 else value / power
 
 
 def _whole(name: str, label: str, compute: Callable[[Any], Any]) -> Function:
@@ -326,11 +326,13 @@ def _infer_round(args: Args) -> Type:
 
 
 def _compile_round(value: Any, digits: Any) -> Any:  # noqa: ANN401 — Ibis values
-    """Never with no digits, which Ibis would cast to an integer."""
+    """Step by step as `_to_digits`: engines disagree about decimal digits, and so do versions of one engine."""
     import ibis
 
-    value = typed(value)
-    return ibis.cases((value.abs() <= _FAR, value.round(digits)), else_=value)
+    value, digits = typed(value), digits.op().value  # a literal, as `_infer_round` demands
+    scaled = _scaled(value, digits)
+    small = ibis.cases((scaled.abs() <= EXACT, scaled))
+    return _scaled(small.round().cast("float64"), -digits).coalesce(value)
 
 
 ROUNDING = (
