@@ -363,7 +363,7 @@ class Account:
 
         def left(chain: Chain) -> Remaining:
             transaction = self._transaction(chain)
-            return transaction.remaining_after(transaction.in_force(self._adjacency), cost, analyst, token)
+            return transaction.remaining_after(transaction.in_force(self._adjacency, self._units), cost, analyst, token)
 
         return self._store.read(left)
 
