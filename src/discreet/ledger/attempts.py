@@ -19,7 +19,7 @@ from discreet.ledger.requests import RequestState, read_request
 from discreet.ledger.row import Kind, Row, to_body, version_of
 
 if TYPE_CHECKING:
-    from discreet.ledger.chain import AccountEntries
+    from discreet.ledger.account_entries import AccountEntries
 
 MARGIN = timedelta(seconds=5)
 """For so long after its time an attempt may still be storing its answer."""

@@ -1,7 +1,4 @@
-"""The chain of entries, as seen and extended within one transaction; and the secret that its head holds.
-
-Entries of one account are looked up there, each checked against its own hash.
-"""
+"""The chain of entries, as seen and extended within one transaction; and the secret that its head holds."""
 
 from __future__ import annotations
 
@@ -304,28 +301,3 @@ def mark(secret: str, account: str, version: int, contents: str, group: str = ""
     """
     parts = [account, str(version), *([group] if group else []), contents]
     return hmac.new(bytes.fromhex(secret), "\0".join(parts).encode(), sha256).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class AccountEntries:
-    """The entries of one account, within one transaction.
-
-    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
-    entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
-    questions as in a new one.
-
-    Args:
-        chain: within the transaction.
-        account: its name.
-    """
-
-    chain: Chain
-    account: str
-
-    def last(self, kind: Kind, **equal: object) -> Row | None:
-        """The account's last entry of a kind with these values in its columns."""
-        return self.chain.last(kind, account=self.account, **equal)
-
-    def first(self, kind: Kind, **equal: object) -> Row | None:
-        """The account's first entry of a kind with these values in its columns."""
-        return self.chain.first(kind, account=self.account, **equal)

@@ -23,7 +23,7 @@ from discreet.ledger.units import Units, units_from
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
-    from discreet.ledger.chain import AccountEntries
+    from discreet.ledger.account_entries import AccountEntries
 
 _LONGEST_NAME = 255
 _MONTHLY = "monthly"

@@ -19,7 +19,7 @@ from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
-    from discreet.ledger.chain import AccountEntries
+    from discreet.ledger.account_entries import AccountEntries
     from discreet.ledger.store import Store
 
 MOST_OPEN = 20

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
+from discreet.ledger.account_entries import AccountEntries
 from discreet.ledger.attempts import check_attempt, note_attempt
-from discreet.ledger.chain import AccountEntries
 from discreet.ledger.declaration import Declaration, Standing, bindings, least_of, renewal, spent_in_month
 from discreet.ledger.row import (
     Kind,
