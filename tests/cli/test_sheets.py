@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from discreet.cli.common import sheets
 from discreet.cli.common.answers import with_errors
 from discreet.cli.common.options import Format, by_column, limits_of
-from discreet.cli.common.screen import printable
 from discreet.cli.common.sheets import Sheet, show_table
 from discreet.errors import InvalidArgument
+from discreet.printable import printable
 from discreet.privacy import Limits
 from discreet.results import plain
 

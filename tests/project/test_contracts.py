@@ -86,7 +86,7 @@ def lint(folder: Path, *contracts: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache", *only],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "1000"},
+        env={**os.environ, "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}", "COLUMNS": "1000"},
         check=False,
         capture_output=True,
         text=True,

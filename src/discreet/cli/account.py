@@ -10,10 +10,11 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.answers import price
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import ENDLESS, printable, say, width
+from discreet.cli.common.screen import ENDLESS, say, width
 from discreet.cli.common.sheets import Sheet, cut, refuse_binary_to_screen, show_json
 from discreet.cli.common.standing import Standing, of_each
 from discreet.errors import InvalidArgument
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.interfaces.client import RemoteEntry

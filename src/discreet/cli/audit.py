@@ -9,8 +9,9 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.screen import say, working
 from discreet.cli.common.sheets import Sheet, show_json
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.audit import Audit

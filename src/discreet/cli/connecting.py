@@ -9,8 +9,9 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import cut_list, limits_to_read, printable, say, working
+from discreet.cli.common.screen import cut_list, limits_to_read, say, working
 from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen, show_json, show_table
+from discreet.printable import printable
 
 
 @reported

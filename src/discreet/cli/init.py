@@ -12,8 +12,9 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import MOST_LINES, cut_list, limits_to_read, printable, say, say_command, show, working
+from discreet.cli.common.screen import MOST_LINES, cut_list, limits_to_read, say, say_command, show, working
 from discreet.cli.common.tables import Written, with_written
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,7 +10,8 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
 from discreet.cli.common.help import Command, group
-from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.screen import say, working
+from discreet.printable import printable
 
 ledger = group("ledger", "The file that remembers what was spent.")
 

@@ -12,7 +12,8 @@ import typer
 
 from discreet.cli.common.failures import reported
 from discreet.cli.common.help import Command, Group
-from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.screen import say, working
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -113,8 +113,8 @@ def _confirm(plan: Plan | RemotePlan) -> None:
         InvalidArgument: nobody sits before a terminal to be asked.
         Abort: somebody has thought better of it.
     """
-    from discreet.cli.common.screen import printable
     from discreet.errors import InvalidArgument
+    from discreet.printable import printable
 
     if plan.is_free or not plan.warnings:
         return

@@ -9,8 +9,9 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
 from discreet.cli.common.help import Command, group
-from discreet.cli.common.screen import printable, say
+from discreet.cli.common.screen import say
 from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen, show_json
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.interfaces.client import RemoteRequest

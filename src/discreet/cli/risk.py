@@ -12,9 +12,10 @@ import typer
 from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
 from discreet.cli.common.files import refuse_to_replace, write_text
-from discreet.cli.common.screen import cut_sections, printable, say, say_command, say_sections, width, working
+from discreet.cli.common.screen import cut_sections, say, say_command, say_sections, width, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport

@@ -14,8 +14,9 @@ import typer
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
 from discreet.cli.common.help import Command, group
-from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.screen import say, working
 from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.ledger import Tokens

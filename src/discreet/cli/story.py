@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli.common.answers import with_errors
 from discreet.cli.common.failures import excerpt
-from discreet.cli.common.screen import printable, say, show, width
+from discreet.cli.common.screen import say, show, width
 from discreet.cli.common.sheets import cut, show_table
 from discreet.cli.common.standing import in_words
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,10 +12,11 @@ import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import ExitCode, reported
-from discreet.cli.common.screen import printable, say, working
+from discreet.cli.common.screen import say, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
 from discreet.exact.rounding import shown
+from discreet.printable import printable
 
 
 @reported

@@ -9,6 +9,7 @@ from time import monotonic
 
 import pytest
 
+from discreet.interfaces.http.console import pages
 from discreet.service import Role, digest_of
 from discreet.service.sessions import _MOST
 from support.served import in_threads
@@ -270,6 +271,46 @@ def test_hostile_texts_are_text_on_every_page(running: Visited) -> None:
     assert MALLORY not in text
     assert all(name not in client.get("/ask/words").headers for name in ("refresh", "location"))
     assert client.get("/ask/words").headers["content-type"] == "application/json"
+
+
+TURNED = f"{COUNT} WHERE age = 7 /*\u202e 0 < ega EREHW\u2066*/"
+"""A question that looks like another one, where a browser turns what follows the sign."""
+
+
+@pytest.mark.parametrize("is_twin", [False, True])
+def test_a_question_looks_like_what_it_is(running: Visited, monkeypatch: pytest.MonkeyPatch, is_twin: bool) -> None:
+    """Whoever approves or reads it sees no sign that changes its direction; the form sends it back as it was written.
+
+    The wrong twin shows what others wrote as it is.
+    """
+    if is_twin:
+        monkeypatch.setattr(pages, "printable", str)
+    headers = {"Authorization": f"Bearer {running.tokens['poor']}"}
+    asked = {"question": TURNED, "epsilon": "1/5", "purpose": "yearly"}
+    made = browser(running).post("/v1/requests", json=asked, headers=headers).json()
+    custodian, auditor, poor = (sign_in(running, name) for name in ("custodian", "auditor", "poor"))
+    answer = answered(poor, TURNED, "0.05")
+    history = auditor.get("/history")
+    (entry, *_) = re.findall(r'href="(/history/\d+)"', history.text)
+    shown = [
+        custodian.get("/requests"),
+        custodian.post(f"/requests/{made['id']}/denial", data={"form": form_of(custodian.get("/requests"))}),
+        poor.get("/requests"),
+        poor.get("/ask", params={"question": [TURNED, COUNT], "offer": "epsilon", "amount": "1"}),
+        answer,
+        history,
+        auditor.get(entry),
+    ]
+    seen = [
+        bool({"\u202e", "\u2066"} & set(re.sub(r'(?s)<textarea.*?</textarea>|value=".*?"', "", page.text)))
+        for page in shown
+    ]
+    assert seen[4:] == [is_twin] * 3
+    assert seen[0] == is_twin
+    assert is_twin or not any(seen)
+    assert is_twin or "WHERE age = 7 /*�" in shown[0].text
+    form = poor.get("/ask", params={"question": TURNED, "offer": "epsilon", "amount": "0.05"})
+    assert form.text.count("\u202e") == 2  # the editor, and the form that asks
 
 
 @pytest.mark.parametrize("attack", [SCRIPT, IMAGE, "<a href=javascript:alert(1)>", "<p style='color:red'>"])

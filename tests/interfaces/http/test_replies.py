@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
+import json
 from collections.abc import Iterator
 from fractions import Fraction
+from threading import Thread, current_thread
 from typing import Any
 
 import pyarrow as pa
@@ -16,10 +19,10 @@ from starlette.exceptions import HTTPException
 import discreet as dp
 from discreet.cli.common.answers import show_answer
 from discreet.cli.common.options import Format
-from discreet.interfaces.http import make_app
-from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen
+from discreet.interfaces.http import make_app, replies
+from discreet.interfaces.http.replies import ARROW, CSV, JSON, chosen, reply, reply_of
 from discreet.results import Answer
-from support.served import COUNT, Served, bearer, served_in_threads
+from support.served import COUNT, Served, bearer, served_in_threads, ticket_of
 
 GROUPED = "SELECT k, COUNT(*) AS n, AVG(id) AS n_low FROM people GROUP BY k"
 OFFER = {"epsilon": "1/10", "bounds": {"id": [0, 1000]}}
@@ -118,6 +121,23 @@ def test_a_workload_is_one_debit_with_one_release_time(running: Served, client: 
         assert refused.status_code == 422, refused.text
     ceiling = {"Authorization": f"Bearer {running.tokens['bob']}"}
     assert client.post("/v1/workloads", json={**body, "epsilon": 2}, headers=ceiling).status_code == 403
+
+
+def test_large_answers_are_written_outside_of_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they would keep others waiting; small ones in it, for a thread takes longer to come by."""
+    threads: list[Thread] = []
+
+    def noted(*said: Any) -> Any:
+        threads.append(current_thread())
+        return reply(*said)
+
+    monkeypatch.setattr(replies, "reply", noted)
+    for rows, is_large in ((999, False), (1001, True)):
+        ticket = ticket_of(COUNT, step=1.0)
+        ticket.finish({"answer": {"rows": [{"k": n, "n": n} for n in range(rows)]}})
+        written = asyncio.run(reply_of(ticket, JSON, ""))
+        assert json.loads(bytes(written.body))["rows"] == ticket.outcome["answer"]["rows"]  # type: ignore[index]  # done
+        assert (threads.pop() is not current_thread()) is is_large
 
 
 def test_how_many_more_like_this_follows_from_what_the_budget_says(client: TestClient) -> None:

@@ -14,8 +14,9 @@ import typer
 from discreet.cli.anonymize.choices import Choices, Roles
 from discreet.cli.anonymize.report import check
 from discreet.cli.common import options, tables
-from discreet.cli.common.screen import printable, say
+from discreet.cli.common.screen import say
 from discreet.errors import InvalidArgument
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.anonymity.records import Records

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
 from discreet.cli.common import pages, screen
 from discreet.cli.common.files import Write, refuse_to_replace, write_all
-from discreet.cli.common.screen import number_of, printable, say
+from discreet.cli.common.screen import number_of, say
 from discreet.errors import InvalidArgument
+from discreet.printable import printable
 from discreet.results import plain
 
 if TYPE_CHECKING:

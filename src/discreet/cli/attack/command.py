@@ -12,8 +12,9 @@ import typer
 
 from discreet.cli.common import options, tables
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import ENDLESS, heard, printable, say, width, working
+from discreet.cli.common.screen import ENDLESS, heard, say, width, working
 from discreet.cli.common.sheets import show_json, show_table
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.attacks.attack_result import AttackResult

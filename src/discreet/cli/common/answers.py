@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from discreet.cli.common.options import Format
-from discreet.cli.common.screen import printable, say
+from discreet.cli.common.screen import say
 from discreet.cli.common.sheets import Sheet, cell, show_json, show_table
+from discreet.printable import printable
 from discreet.results import cell_text, prospect, with_ends
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import ParamSpec
 import typer
 
 from discreet.cli.common.options import Format, TextFormat
-from discreet.cli.common.screen import ENDLESS, Abandoned, error_console, printable, width
+from discreet.cli.common.screen import ENDLESS, Abandoned, error_console, width
 from discreet.errors import (
     BudgetError,
     ConfigError,
@@ -34,6 +34,7 @@ from discreet.errors import (
     SourceError,
 )
 from discreet.hints import Door
+from discreet.printable import printable
 
 P = ParamSpec("P")
 

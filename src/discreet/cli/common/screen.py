@@ -13,6 +13,7 @@ from threading import Event, Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from discreet.errors import DiscreetError
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -235,16 +236,6 @@ def number_of(count: int, one: str, many: str) -> str:
         ('1 row', '1,500 rows')
     """
     return f"{count:,} {one if count == 1 else many}"
-
-
-def printable(text: str) -> str:
-    r"""The text with each character that a terminal would obey, instead of show, replaced by `�`, or by a space.
-
-    Examples:
-        >>> printable("a\x1b[2Jb\tc")
-        'a�[2Jb c'
-    """
-    return "".join(sign if sign.isprintable() or sign == "\n" else " " if sign.isspace() else "�" for sign in text)
 
 
 def limits_to_read(limits: object) -> str:

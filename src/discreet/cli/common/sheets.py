@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from discreet.cli.common.options import Format
-from discreet.cli.common.screen import ENDLESS, console, printable, say, show
+from discreet.cli.common.screen import ENDLESS, console, say, show
 from discreet.errors import InvalidArgument
+from discreet.printable import printable
 from discreet.results import plain, to_arrow_stream, to_csv
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from discreet.cli.common.options import unfolded
-from discreet.cli.common.screen import error_console, printable
+from discreet.cli.common.screen import error_console
 from discreet.errors import InvalidArgument, SchemaMismatch
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.tables import Source

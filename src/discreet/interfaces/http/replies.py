@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
@@ -24,6 +25,10 @@ JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow
 
 _PATIENCE = 3600.0
 """How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
+
+_MOST_VALUES = 2000
+"""How many values are written in the event loop, which takes some milliseconds at the most; nobody else is answered
+meanwhile. With more, what a thread costs is little beside."""
 
 
 def chosen(accept: str, offered: tuple[str, ...]) -> str:
@@ -91,6 +96,8 @@ async def reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
     """The reply to a question, once it is done; or at once, for who doesn't wait."""
     if "respond-async" not in prefer:
         await _done(ticket)
+    if ticket.size > _MOST_VALUES:
+        return await run_in_threadpool(reply, ticket, media)
     return reply(ticket, media)
 
 

@@ -20,6 +20,7 @@ from discreet.errors import DiscreetError, Unauthenticated
 from discreet.interfaces.http.console.visits import Visit, cookie_name, visit_of
 from discreet.interfaces.http.middleware import Middleware
 from discreet.interfaces.http.problems import problem
+from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.ledger import Entry
@@ -48,7 +49,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(query=urlencode, number=number, moment=moment, amounts=amounts)
+    found.filters.update(query=urlencode, number=number, moment=moment, amounts=amounts, shown=shown)
     return found
 
 
@@ -111,6 +112,11 @@ def amounts(entry: Entry) -> str:
         return ""
     said = f"ε = {number(cost.epsilon, 4)}" if cost.epsilon is not None else f"ρ = {number(cost.rho, 4)}"
     return f"{said}, δ = {number(cost.delta, 4)}" if cost.delta else said
+
+
+def shown(value: object) -> str:
+    """What others wrote, to read; what a form sends back is left as it is."""
+    return printable(str(value))
 
 
 def moment(at: datetime) -> str:

@@ -1,0 +1,16 @@
+"""Printable text: what others wrote, without the characters that a terminal or a browser would obey."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    r"""The text with each character that isn't shown, but obeyed, replaced by `�`, or by a space; lines stay lines.
+
+    Among them are those that clear a terminal, and those by which text is read from right to left: a question that
+    looks like another one.
+
+    Examples:
+        >>> printable("a\x1b[2Jb\tc"), printable("id = 7 /*\u202e 0 < di")
+        ('a�[2Jb c', 'id = 7 /*� 0 < di')
+    """
+    return "".join(sign if sign.isprintable() or sign == "\n" else " " if sign.isspace() else "�" for sign in text)
