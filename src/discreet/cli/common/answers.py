@@ -61,7 +61,10 @@ def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict
     times = protected.affordable(cost, analyst)
     after = protected.remaining_after(cost, analyst) if times else None
     words = prospect(times, "" if after is None else after)
-    data = {"remaining_like_this": times, "remaining_after": None if after is None else after.to_dict()}
+    data: dict[str, object] = {
+        "remaining_like_this": times,
+        "remaining_after": None if after is None else after.to_dict(),
+    }
     return data, [f"budget    {words}"] if words else []
 
 
