@@ -343,3 +343,17 @@ def test_an_entry_and_its_certificate_must_say_the_same(
     found = tables.vouched(number)
     assert found is not None
     assert any(words in each for each in found.problems), found.problems
+
+
+def test_a_request_shows_what_was_offered_and_no_defaults(running: Visited) -> None:
+    """The command line sends all terms; who decides reads those that say something."""
+    analyst = running.service.caller(running.tokens["analyst"])
+    usual = {"confidence": "0.95", "consistent": False, "cut_off": False, "dialect": "duckdb"}
+    for terms in (usual, {**usual, "confidence": "0.9", "cut_off": True}):
+        running.service.request(analyst, COUNT, {"epsilon": "3", **terms}, "to know")
+    page = " ".join(sign_in(running, "custodian").get("/requests").text.split())
+    assert "<dd>ε 3</dd>" in page
+    assert "confidence 0.95" not in page
+    assert "duckdb" not in page
+    assert "confidence 0.9" in page
+    assert "cut_off True" in page

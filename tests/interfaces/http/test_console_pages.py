@@ -321,3 +321,8 @@ def test_null_among_keys_is_called_null(running: Visited, monkeypatch: pytest.Mo
     page = sign_in(running, "analyst").get("/").text
     assert '<span class="key">NULL</span>' in page
     assert '<span class="key">None</span>' not in page
+
+
+def test_the_field_for_sql_wraps_its_lines(running: Visited) -> None:
+    """A long question is read without scrolling to its side."""
+    assert 'wrap="off"' not in sign_in(running, "analyst").get("/ask").text
