@@ -83,15 +83,16 @@ def test_a_missing_ledger_names_the_argument_of_the_function_that_was_called(tow
         Ledger.open(town / "census.ledger", create=False)
 
 
-def test_history_shows_what_was_asked(run: Any) -> None:
-    """Each question with its cost and what became of it; the text is cut in a table, whole for programs."""
+def test_history_shows_what_was_asked(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question with its cost and what became of it; the text is cut on a terminal, whole for programs."""
+    monkeypatch.setattr("discreet.cli.account.width", lambda: 80)
     long = f"{COUNT} WHERE age >= 40 AND sex = 'Female' AND income >= 10000\nAND income < 20000"
     run("ask", COUNT, "--epsilon", "0.25")
     run("ask", long, "--epsilon", "0.5")
     table = run("history").stdout
     assert max(map(len, table.splitlines())) <= 80
     assert "…" in table
-    assert "committed" in table
+    assert "answered" in table
     entries = json.loads(run("history", "--format", "json").stdout)
     questions = [entry for entry in entries if entry["kind"] == "question"]
     assert [(one["entry"], one["epsilon"], one["state"]) for one in questions] == [

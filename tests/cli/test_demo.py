@@ -54,7 +54,7 @@ def test_it_leaves_nothing(told: dict[str, Any]) -> None:
 
 def test_it_tells_every_part(told: dict[str, Any]) -> None:
     """Truth beside private answers, a plan, the attacks, a refusal, the end of the budget, history and verification."""
-    for part in ("truth", "private", "±", "Laplace", "error[", "budget_exhausted", "refused", "committed", "Head:"):
+    for part in ("truth", "private", "±", "Laplace", "error[", "budget_exhausted", "refused", "answered", "Head:"):
         assert part in told["text"], part
 
 

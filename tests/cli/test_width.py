@@ -141,7 +141,7 @@ def test_a_question_is_shown_as_it_was_asked(run: Any) -> None:
     whole = "\n".join(f"  {line}" for line in LONG.splitlines())
     cut = run("history").stdout
     assert whole.strip() not in cut
-    assert "…" in cut
+    assert " ".join(LONG.split()) in cut  # on one line; a terminal cuts it
     entries = [row["entry"] for row in json.loads(run("history", "--format", "json").stdout) if row["entry"]]
     one = run("history", entries[-1]).stdout
     assert one.startswith(f"entry {entries[-1]}, ")

@@ -111,3 +111,18 @@ def test_times_never_go_back(account: Account, monkeypatch: pytest.MonkeyPatch, 
     ask(account, attempt(2, key=key_digest("ann", "2")))
     times = [row.at for row in rows(tmp_path / "t.ledger")]
     assert times == sorted(times)
+
+
+def test_a_question_whose_server_is_gone_is_lost_once_it_was_due(account: Account) -> None:
+    """Under a key it is known how long it had; without one it may be pending or lost."""
+    first = ask(account, attempt(), "first")
+    (found,) = [each for each in account.entries() if each.number == first.entry]
+    now = datetime.now(UTC)
+    assert [found.became(now + timedelta(seconds=each)) for each in (0, 9, 120)] == ["pending", "pending", "lost"]
+    account.commit(first, certificate={}, answer={"n": 1})
+    (found,) = [each for each in account.entries() if each.number == first.entry]
+    assert found.became(now + timedelta(days=1)) == "answered"
+    unnamed = ask(account, attempt(2, key=""), "second")
+    (found,) = [each for each in account.entries() if each.number == unnamed.entry]
+    assert found.became(now + timedelta(days=1)) == "pending or lost"
+    assert account.entries()[0].became(now) == ""

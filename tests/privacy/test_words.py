@@ -150,3 +150,8 @@ def test_many_keys_are_shown_by_the_first_few() -> None:
 def test_keys_of_any_text_are_kept(values: list[str | None]) -> None:
     """Whatever the strings hold, they're neither changed nor reordered."""
     assert list(Keys(values)) == values
+
+
+def test_null_among_keys_reads_as_null() -> None:
+    """As everywhere, and not as Python calls it."""
+    assert str(Keys(["a", None])) == "'a', NULL"

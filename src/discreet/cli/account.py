@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -67,7 +68,7 @@ def history(
 ) -> None:
     """Show what was asked, when, by whom, what it cost, and what became of it.
 
-    A question without an answer (`reserved` or `failed`) stays paid. A table on a terminal cuts long questions. A
+    A question without an answer (`lost` or `failed`) stays paid. A table on a terminal cuts long questions. A
     server shows analysts their own ones.
     """
     refuse_binary_to_screen(format_)
@@ -103,7 +104,7 @@ def _as_asked(entry: Line) -> str:
         f"{entry.at:%Y-%m-%d %H:%M} UTC",
         entry.analyst or "",
         "" if entry.cost is None else price(entry.cost),
-        entry.kind if entry.state is None else str(entry.state),
+        _became(entry),
     ]
     lines = [f"  {printable(line)}" for line in entry.text.splitlines()]
     return "\n".join([printable(", ".join(filter(None, said))), *lines])
@@ -119,7 +120,7 @@ def _brief(entries: Sequence[Line]) -> Sheet:
             "analyst": entry.analyst or "",
             "what": cut(entry.text, ENDLESS if wide is None else max(_TEXT, wide - _OTHERS)),
             "cost": "" if entry.cost is None else price(entry.cost),
-            "state": entry.kind if entry.state is None else str(entry.state),
+            "state": _became(entry),
         }
         for entry in entries
     ]
@@ -130,6 +131,11 @@ def _brief(entries: Sequence[Line]) -> Sheet:
         if name != "analyst" or not anonymous
     ]
     return Sheet(tuple(names), [[row[name] for name in names] for row in rows])
+
+
+def _became(entry: Line) -> str:
+    """What became of a question, or what else an entry is."""
+    return printable(entry.became(datetime.now(UTC))) or entry.kind
 
 
 def _whole(entries: Sequence[Line]) -> Sheet:

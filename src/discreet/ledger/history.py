@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from discreet.ledger.declaration import Declaration
 from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of, number_of, to_body, version_of
 from discreet.privacy import Event
 from discreet.privacy.events import from_dict, to_dict
+from discreet.results import state_in_words
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain, Head
@@ -89,6 +90,7 @@ class Entry:
         text: the question as it was asked; or the budget, or the data version, in words.
         cost: what was charged; None for a budget or a data version.
         state: what became of the question; None for a budget or a data version.
+        due: by when its server would have answered it; None if that isn't known, as of what was asked without a key.
     """
 
     number: int | None
@@ -98,6 +100,12 @@ class Entry:
     text: str
     cost: Charge | None
     state: State | None
+    due: datetime | None = None
+
+    def became(self, now: datetime) -> str:
+        """What became of the question, in a word or two; empty for a budget or a data version."""
+        is_due = None if self.due is None else self.due + _GRACE < now
+        return "" if self.state is None else state_in_words(self.state, is_due=is_due)
 
     def __repr__(self) -> str:
         """All of it on one line, but for what isn't there."""
@@ -128,6 +136,9 @@ class Vouched:
 DAMAGE = "damage"
 """The kind of a line that stands for what is damaged."""
 
+_GRACE = timedelta(minutes=1)
+"""For so long after its time a question isn't called lost: clocks differ."""
+
 _OUTCOMES: dict[str, State] = {Kind.COMMIT: State.COMMITTED, Kind.FAIL: State.FAILED}
 
 
@@ -139,16 +150,23 @@ def history(store: Store, account: str) -> list[Entry]:
     """
     lines: list[Row | Entry] = []
     outcomes: dict[int | None, State] = {}
+    dues: dict[int | None, datetime] = {}
     for row in _rows(store):
         if isinstance(row, Entry):
             lines.append(row)
-        elif row.account != account or row.kind in {Kind.ATTEMPT, Kind.USE}:
+        elif row.account != account or row.kind == Kind.USE:
             continue  # of another one; or what belongs to the debit before it
+        elif row.kind == Kind.ATTEMPT:
+            seconds = float(row.content().get("seconds", 0))
+            dues[row.number] = datetime.fromisoformat(row.at) + timedelta(seconds=seconds)
         elif (outcome := _OUTCOMES.get(row.kind)) is None:
             lines.append(row)
         else:
             outcomes[row.number] = outcome
-    return [row if isinstance(row, Entry) else _entry(row, outcomes.get(row.number, State.RESERVED)) for row in lines]
+    return [
+        row if isinstance(row, Entry) else _entry(row, outcomes.get(row.number, State.RESERVED), dues.get(row.number))
+        for row in lines
+    ]
 
 
 def own_history(store: Store, account: str, analyst: str) -> tuple[list[Entry], bool]:
@@ -250,7 +268,7 @@ def _damage(at: datetime, what: str) -> Entry:
     return Entry(number=None, at=at, kind=DAMAGE, analyst=None, text=text, cost=None, state=None)
 
 
-def _entry(row: Row, state: State) -> Entry:
+def _entry(row: Row, state: State, due: datetime | None = None) -> Entry:
     """A row as a line of the history."""
     asked = row.kind == Kind.RESERVE
     return Entry(
@@ -261,6 +279,7 @@ def _entry(row: Row, state: State) -> Entry:
         text=_text(row),
         cost=from_columns(row) if asked else None,
         state=state if asked else None,
+        due=due if asked else None,
     )
 
 

@@ -128,7 +128,7 @@ class Keys:
 
     def __str__(self) -> str:
         """The first few keys."""
-        head = ", ".join(map(repr, self.values[:4]))
+        head = ", ".join("NULL" if value is None else repr(value) for value in self.values[:4])
         return f"{head}, … ({len(self)} keys)" if len(self) > 4 else head  # noqa: PLR2004 — what fits a line
 
 

@@ -15,7 +15,7 @@ from discreet.results.answer_column import (
     decimal_of,
 )
 from discreet.results.certificates import certificate, contradictions
-from discreet.results.cost import Cost, CutOff, Moved, prospect
+from discreet.results.cost import Cost, CutOff, Moved, prospect, state_in_words
 from discreet.results.signatures import (
     PublicKey,
     SignatureCheck,
@@ -48,6 +48,7 @@ __all__ = [
     "plain",
     "prospect",
     "signature_of",
+    "state_in_words",
     "to_arrow_stream",
     "to_csv",
     "verify_certificate",

@@ -77,6 +77,22 @@ def prospect(times: int | None, left: object) -> str:
     return f"{words}; after one, what is left is {left}" if str(left) else words
 
 
+def state_in_words(state: str, *, is_due: bool | None = None) -> str:
+    """What became of a question that was paid for, as people read it.
+
+    Args:
+        state: as the ledger has it.
+        is_due: whether it would have been answered by now; None if nobody knows.
+
+    Examples:
+        >>> state_in_words("committed"), state_in_words("reserved"), state_in_words("reserved", is_due=True)
+        ('answered', 'pending or lost', 'lost')
+    """
+    if state == "reserved":
+        return "pending or lost" if is_due is None else "lost" if is_due else "pending"
+    return {"committed": "answered"}.get(state, state)
+
+
 @dataclass(frozen=True, slots=True)
 class CutOff(Generic[_Words]):
     """What limits cut off.

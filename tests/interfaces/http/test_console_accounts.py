@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from time import sleep
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from discreet.accounting import Charge
 from discreet.interfaces.http.console.asking import questions_in
+from discreet.ledger import Entry, State
 from discreet.ledger.chain import Chain
 from discreet.ledger.row import Kind, Row
 from discreet.results import verify_certificate, verify_head
@@ -280,6 +283,24 @@ def test_a_question_without_an_answer_has_no_certificate(
         assert all(each in page.text for each in problems)
 
 
+def test_a_question_that_was_lost_is_called_so_in_the_history(
+    running: Visited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It isn't pending for ever, and nothing promises that it is free to ask it again."""
+    now = datetime.now(UTC)
+    common: dict[str, Any] = {"kind": "question", "analyst": "analyst", "text": COUNT, "cost": Charge.zero()}
+    entries = [
+        Entry(number=1, at=now, state=State.RESERVED, due=now + timedelta(minutes=1), **common),
+        Entry(number=2, at=now, state=State.RESERVED, due=now - timedelta(hours=1), **common),
+    ]
+    monkeypatch.setattr(running.service, "history", lambda _: entries)
+    page = sign_in(running, "analyst").get("/history").text
+    assert ">pending</span>" in page
+    assert ">lost</span>" in page
+    assert "What was answered is free to ask again" in page
+    assert "costs nothing" not in page
+
+
 def test_the_head_is_there_to_be_kept(running: Visited) -> None:
     """Signed, before anything is verified and after."""
     auditor = sign_in(running, "auditor")
@@ -323,3 +344,17 @@ def test_an_entry_and_its_certificate_must_say_the_same(
     found = tables.vouched(number)
     assert found is not None
     assert any(words in each for each in found.problems), found.problems
+
+
+def test_a_request_shows_what_was_offered_and_no_defaults(running: Visited) -> None:
+    """The command line sends all terms; who decides reads those that say something."""
+    analyst = running.service.caller(running.tokens["analyst"])
+    usual = {"confidence": "0.95", "consistent": False, "cut_off": False, "dialect": "duckdb"}
+    for terms in (usual, {**usual, "confidence": "0.9", "cut_off": True}):
+        running.service.request(analyst, COUNT, {"epsilon": "3", **terms}, "to know")
+    page = " ".join(sign_in(running, "custodian").get("/requests").text.split())
+    assert "<dd>ε 3</dd>" in page
+    assert "confidence 0.95" not in page
+    assert "duckdb" not in page
+    assert "confidence 0.9" in page
+    assert "cut_off True" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import html
 import re
@@ -309,3 +310,19 @@ def test_a_form_that_is_sent_twice_is_asked_once(running: Visited) -> None:
     assert len(places) == 1
     assert "plan_changed" in client.post("/ask", data={**sent, "amount": "2", "key": "another"}).text
     assert "key_reused" in client.post("/ask", data={**sent, "amount": "2", "digest": ""}).text
+
+
+def test_null_among_keys_is_called_null(running: Visited, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As everywhere, and not as Python calls it."""
+    dataset = copy.deepcopy(running.service.dataset(running.service.caller(running.tokens["analyst"])))
+    column = next(each for each in dataset["tables"][0]["columns"] if each["keys"])
+    column["keys"] = ["a", None]
+    monkeypatch.setattr(running.service, "dataset", lambda _: dataset)
+    page = sign_in(running, "analyst").get("/").text
+    assert '<span class="key">NULL</span>' in page
+    assert '<span class="key">None</span>' not in page
+
+
+def test_the_field_for_sql_wraps_its_lines(running: Visited) -> None:
+    """A long question is read without scrolling to its side."""
+    assert 'wrap="off"' not in sign_in(running, "analyst").get("/ask").text

@@ -12,7 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import rational
 from discreet.exact.rounding import shown
 from discreet.interfaces.client.connection import malformed
-from discreet.results import Cost, prospect
+from discreet.results import Cost, prospect, state_in_words
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What goes wrong where something isn't of the form that is read."""
@@ -235,6 +235,10 @@ class RemoteEntry:
     text: str
     cost: Cost | None
     state: str | None
+
+    def became(self, _: datetime) -> str:
+        """What became of the question, in a word or two; empty of what isn't one. A server doesn't say until when."""
+        return "" if self.state is None else state_in_words(self.state)
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Self:

@@ -88,7 +88,27 @@ def revoke(name: str, visit: Visiting, _: Filled) -> Response:
 @ROUTES.get("/requests")
 def requests(visit: Visiting) -> Response:
     """What was requested: one's own; for custodian and auditor, everything; the last first."""
-    return page("requests", visit, requests=list(reversed(visit.service.requests(visit.caller))))
+    found = [{**each, "terms": _said_of(each["terms"])} for each in reversed(visit.service.requests(visit.caller))]
+    return page("requests", visit, requests=found)
+
+
+_UNSAID: Mapping[str, frozenset[Any]] = {
+    "confidence": frozenset({"0.95", "19/20", 0.95}),
+    "consistent": frozenset({False}),
+    "cut_off": frozenset({False}),
+    "dialect": frozenset({"duckdb"}),
+}
+"""What terms are if nobody says them; the command line sends all of them."""
+
+
+def _said_of(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms that say something, for a reader."""
+    return {name: value for name, value in terms.items() if not _is_unsaid(name, value)}
+
+
+def _is_unsaid(name: str, value: object) -> bool:
+    """Whether a term is what it would be anyway."""
+    return isinstance(value, str | float | bool) and value in _UNSAID.get(name, ())
 
 
 @ROUTES.post("/requests")

@@ -44,7 +44,8 @@ def history(visit: Visiting, queried: Queried) -> Response:
     """What was asked, the last first."""
     entries = visit.service.history(visit.caller)
     start = int(given) if (given := queried.get("from", "0")).isdecimal() and len(given) < 10 else 0  # noqa: PLR2004 — digits
-    shown = [(entry, _again(entry)) for entry in reversed(entries)][start : start + _ROWS]
+    now = datetime.now(UTC)
+    shown = [(entry, _again(entry), entry.became(now)) for entry in reversed(entries)][start : start + _ROWS]
     later = start + _ROWS if start + _ROWS < len(entries) else None
     earlier = max(0, start - _ROWS) if start else None
     return page("history", visit, entries=shown, count=len(entries), start=start, later=later, earlier=earlier)
