@@ -26,7 +26,7 @@ def failing(folder: Path, *arguments: str) -> Iterator[tuple[str, dict[str, str]
     tokens, port, written = prepared(folder), free_port(), folder / "standard.error"
     script = "import sys; from support.traced import main; main(*sys.argv[1:])"
     command = [sys.executable, "-c", script, str(folder), str(port), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONFAULTHANDLER": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}", "PYTHONFAULTHANDLER": "1"}
     with written.open("wb") as file:
         process = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
     try:
