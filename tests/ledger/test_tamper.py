@@ -232,7 +232,7 @@ def test_forging_without_a_change_leaves_no_trace(path: Path) -> None:
         ({"spent_delta": "1/2"}, "it overspends the budget"),
         ({"share_epsilon": "0"}, "the analyst's total is less than the sum of their debits"),
         ({"share_epsilon": "21/10", "share_rho": "9"}, "it overspends the analyst's share"),
-        ({"analyst": "eve"}, "whoever asked had no share of the budget"),
+        ({"analyst": "eve"}, "the analyst who asked had no share of the budget"),
         ({"number": 7}, "it is question 7, and should be 2"),
         ({"version": 3}, "it was asked of data version 3, which wasn't there"),
         ({"version": None}, "a reserve entry has other columns filled"),
@@ -351,7 +351,7 @@ def test_problems_read_as_sentences(path: Path) -> None:
     sql(path, "UPDATE discreet_entry SET at = 'x' WHERE seq = 5")
     found = verified(path)
     assert not found.holds
-    assert str(found) == "16 entries, and 1 problems"
+    assert str(found) == "16 entries; 1 problem"
     assert str(found.problems[0]) == "entry 5: it isn't what was written: its hash doesn't fit"
 
 
