@@ -97,6 +97,13 @@ class Ticket:
         )
 
     @property
+    def values(self) -> int:
+        """How many values its answers have, about."""
+        found = (self.outcome or {}).get("answer", {})
+        rows = [each["rows"] for each in found.get("answers", [found]) if each.get("rows")]
+        return sum(len(each) * len(each[0]) for each in rows)
+
+    @property
     def size(self) -> int:
         """How many characters its outcome has as JSON, certificates included: what it takes to remember it, about."""
         counted, size = self._sized

@@ -96,7 +96,7 @@ async def reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
     """The reply to a question, once it is done; or at once, for who doesn't wait."""
     if "respond-async" not in prefer:
         await _done(ticket)
-    if ticket.size > _MOST_VALUES:
+    if ticket.values > _MOST_VALUES:
         return await run_in_threadpool(reply, ticket, media)
     return reply(ticket, media)
 
