@@ -365,7 +365,7 @@ def test_how_often_a_question_can_be_asked_counts_the_month(opened: Opened) -> N
     (last,) = (row for row in rows(opened.path) if row.kind == Kind.RESERVE)
     assert json.loads(last.body)["month"]["epsilon"] == "1/5"
     tenth = charge_of(laplace("1/10"))
-    assert opened.account.affordable(tenth, "ann", ONE) == 3
+    assert opened.account.affordable(tenth, "ann", ONE).times == 3
     assert opened.account.affordable(tenth, "ann") == opened.account.affordable(tenth)
 
 

@@ -64,9 +64,9 @@ def test_a_question_is_planned_no_more_often_than_it_must(config: Path, planned:
         plan = _done(planner, job("plan"), TIMES)["plan"]
         assert _done(planner, job("stored"), TIMES) == {}
         assert len(planned) == 1
-        answer = _done(slot, job("ask", digest=plan["digest"]), TIMES)["answer"]
+        answer = _done(slot, job("ask", digest=plan["digest"]), TIMES)["answer"].read()
         assert len(planned) == 2
-        again = _done(planner, job("stored"), TIMES)["answer"]
+        again = _done(planner, job("stored"), TIMES)["answer"].read()
         assert (again["rows"], again["reused"], len(planned)) == (answer["rows"], True, 2)
 
 

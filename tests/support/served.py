@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ import pytest
 import discreet as dp
 from discreet.errors import QuestionFailed
 from discreet.ledger import Attempt, State
-from discreet.service import Caller, ReleaseTimes, Role, Service, Settings, Ticket, workers
+from discreet.service import Caller, EncodedAnswer, ReleaseTimes, Role, Service, Settings, Ticket, workers
 from discreet.service.tokens import issue
 from support.accounts import declared, founded, of_each_role
 
@@ -167,6 +168,11 @@ def ticket_of(question: str = "", *, subject: str = "", digest: str = "", step: 
     )
 
 
+def encoded(data: Mapping[str, Any], values: int = 1) -> EncodedAnswer:
+    """An answer as a worker sends it."""
+    return EncodedAnswer(content=json.dumps(data).encode(), values=values)
+
+
 def asked(running: Served, service: Service | None = None) -> Ticket:
     """A question that nobody asked before, at ε = 0.1."""
     service = service or running.service
@@ -187,9 +193,9 @@ def until(reached: Callable[[], bool]) -> None:
 
 
 def outcome(ticket: Ticket) -> Any:
-    """What became of it."""
+    """What became of it, as JSON-ready data."""
     assert ticket.wait(PATIENCE)
-    return ticket.outcome
+    return ticket.outcome if ticket.answer is None else {"answer": ticket.answer.read()}
 
 
 def answered(running: Served) -> Ticket:

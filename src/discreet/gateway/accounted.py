@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from discreet.accounting import Remaining
     from discreet.ledger import (
         Account,
+        Affordable,
         Attempt,
         Entry,
         Ledger,
@@ -61,23 +62,18 @@ class Accounted:
         """
         return self._account.standing(analyst, token)
 
-    def affordable(self, cost: Cost, analyst: str | None = None, token: str = "") -> int | None:
-        """How many more questions of this cost the budget pays for, and an analyst's shares; None if it costs nothing.
+    def affordable(self, cost: Cost, analyst: str | None = None, token: str = "") -> Affordable:
+        """How many more questions of this cost the budget pays for, and an analyst's shares; and what one leaves.
 
-        It follows from what is spent and declared. Others may spend what is left meanwhile.
+        It follows from what is spent and declared.
         """
         charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
         return self._account.affordable(charge, analyst, token)
 
-    def remaining_after(self, cost: Cost, analyst: str | None = None, token: str = "") -> Remaining:
-        """What the next question may cost once this cost is paid, which must be `affordable`."""
-        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
-        return self._account.remaining_after(charge, analyst, token)
-
     def prospect(self, cost: Cost, analyst: str | None = None) -> str:
         """Whether the budget pays for a question of this cost, how often, and what it leaves, in words."""
-        times = self.affordable(cost, analyst)
-        return prospect(times, self.remaining_after(cost, analyst) if times else "")
+        found = self.affordable(cost, analyst)
+        return prospect(found.times, found.after or "")
 
     @property
     def tokens(self) -> Tokens:

@@ -2,7 +2,7 @@
 
 from discreet.ledger.account import Account
 from discreet.ledger.attempts import Attempt, Tried, key_digest
-from discreet.ledger.declaration import Standing, amounts_of, budget_of, checked_name
+from discreet.ledger.declaration import Affordable, Standing, amounts_of, budget_of, checked_name
 from discreet.ledger.history import DAMAGE, Entry, Reservation, State, Stored, Vouched
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
@@ -16,6 +16,7 @@ __all__ = [
     "DAMAGE",
     "Account",
     "Admitted",
+    "Affordable",
     "ApprovalRequest",
     "Approver",
     "Attempt",

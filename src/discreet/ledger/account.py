@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from discreet.accounting import Charge, Remaining, charge_of
 from discreet.errors import InvalidArgument
 from discreet.ledger.attempts import Attempt, Tried, check_use, tried_under
-from discreet.ledger.declaration import Declaration, Standing, checked_name
+from discreet.ledger.declaration import Affordable, Declaration, Standing, checked_name
 from discreet.ledger.history import (
     Entry,
     Reservation,
@@ -349,23 +349,14 @@ class Account:
 
         return self._store.read(found)
 
-    def affordable(self, cost: Charge, analyst: str | None = None, token: str = "") -> int | None:
-        """How many more questions of this cost can be paid for, in all or by one analyst; None if it costs nothing."""
+    def affordable(self, cost: Charge, analyst: str | None = None, token: str = "") -> Affordable:
+        """How many more questions of this cost can be paid for, in all or by one analyst."""
 
-        def counted(chain: Chain) -> int | None:
+        def counted(chain: Chain) -> Affordable:
             transaction = self._transaction(chain)
             return transaction.affordable(transaction.in_force(self._adjacency, self._units), cost, analyst, token)
 
         return self._store.read(counted)
-
-    def remaining_after(self, cost: Charge, analyst: str | None = None, token: str = "") -> Remaining:
-        """What a next question may cost, in all or by one analyst, once a cost is paid that is `affordable`."""
-
-        def left(chain: Chain) -> Remaining:
-            transaction = self._transaction(chain)
-            return transaction.remaining_after(transaction.in_force(self._adjacency, self._units), cost, analyst, token)
-
-        return self._store.read(left)
 
     @property
     def tokens(self) -> Tokens:

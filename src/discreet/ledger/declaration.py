@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import BudgetExhausted, DiscreetError, InvalidArgument, LedgerCorrupt, Unauthenticated
@@ -177,6 +177,24 @@ class Standing:
     this_month: Charge
     remaining: Remaining
     renews: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affordable:
+    """How often a cost can be paid. Others may spend what is left meanwhile.
+
+    Args:
+        times: how often, now; None if it costs nothing.
+        after: what a next question may cost once it is paid; None if it costs nothing, or can't be paid.
+    """
+
+    times: int | None
+    after: Remaining | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data, as a plan tells it."""
+        after = None if self.after is None else self.after.to_dict()
+        return {"remaining_like_this": self.times, "remaining_after": after}
 
 
 def in_utc(at: str) -> str:

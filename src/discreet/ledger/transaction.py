@@ -7,11 +7,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from discreet.accounting import Charge, Remaining, filter_for
+from discreet.accounting import Charge, Filter, Remaining, filter_for
 from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
 from discreet.ledger.account_entries import AccountEntries
 from discreet.ledger.attempts import check_attempt, note_attempt
-from discreet.ledger.declaration import Declaration, Standing, bindings, least_of, renewal, spent_in_month
+from discreet.ledger.declaration import (
+    Affordable,
+    Declaration,
+    Standing,
+    bindings,
+    least_of,
+    renewal,
+    spent_in_month,
+)
 from discreet.ledger.row import (
     Kind,
     Row,
@@ -191,15 +199,18 @@ class AccountTransaction(AccountEntries):
 
     def remaining(self, declaration: Declaration, analyst: str | None, token: str = "") -> Remaining:
         """What a next question may cost: the least of what the budget and the analyst's shares have left."""
-        return self.remaining_after(declaration, Charge.zero(), analyst, token)
+        budgets = self._budgets(declaration, analyst, token)
+        return least_of([one.remaining(spent) for one, spent in budgets])
 
-    def remaining_after(
-        self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = ""
-    ) -> Remaining:
-        """What a next question may cost once a cost is paid, which the budget must still pay for."""
-        total = filter_for(declaration.budget).remaining(self.spent() + cost)
+    def _budgets(self, declaration: Declaration, analyst: str | None, token: str) -> list[tuple[Filter, Charge]]:
+        """The budget of all and an analyst's shares, each with what was spent of it.
+
+        Raises:
+            BudgetExhausted: analysts have shares, and this one has none.
+        """
         own = () if analyst is None else bindings(self, declaration, analyst, token)
-        return least_of([total, *(filter_for(each.share).remaining(each.spent + cost) for each in own)])
+        shares = [(filter_for(each.share), each.spent) for each in own]
+        return [(filter_for(declaration.budget), self.spent()), *shares]
 
     def standing(self, declaration: Declaration, analyst: str, token: str = "") -> Standing:
         """Where an analyst stands."""
@@ -212,16 +223,17 @@ class AccountTransaction(AccountEntries):
             renews=renewal(self.chain.time()) if renews else None,
         )
 
-    def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = "") -> int | None:
+    def affordable(self, declaration: Declaration, cost: Charge, analyst: str | None, token: str = "") -> Affordable:
         """How often a cost can be paid now: the least of what the budget and the analyst's shares have left."""
-        total = filter_for(declaration.budget).times(self.spent(), cost)
         try:
-            own = () if analyst is None else bindings(self, declaration, analyst, token)
+            budgets = self._budgets(declaration, analyst, token)
         except BudgetExhausted:
-            return 0
-        if total is None:
-            return None
-        return min([total, *(filter_for(each.share).times(each.spent, cost) or 0 for each in own)])
+            return Affordable(times=0, after=None)
+        if cost == Charge.zero():
+            return Affordable(times=None, after=None)
+        times = min(one.times(spent, cost) or 0 for one, spent in budgets)
+        after = least_of([one.remaining(spent + cost) for one, spent in budgets]) if times else None
+        return Affordable(times=times, after=after)
 
     def reserve(self, declaration: Declaration, debit: Debit) -> Row:
         """Decide, and append the debit; raises what `Account.reserve` does."""

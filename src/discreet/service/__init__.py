@@ -19,6 +19,7 @@ from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
 from discreet.service.tickets import Ticket, is_elsewhere
 from discreet.service.tokens import Caller, Issued, check_ceiling, digest_of, share_of
 from discreet.service.witness import Witness
+from discreet.service.workers import EncodedAnswer
 
 __all__ = [
     "ALLOWED",
@@ -26,6 +27,7 @@ __all__ = [
     "RETURN",
     "Action",
     "Caller",
+    "EncodedAnswer",
     "Event",
     "EventLog",
     "Issued",

@@ -236,10 +236,8 @@ class Service(Audited):
         check_allowed(caller.role, Action.PLAN)
         plan = self._questions.plan(caller, caller.subject, question, terms)
         analyst = caller.subject if caller.role is Role.ANALYST else None
-        cost, found = Cost.from_json(plan["cost"]), self._tables
-        remaining = found.affordable(cost, analyst, caller.digest)
-        after = found.remaining_after(cost, analyst, caller.digest).to_dict() if remaining else None
-        return {**plan, "remaining_like_this": remaining, "remaining_after": after}
+        affordable = self._tables.affordable(Cost.from_json(plan["cost"]), analyst, caller.digest)
+        return {**plan, **affordable.to_dict()}
 
     def ask(self, caller: Caller, question: str | list[str], terms: Mapping[str, Any], **said: Any) -> Ticket:  # noqa: ANN401 — see there
         """Ask a question, with what `Questions.ask` takes by name. What is stored, or follows from it, costs nothing.

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from json import dumps
 from threading import Event, Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self
@@ -28,7 +27,7 @@ from discreet.errors import (
 )
 from discreet.ledger import key_digest
 from discreet.service.settings import longest
-from discreet.service.workers import Job, Message, Worker
+from discreet.service.workers import EncodedAnswer, Job, Message, Worker
 
 if TYPE_CHECKING:
     from discreet.ledger import Attempt, Place, Tried
@@ -72,7 +71,6 @@ class Ticket:
     _done: Event = field(default_factory=Event)
     _told: list[Callable[[], object]] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
-    _sized: tuple[Mapping[str, Any] | None, int] = field(default=(None, 0), repr=False)
 
     @classmethod
     def of(
@@ -97,20 +95,15 @@ class Ticket:
         )
 
     @property
-    def values(self) -> int:
-        """How many values its answers have, about."""
-        found = (self.outcome or {}).get("answer", {})
-        rows = [each["rows"] for each in found.get("answers", [found]) if each.get("rows")]
-        return sum(len(each) * len(each[0]) for each in rows)
+    def answer(self) -> EncodedAnswer | None:
+        """Its answer; None if there is none, or not yet."""
+        found: EncodedAnswer | None = (self.outcome or {}).get("answer")
+        return found
 
     @property
     def size(self) -> int:
-        """How many characters its outcome has as JSON, certificates included: what it takes to remember it, about."""
-        counted, size = self._sized
-        if counted is not self.outcome:
-            size = len(dumps(self.outcome, default=str))
-            self._sized = self.outcome, size
-        return size
+        """How many bytes its answer has as JSON, certificates included: what it takes to remember it, about."""
+        return 0 if self.answer is None else len(self.answer.content)
 
     @property
     def is_done(self) -> bool:
@@ -143,7 +136,7 @@ class Ticket:
 
 
 _MOST_REMEMBERED = 10_000_000
-"""How many characters the outcomes may have that are remembered of one subject: some fifty megabytes."""
+"""How many bytes the answers may have that are remembered of one subject."""
 
 
 class Remembered:

@@ -12,6 +12,7 @@ that how long one takes doesn't depend on what others do; the system ends one th
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -23,7 +24,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from threading import Thread
 from time import monotonic, process_time
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from discreet.errors import DiscreetError, EngineUnavailable, InvalidArgument, QuestionFailed, Unsupported
 from discreet.service.settings import ReleaseTimes, Share, longest
@@ -78,6 +79,37 @@ def load_ahead() -> None:
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedAnswer:
+    """An answer, or those to a workload, as JSON that a worker wrote.
+
+    The service passes it on as it is. A million values as lists would take five times the memory, and the service would
+    stand while they are written, read, counted or looked through for garbage, and reply to others too late.
+
+    Args:
+        content: UTF-8; an object.
+        values: how many the answers have, about.
+        entry: the number of its debit in the ledger; 0 where there is none, or one for each part.
+    """
+
+    content: bytes
+    values: int
+    entry: int = 0
+
+    @classmethod
+    def of(cls, answers: Answer | list[Answer]) -> Self:
+        """An answer, or those to a workload."""
+        every, entry = (answers, 0) if isinstance(answers, list) else ([answers], answers.entry)
+        data = {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+        content = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return cls(content=content, values=sum(len(each) * len(each.columns) for each in every), entry=entry)
+
+    def read(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        found: dict[str, Any] = json.loads(self.content)
+        return found
 
 
 Message: TypeAlias = tuple[Literal["ready", "held", "done"], Mapping[str, Any]]
@@ -281,7 +313,7 @@ def _detach() -> None:
 
 
 def _done(tables: Protected, job: Job, times: ReleaseTimes) -> Mapping[str, Any]:
-    """What becomes of a job, as JSON-ready data; of an error that isn't ours, only that there was one."""
+    """What becomes of a job; of an error that isn't ours, only that there was one."""
     try:
         match job.kind:
             case "plan":
@@ -312,15 +344,15 @@ def _stored(tables: Protected, job: Job) -> Mapping[str, Any]:
         InvalidArgument: there is none for the version that was named.
     """
     if job.version is not None:
-        return {"answer": _to_json(tables.ask(job.question, version=job.version, **job.terms))}
+        return {"answer": EncodedAnswer.of(tables.ask(job.question, version=job.version, **job.terms))}
     version = tables.admissions.current().version
     try:
-        return {"answer": _to_json(tables.ask(job.question, version=version, **job.terms))}
+        return {"answer": EncodedAnswer.of(tables.ask(job.question, version=version, **job.terms))}
     except InvalidArgument:  # it was planned before, so this says that nothing is stored
         return {}
 
 
-def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
+def _asked(tables: Protected, job: Job) -> EncodedAnswer:
     """The answer to a question, if it is planned here as it was before: that plan is carried out, or nothing.
 
     Another one, with other noise, might cost more than its caller may spend on one question.
@@ -329,19 +361,14 @@ def _asked(tables: Protected, job: Job) -> Mapping[str, Any]:
         PlanChanged: it isn't: the configuration was changed, and this process read it later.
     """
     under = tables if job.attempt is None else tables.during(job.attempt)
-    return _to_json(under.ask(job.question, digest=job.digest, **job.terms))
+    return EncodedAnswer.of(under.ask(job.question, digest=job.digest, **job.terms))
 
 
 def _retried(tables: Protected, job: Job) -> Mapping[str, Any]:
     """The answer that a question got under its key; nothing if there is none, or not yet."""
     tried = None if job.attempt is None else tables.tried(job.attempt.key)
     found = None if tried is None else tables.retried(tables.plan(job.question, **job.terms), tried)
-    return {} if found is None else {"answer": _to_json(found)}
-
-
-def _to_json(answers: Answer | list[Answer]) -> Mapping[str, Any]:
-    """An answer, or those to a workload, as JSON-ready data."""
-    return {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+    return {} if found is None else {"answer": EncodedAnswer.of(found)}
 
 
 def described(plan: Plan | Workload, times: ReleaseTimes) -> dict[str, Any]:

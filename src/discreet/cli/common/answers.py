@@ -59,12 +59,9 @@ def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict
 
     made = cast("Plan", plan)
     cost, analyst = cost_of([made]), made.request.analyst
-    times = protected.affordable(cost, analyst)
-    after = protected.remaining_after(cost, analyst) if times else None
-    words = prospect(times, "" if after is None else after)
-    data: dict[str, object] = {"remaining_like_this": times}
-    data["remaining_after"] = None if after is None else after.to_dict()
-    return data, [f"budget    {words}"] if words else []
+    found = protected.affordable(cost, analyst)
+    words = prospect(found.times, found.after or "")
+    return found.to_dict(), [f"budget    {words}"] if words else []
 
 
 def show_answer(answer: Answer, standing: Standing, as_format: Format, confidence: float) -> None:

@@ -6,9 +6,10 @@ The shapes of CSV and Arrow are those of the command line.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Header, Response
 from fastapi.concurrency import run_in_threadpool
@@ -18,7 +19,7 @@ from starlette.exceptions import HTTPException
 from discreet.errors import from_dict
 from discreet.interfaces.http.problems import problem
 from discreet.results import Answer, to_arrow_stream, to_csv, with_ends
-from discreet.service import Ticket, is_elsewhere
+from discreet.service import EncodedAnswer, Ticket, is_elsewhere
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 
@@ -27,8 +28,8 @@ _PATIENCE = 3600.0
 """How many seconds a reply waits for its answer at the most; it can be fetched later by its own address."""
 
 _MOST_VALUES = 2000
-"""How many values are written in the event loop, which takes some milliseconds at the most; nobody else is answered
-meanwhile. With more, what a thread costs is little beside."""
+"""How many values are written as CSV or Arrow in the event loop, which takes some milliseconds at the most; nobody else
+is answered meanwhile. With more, what a thread costs is little beside."""
 
 
 def chosen(accept: str, offered: tuple[str, ...]) -> str:
@@ -73,17 +74,19 @@ def _wanted(accept: Annotated[str, Header(description="JSON, CSV or an Arrow str
 Wanted = Annotated[str, Depends(_wanted)]
 
 
-def _written(answer: Mapping[str, Any], media: str, headers: Mapping[str, str]) -> Response:
+def _written(name: str, answer: EncodedAnswer, media: str, headers: Mapping[str, str]) -> Response:
     """A reply with an answer. CSV and Arrow hold the values, with the ends of their intervals as columns.
 
     Args:
-        answer: as JSON-ready data.
+        name: of its question.
+        answer: to it.
         media: its media type.
         headers: of the reply.
     """
     if media == JSON:
-        return JSONResponse(answer, 200, headers)
-    read = Answer.from_json(answer)
+        state = json.dumps({"id": name, "state": "done"}, separators=(",", ":")).encode()
+        return Response(state[:-1] + b"," + answer.content[1:], 200, headers, JSON)
+    read = Answer.from_json(answer.read())
     names, rows = with_ends(read)
     kinds = {column.name: column.kind for column in read.columns}
     content = to_csv(names, rows).encode() if media == CSV else to_arrow_stream(names, rows, kinds)
@@ -96,7 +99,7 @@ async def reply_of(ticket: Ticket, media: str, prefer: str) -> Response:
     """The reply to a question, once it is done; or at once, for who doesn't wait."""
     if "respond-async" not in prefer:
         await _done(ticket)
-    if ticket.values > _MOST_VALUES:
+    if media != JSON and ticket.answer is not None and ticket.answer.values > _MOST_VALUES:
         return await run_in_threadpool(reply, ticket, media)
     return reply(ticket, media)
 
@@ -122,10 +125,10 @@ def reply(ticket: Ticket, media: str) -> Response:
         headers["Release-Time"] = ticket.release.isoformat()
     if ticket.outcome is None or is_elsewhere(ticket):
         return JSONResponse({"id": ticket.id, "state": "pending"}, 202, headers)
-    if "error" in ticket.outcome:
+    if ticket.answer is None:
         response = problem(from_dict(ticket.outcome["error"]))
         response.headers.update(headers)
         return response
-    if entry := ticket.outcome["answer"].get("entry"):
-        headers["Discreet-Entry"] = str(entry)
-    return _written({"id": ticket.id, "state": "done", **ticket.outcome["answer"]}, media, headers)
+    if ticket.answer.entry:
+        headers["Discreet-Entry"] = str(ticket.answer.entry)
+    return _written(ticket.id, ticket.answer, media, headers)

@@ -216,7 +216,7 @@ def _ticket(visit: Visit, name: str) -> Ticket:
 
 def _answers(ticket: Ticket) -> Sequence[Mapping[str, Any]]:
     """The answers to what was asked, in order; none as long as there are none."""
-    data = (ticket.outcome or {}).get("answer", {"answers": []})
+    data = {"answers": []} if ticket.answer is None else ticket.answer.read()
     found: Sequence[Mapping[str, Any]] = data.get("answers", [data])
     return found
 
