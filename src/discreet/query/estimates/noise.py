@@ -161,6 +161,7 @@ def dominating_scale(scale: Fraction) -> float:
     return 1 / (2 * tanh(1 / (2 * float(scale))))
 
 
+@lru_cache(maxsize=1024, typed=True)  # all groups have the same; a float is read otherwise than an equal fraction
 def noise_radius(mechanism: Laplace | Gaussian, number: int, confidence: Rationalizable) -> int:
     """An r with Pr[|sum of so many independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
 
