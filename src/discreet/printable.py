@@ -14,3 +14,13 @@ def printable(text: str) -> str:
         ('a�[2Jb c', 'id = 7 /*� 0 < di')
     """
     return "".join(sign if sign.isprintable() or sign == "\n" else " " if sign.isspace() else "�" for sign in text)
+
+
+def is_as_shown(text: str) -> bool:
+    r"""Whether a text has no character that is obeyed instead of shown, white space aside.
+
+    Examples:
+        >>> is_as_shown("id = 7\n\tAND d"), is_as_shown("id = 7 /*\u202e 0 < di")
+        (True, False)
+    """
+    return all(sign.isprintable() or sign.isspace() for sign in text)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 import discreet as dp
+from discreet.cli import questions
 from discreet.cli.common.failures import ExitCode
+from discreet.cli.common.screen import Abandoned
+from discreet.errors import QuestionFailed
 from discreet.interfaces.http import make_app
 from discreet.results import PublicKey
+from discreet.tables import session
 from support.served import COUNT, Served, served
 from support.uvicorn_server import listening
 
@@ -59,6 +67,31 @@ def test_a_question_is_explained_asked_and_in_the_history(ann: list[str], run: A
     assert (history[-1]["text"], history[-1]["epsilon"]) == (COUNT, epsilon)
     assert COUNT in run("history", "--full", *ann).stdout
     assert "EXPLAIN" not in run("ask", f"EXPLAIN {COUNT}", "--epsilon", "1", *ann).stdout
+
+
+def test_ctrl_c_names_the_key_by_which_the_answer_is_had(
+    ann: list[str], run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here it comes too late: the question is paid for. Asked as the hint says, it isn't paid for again."""
+
+    def left(work: Callable[[], object]) -> NoReturn:
+        with suppress(QuestionFailed):  # of a busy machine; then that is what the key stands for
+            work()
+        raise Abandoned
+
+    with monkeypatch.context() as patched:
+        patched.setattr(questions, "patiently", left)
+        patched.setattr(session, "remove_directories", lambda: None)
+        patched.setattr(os, "_exit", sys.exit)
+        stopped = run("ask", COUNT, "--epsilon", "1/11", *ann)
+    assert stopped.exit_code == ExitCode.INTERRUPTED
+    said = " ".join(stopped.stderr.split())
+    key = said.partition("--idempotency-key ")[2]
+    assert re.fullmatch("[0-9a-f]{32}", key), said
+    spent = run("budget", "--format", "json", *ann).stdout
+    again = run("ask", COUNT, "--epsilon", "1/11", "--idempotency-key", key, *ann)
+    assert again.exit_code in {ExitCode.OK, ExitCode.FAILED}, again.output
+    assert run("budget", "--format", "json", *ann).stdout == spent
 
 
 def test_the_budget_is_everyones_and_ones_own(ann: list[str], run: Any) -> None:

@@ -238,6 +238,16 @@ def test_what_is_known_exactly_has_an_interval_without_width(make: Make) -> None
     assert [answer.interval(name) for name in answer.names] == [[(0, 0)], [(3, 3)], [None], [None]]
 
 
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200b", "\x1b", " ", "\n", "\t", "\u00e9"])
+def test_a_question_that_looks_like_another_is_warned_of(make: Make, sign: str) -> None:
+    """Signs that turn what follows, or aren't seen, are the questions of others, as a link or a colleague brings them.
+
+    Spaces and letters are none of them.
+    """
+    plan = make().plan(f"SELECT COUNT(*) AS n FROM t /* {sign}02 = ega */", epsilon=1)
+    assert any("looks like" in each for each in plan.warnings) is (sign in "\u202e\u2066\u200b\x1b")
+
+
 def test_only_what_is_measured_is_paid_for(make: Make) -> None:
     """A FILTER that holds for nobody takes no share; of grouping sets, those of public keys without numbers don't."""
     census = make()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from discreet.cli.common import options
 from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import counting, patiently, working
+from discreet.cli.common.screen import Abandoned, counting, patiently, working
 from discreet.cli.common.sheets import refuse_binary_to_screen
 
 if TYPE_CHECKING:
@@ -70,13 +71,16 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     """
     from discreet.cli.common.answers import show_answer, show_plan
     from discreet.cli.common.standing import of_everyone
+    from discreet.entropy import fresh_bytes
     from discreet.errors import InvalidArgument
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
 
     beside = {"approval": approval, "idempotency_key": idempotency_key}
     said: dict[str, Any] = {name: value for name, value in beside.items() if value is not None}
-    if said and where.server is None:
+    if where.server is not None:
+        said.setdefault("idempotency_key", fresh_bytes(16).hex())
+    elif said:
         raise InvalidArgument("approvals and keys are a server's", hint="--server says which")
     probability(terms["confidence"], "confidence")
     refuse_binary_to_screen(format_)
@@ -92,7 +96,12 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
                 _confirm(plan)
             _read_first(tables)
         with working("asking"):
-            answer = patiently(lambda: tables.ask(plan, version=version, **said))
+            try:
+                answer = patiently(lambda: tables.ask(plan, version=version, **said))
+            except Abandoned as left:
+                if said:
+                    left.hint = f"to have its answer, and pay once: --idempotency-key {quote(said['idempotency_key'])}"
+                raise
         show_answer(answer, of_everyone(tables), format_, terms["confidence"])
     tables.close()
 

@@ -276,6 +276,8 @@ def test_hostile_texts_are_text_on_every_page(running: Visited) -> None:
 TURNED = f"{COUNT} WHERE age = 7 /*\u202e 0 < ega EREHW\u2066*/"
 """A question that looks like another one, where a browser turns what follows the sign."""
 
+HIDES = "the question may not be what it looks like"
+
 
 @pytest.mark.parametrize("is_twin", [False, True])
 def test_a_question_looks_like_what_it_is(running: Visited, monkeypatch: pytest.MonkeyPatch, is_twin: bool) -> None:
@@ -311,6 +313,8 @@ def test_a_question_looks_like_what_it_is(running: Visited, monkeypatch: pytest.
     assert is_twin or "WHERE age = 7 /*�" in shown[0].text
     form = poor.get("/ask", params={"question": TURNED, "offer": "epsilon", "amount": "0.05"})
     assert form.text.count("\u202e") == 2  # the editor, and the form that asks
+    assert HIDES in form.text
+    assert HIDES not in poor.get("/ask", params={"question": COUNT, "offer": "epsilon", "amount": "0.05"}).text
 
 
 @pytest.mark.parametrize("attack", [SCRIPT, IMAGE, "<a href=javascript:alert(1)>", "<p style='color:red'>"])

@@ -121,11 +121,14 @@ class Scene:
             self._show({**error.to_dict(), "hint": error.hint_at(self._door(error))}, self._excerpt(error))
             raise typer.Exit(exit_code(error)) from None
         if isinstance(error, KeyboardInterrupt):
+            hint = error.hint if isinstance(error, Abandoned) else ""
+            if not hint and self.question:
+                hint = "`discreet history` shows what was reserved"
             self._show(
                 {
                     "code": "interrupted",
                     "message": "stopped by Ctrl-C" + ("; what had been paid for stays spent" if self.question else ""),
-                    "hint": "`discreet history` shows what was reserved" if self.question else "",
+                    "hint": hint,
                     "place": None,
                 }
             )

@@ -255,7 +255,13 @@ _BLINK = 0.1
 
 
 class Abandoned(KeyboardInterrupt):
-    """Ctrl-C, while the work goes on in its thread: the process must end without waiting for it."""
+    """Ctrl-C, while the work goes on in its thread: the process must end without waiting for it.
+
+    Attributes:
+        hint: how what was begun is had after all; empty where nobody knows.
+    """
+
+    hint = ""
 
 
 @contextmanager

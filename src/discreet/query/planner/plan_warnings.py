@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from math import prod
 
+from discreet.printable import is_as_shown
 from discreet.query import ir
 from discreet.query.ir import Trial, column_type, contradiction, impossible, outcomes, public_values
 from discreet.query.planner.draft import Draft
@@ -27,6 +28,8 @@ _SHOWN = 6
 
 _LONGEST = 200
 """How much of a condition is shown."""
+
+_HIDES = "it has signs that aren't shown, but turn or hide what is: the question may not be what it looks like"
 
 _EQUAL = {"eq", "ne", "distinct", "in"}
 _ORDERED = {"lt", "le", "gt", "ge"}
@@ -73,7 +76,8 @@ def warnings_of(drafts: Sequence[Draft]) -> tuple[str, ...]:
     ]
     if not said and not any(each.noises or each.selections for each in drafts):
         said.append("nothing is measured: the answer follows from what is declared, exactly and free of charge")
-    return tuple(dict.fromkeys(said))[:_MOST]
+    hides = () if is_as_shown(draft.question.text) else (_HIDES,)
+    return (*hides, *dict.fromkeys(said))[:_MOST]
 
 
 def _conditions(question: ir.Question) -> Iterator[ir.Expr]:

@@ -102,8 +102,8 @@ def number(value: float | Fraction | None, digits: int = 6) -> str:
     if value is None:
         return "∞"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
-    return f"{float(value):,.{digits}g}".replace(",", "\u202f")
+        return f"{value:,}"
+    return f"{float(value):,.{digits}g}"
 
 
 def amounts(entry: Entry) -> str:
