@@ -71,7 +71,6 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     """
     from discreet.cli.common.answers import show_answer, show_plan
     from discreet.cli.common.standing import of_everyone
-    from discreet.entropy import fresh_bytes
     from discreet.errors import InvalidArgument
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
@@ -79,7 +78,9 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     beside = {"approval": approval, "idempotency_key": idempotency_key}
     said: dict[str, Any] = {name: value for name, value in beside.items() if value is not None}
     if where.server is not None:
-        said.setdefault("idempotency_key", fresh_bytes(16).hex())
+        from discreet.interfaces.client import fresh_key
+
+        said.setdefault("idempotency_key", fresh_key())
     elif said:
         raise InvalidArgument("approvals and keys are a server's", hint="--server says which")
     probability(terms["confidence"], "confidence")

@@ -3,7 +3,7 @@
 It knows answers and errors, and neither engine, gateway nor ledger.
 """
 
-from discreet.interfaces.client.remote import Remote, connect
+from discreet.interfaces.client.remote import Remote, connect, fresh_key
 from discreet.interfaces.client.replies import (
     ExpectedError,
     Left,
@@ -22,4 +22,5 @@ __all__ = [
     "RemotePlan",
     "RemoteRequest",
     "connect",
+    "fresh_key",
 ]

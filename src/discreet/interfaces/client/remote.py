@@ -232,7 +232,7 @@ class Remote:
         """
         asked, said = _written(question, terms)
         path = "plans" if isinstance(asked, str) else "workloads/plans"
-        return RemotePlan.read(self._connection.post(path, _body(asked, said), key=_fresh_key()).fields(), asked, said)
+        return RemotePlan.read(self._connection.post(path, _body(asked, said), key=fresh_key()).fields(), asked, said)
 
     @overload
     def ask(
@@ -288,7 +288,7 @@ class Remote:
                 which it is asked again without paying twice.
             ReplyMalformed, AnswerContradicted: what came isn't to be believed.
         """
-        sent_under = _fresh_key() if idempotency_key is None else _checked_key(idempotency_key)
+        sent_under = fresh_key() if idempotency_key is None else _checked_key(idempotency_key)
         if isinstance(question, RemotePlan):
             if terms:
                 raise InvalidArgument("a plan has its own terms, so others would change nothing", hint="plan again")
@@ -433,7 +433,7 @@ def _body(asked: str | list[str], said: Mapping[str, Any]) -> dict[str, Any]:
     return {"question" if isinstance(asked, str) else "questions": asked, **said}
 
 
-def _fresh_key() -> str:
+def fresh_key() -> str:
     """A key by which a server knows a question again: 128 random bits."""
     return fresh_bytes(16).hex()
 
