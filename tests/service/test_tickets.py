@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,6 +71,24 @@ def test_what_certificates_take_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     ticket.outcome = workload("y").outcome
     assert small == 0
     assert ticket.size > 120_000
+
+
+def test_nothing_sleeps_deeply_before_an_answer_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those who wait are woken again and again in the last five milliseconds; it leaves at its time, and not before."""
+    now, woken = [0.0], list[float]()
+
+    def nap(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(tickets, "monotonic", lambda: now[0])
+    monkeypatch.setattr(tickets, "sleep", nap)
+    ticket = ticket_of(step=1.0)
+    ticket.when_woken(lambda: woken.append(now[0]))
+    tickets._wait_awake(ticket, 1.0)
+    assert 1.0 <= now[0] < 1.0001
+    assert woken[0] == pytest.approx(0.995)
+    assert max(later - before for before, later in pairwise([*woken, 1.0])) < 0.00031
+    assert not ticket.is_done
 
 
 class Measured:

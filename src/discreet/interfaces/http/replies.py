@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Annotated
 
@@ -108,11 +108,12 @@ async def _done(ticket: Ticket) -> None:
     """Wait until a question is done, or patience is. No thread waits: there are few, and others need them."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
-    def tell() -> None:
+    def call(what: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the server was stopped meanwhile
-            loop.call_soon_threadsafe(done.set)
+            loop.call_soon_threadsafe(what)
 
-    ticket.when_done(tell)
+    ticket.when_woken(lambda: call(done.is_set))  # looking is enough to be awake
+    ticket.when_done(lambda: call(done.set))
     with suppress(TimeoutError):
         async with asyncio.timeout(_PATIENCE):
             await done.wait()
