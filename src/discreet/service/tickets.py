@@ -312,8 +312,8 @@ _AWAKE, _NAP = 0.005, 0.0003
 def _wait_awake(ticket: Ticket, due: float) -> None:
     """Wait for the time of an answer, and sleep lightly at last; so does whoever waits for the ticket.
 
-    How fast a processor wakes up depends on how long it slept: the less, the longer rows were read before. So replies
-    on more rows left some millionths of a second earlier.
+    How fast a processor wakes up depends on how long it slept: the less, the longer rows were read before. Replies on
+    more rows were seen to leave some millionths of a second earlier.
     """
     sleep(max(0.0, due - _AWAKE - monotonic()))
     while (left := due - monotonic()) > 0:
