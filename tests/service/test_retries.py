@@ -28,6 +28,7 @@ from discreet.ledger import Account, Attempt, Ledger, State, attempts, key_diges
 from discreet.privacy import LaplaceEvent
 from discreet.service import Service, Ticket
 from discreet.service.tickets import Keys
+from support import served
 from support.served import COUNT, FAILED, Served, served_in_threads
 
 OWN = [f"{COUNT} WHERE id < {most}" for most in range(900, 909)]
@@ -50,9 +51,8 @@ def restart(service: Service) -> None:
 
 
 def outcome(ticket: Ticket) -> Any:
-    """What became of a question, as JSON-ready data."""
-    assert ticket.wait(MOST)
-    return ticket.outcome if ticket.answer is None else {"answer": ticket.answer.read()}
+    """What became of a question, in time."""
+    return served.outcome(ticket, within=MOST)
 
 
 def unsigned(found: Any) -> Any:

@@ -192,9 +192,9 @@ def until(reached: Callable[[], bool]) -> None:
         sleep(0.005)
 
 
-def outcome(ticket: Ticket) -> Any:
-    """What became of it, as JSON-ready data."""
-    assert ticket.wait(PATIENCE)
+def outcome(ticket: Ticket, within: float = PATIENCE) -> Any:
+    """What became of it after so many seconds at the most, as JSON-ready data."""
+    assert ticket.wait(within)
     return ticket.outcome if ticket.answer is None else {"answer": ticket.answer.read()}
 
 

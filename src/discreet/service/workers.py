@@ -101,8 +101,10 @@ class EncodedAnswer:
     @classmethod
     def of(cls, answers: Answer | list[Answer]) -> Self:
         """An answer, or those to a workload."""
-        every, entry = (answers, 0) if isinstance(answers, list) else ([answers], answers.entry)
-        data = {"answers": [each.to_json() for each in answers]} if isinstance(answers, list) else answers.to_json()
+        if isinstance(answers, list):
+            every, entry, data = answers, 0, {"answers": [each.to_json() for each in answers]}
+        else:
+            every, entry, data = [answers], answers.entry, answers.to_json()
         content = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         return cls(content=content, values=sum(len(each) * len(each.columns) for each in every), entry=entry)
 
