@@ -38,8 +38,8 @@ import pyarrow.parquet as pq
 
 from discreet import anonymity
 from discreet.anonymity import KAnonymity, minimal_identifiers, read, read_hierarchy
-from discreet.anonymity.classes.equivalence_classes import classes_of
-from discreet.anonymity.reduce.lattice.optimal import optimum
+from discreet.anonymity.classes import classes_of
+from discreet.anonymity.reduce.generalisation import optimum
 from discreet.anonymity.reduce.mondrian import mondrian
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).parents[2] / "shared" / "data"))

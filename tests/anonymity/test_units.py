@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import anonymize, assess, minimal_identifiers, read, reidentification, uniqueness
 from discreet.anonymity.attributes import repeated
-from discreet.anonymity.classes.frequency_table import frequencies_of
+from discreet.anonymity.classes import frequencies_of
 from discreet.anonymity.hierarchies import Listed
 from discreet.anonymity.models import (
     AlphaK,

@@ -19,7 +19,7 @@ from discreet.errors import NotAdmitted, QuestionFailed, SnapshotChanged, Snapsh
 from discreet.gateway import Protected
 from discreet.ledger import Account
 from discreet.tables import Source
-from discreet.tables.sources import parquet_files
+from discreet.tables.sources import in_place
 from support.replayed import Tape, debits, frozen, seen_of
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -179,7 +179,7 @@ def test_a_change_during_a_run_has_the_one_outcome(visits: Path, monkeypatch: py
 def test_a_page_that_rots_has_the_one_outcome(visits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes may change where no time does: on the disk itself."""
     account = clinic(visits.parent)
-    monkeypatch.setattr(parquet_files, "_check", lambda *_: None)
+    monkeypatch.setattr(in_place, "_check", lambda *_: None)
     content = bytearray(visits.read_bytes())
     content[4:4_000] = os.urandom(3_996)
     visits.write_bytes(content)
@@ -244,7 +244,7 @@ def test_the_identity_is_what_was_admitted(visits: Path) -> None:
     clinic(visits.parent).close()
     (manifest,) = (visits.parent / "clinic.snapshots").rglob("manifest.json")
     os.utime(visits)
-    (now,) = parquet_files.places_of(str(visits))
+    (now,) = in_place.places_of(str(visits))
     text = manifest.read_text()
     assert str(visits) in text
     before = text.split(f'"{visits}",')[1].split('"')[1]

@@ -68,7 +68,7 @@ VIOLATIONS = [
     ("noise", "service/twin.py", "discreet.noise"),
     ("floors", "service/twin.py", "discreet.interfaces"),
     ("floors", "gateway/twin.py", "discreet.service"),
-    ("proposals", "gateway/twin.py", "discreet.tables.proposals.units"),
+    ("proposals", "gateway/twin.py", "discreet.tables.proposals.names"),
     ("ir", "engine/twin.py", "discreet.query.ir.functions"),
     ("sql", "gateway/twin.py", "discreet.query.sql.parsing"),
     ("estimates", "query/planner/twin.py", "discreet.query.estimates.noise"),

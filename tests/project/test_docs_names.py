@@ -9,7 +9,7 @@ import pytest
 
 import discreet
 from discreet.errors import DiscreetError
-from discreet.tables.schema import decode
+from discreet.tables.schema import config_keys
 from support import commandline
 from support.pages import pages
 from support.project import DOCS, offered, rooms
@@ -24,7 +24,7 @@ def errors(kind: type[DiscreetError] = DiscreetError) -> list[type[DiscreetError
 
 def keys() -> dict[str, list[str]]:
     """The keys of discreet.toml by the kind of table they stand in."""
-    known = {name.strip("_").lower(): value for name, value in vars(decode).items() if name.isupper()}
+    known = {name.strip("_").lower(): value for name, value in vars(config_keys).items() if name.isupper()}
     return {name: list(value) for name, value in known.items() if isinstance(value, dict) and "also" not in name}
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies import Hierarchy, Ladder
-from discreet.anonymity.records import Coded, read
+from discreet.anonymity.records import read
 
 Label = Callable[[Any], str]
 """What a level shows for a value; None is a missing one."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet.anonymity.records import Value
+from discreet.anonymity.columns import Value
 
 Row: TypeAlias = tuple[Value, ...]
 """Quasi-identifiers, then the sensitive value."""

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pyarrow as pa
 import pytest
 
-from discreet.tables.type_inference import days_of
+from discreet.tables.spelled_dates import days_of
 
 DAYS = [date(1899, 12, 31) + timedelta(days=37 * step) for step in range(1_200)]
 GERMAN = ("Jan", "Feb", "März", "April", "Mai", "Juni", "Juli", "Aug", "Sept", "Okt", "Nov", "Dezember")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.texts import are_whole, is_number, is_time, present, spelled_dates
-from discreet.anonymity.records.column import Coded
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.records import Records, read
+from discreet.anonymity.words import Repeated
 from discreet.errors import InvalidArgument, SchemaMismatch
 from discreet.tables import Column, Kind
 from discreet.tables.content import NAMES, NOTES, ColumnContent, Content, content_of
@@ -165,37 +166,8 @@ def confirm(
     for name in said:
         if name not in known:
             raise SchemaMismatch(f"the table has no column {name!r}", hint=f"it has {', '.join(known) or 'none'}")
-    settled = (
-        replace(guess, kind=said[guess.column], reason=_SAID) if guess.column in said else guess for guess in guesses
-    )
+    settled = (replace(each, kind=said[each.column], reason=_SAID) if each.column in said else each for each in guesses)
     return Attributes(guesses=tuple(settled))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repeated:
-    """A column that identifies, and yet has values that several rows share: rows may be people's, several of each.
-
-    Args:
-        column: its name.
-        values: how many different ones it has, without a missing one.
-        rows: how many rows have one.
-
-    Examples:
-        >>> print(Repeated(column="patient_id", values=2_000, rows=12_000))
-        patient_id has 2,000 values in 12,000 rows
-    """
-
-    column: str
-    values: int
-    rows: int
-
-    def to_dict(self) -> dict[str, object]:
-        """The figures as JSON-ready data."""
-        return {"column": self.column, "values": self.values, "rows": self.rows}
-
-    def __str__(self) -> str:
-        """The figures in words."""
-        return f"{self.column} has {self.values:,} values in {self.rows:,} rows"
 
 
 def repeated(records: Records, identifying: Sequence[str] = ()) -> tuple[Repeated, ...]:
@@ -236,30 +208,6 @@ def _merely_mentions(column: Coded) -> bool:
     """Whether a column holds what leads to people here and there, or names and notes: then it isn't a key of theirs."""
     held = content_of(present(column), column.counts()[: column.size - column.has_missing]).identifying
     return bool(held) and not any(each.share >= _KEY and each.what not in {NAMES, NOTES} for each in held)
-
-
-def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:
-    """Why there is no verdict, or what else follows, where columns that identify repeat.
-
-    Examples:
-        >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)])
-        'Rows were counted, not people: patient_id has 2 values in 3 rows. So there is no verdict.'
-    """
-    return f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So {so}."
-
-
-def say_whose(repeated: Sequence[Repeated]) -> str:
-    """What to say so that there is one.
-
-    Examples:
-        >>> say_whose([Repeated(column="id", values=2, rows=3)]).partition(",")[0]
-        'Say whose a row is (--unit id'
-    """
-    name = min(repeated, key=lambda each: each.values).column
-    return (
-        f'Say whose a row is (--unit {name}, in Python unit="{name}"), or that each is somebody else\'s '
-        "(--rows-are-people, unit=())."
-    )
 
 
 def _guess(column: Coded) -> AttributeGuess:

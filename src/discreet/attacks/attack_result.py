@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.anonymity.attributes import Repeated
+    from discreet.anonymity.words import Repeated
 
 MOST_GUESSES = 20
 """So many guesses a result shows; all of them count in its figures."""
@@ -153,14 +153,14 @@ class AttackResult:
         """That rows were counted and perhaps not people; None if nothing speaks for that."""
         if not self.repeated:
             return None
-        from discreet.anonymity.attributes import rows_counted
+        from discreet.anonymity.words import rows_counted
 
         return rows_counted(self.repeated, "every share is one of rows")
 
     @property
     def warned(self) -> str:
         """The lines that stand above a report: `note`, and what to say so that it isn't needed; none without it."""
-        from discreet.anonymity.attributes import say_whose
+        from discreet.anonymity.words import say_whose
 
         return "" if self.note is None else f"{self.note}\n{say_whose(self.repeated)}\n"
 

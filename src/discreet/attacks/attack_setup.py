@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded
-from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, encode
+from discreet.anonymity.records import Records
 from discreet.attacks.rows.nearness import is_ordered, numbers
 from discreet.attacks.rows.people_sampling import drawn, shuffled
 from discreet.attacks.targets.exact_answers import Exact
@@ -29,8 +28,8 @@ from discreet.hints import Hint
 from discreet.privacy import Bounds, Budget, Keys, Unit
 
 if TYPE_CHECKING:
-    from discreet.anonymity.attributes import Repeated
-    from discreet.anonymity.records.records import Unit as WhoseRow
+    from discreet.anonymity.records import Unit as WhoseRow
+    from discreet.anonymity.words import Repeated
 
 T = TypeVar("T")
 
@@ -286,7 +285,7 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
     """
     from discreet.anonymity.attributes import repeated
     from discreet.anonymity.hierarchies.texts import dated
-    from discreet.anonymity.records.records import read
+    from discreet.anonymity.records import read
 
     made_up = table is None
     if made_up:

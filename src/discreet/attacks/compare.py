@@ -12,7 +12,7 @@ from discreet.attacks.named_attacks import ANSWERS, named, terms_for
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
-    from discreet.anonymity.records.records import Unit
+    from discreet.anonymity.records import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ from discreet.exact.rational import Rationalizable
 from discreet.hints import Hint
 
 if TYPE_CHECKING:
-    from discreet.anonymity.records.records import Unit
+    from discreet.anonymity.records import Unit
 
 Run: TypeAlias = Callable[[Setup, str], AttackResult]
 

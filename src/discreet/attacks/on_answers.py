@@ -8,8 +8,8 @@ from itertools import islice
 
 import numpy as np
 
-from discreet.anonymity.records.grouping import grouped
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.grouping import grouped
+from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.averaging import averaging
 from discreet.attacks.answers.differencing import differencing, tracking
 from discreet.attacks.answers.guessing import guessing_each

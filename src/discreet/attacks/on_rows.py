@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value, Whole
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.columns import Reals, Value, Whole
+from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import NUMBER, Setup
 from discreet.attacks.rows.fuzzy import fuzzy

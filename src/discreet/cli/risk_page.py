@@ -10,7 +10,7 @@ from discreet.cli.common import pages
 
 if TYPE_CHECKING:
     from discreet.anonymity.risk import RiskReport
-    from discreet.anonymity.risk.words import Noun
+    from discreet.anonymity.words import Noun
 
 _SETS = 25
 """So many identifying sets are listed; `--format json` has all."""
@@ -23,7 +23,7 @@ def page(report: RiskReport, name: str) -> str:
         report: with all figures.
         name: what the table is called.
     """
-    from discreet.anonymity.risk.words import taken_as
+    from discreet.anonymity.words import taken_as
 
     return pages.page(
         f"Who can be singled out in {name}",
@@ -47,8 +47,7 @@ def page(report: RiskReport, name: str) -> str:
 
 def _key(report: RiskReport) -> str:
     """The finding, in two sentences."""
-    from discreet.anonymity.attributes import rows_counted
-    from discreet.anonymity.risk.words import Noun, listed
+    from discreet.anonymity.words import Noun, listed, rows_counted
 
     if not report.rows:
         return '<p class="key">The table has no rows.</p>'
@@ -189,14 +188,14 @@ def _guesses(report: RiskReport) -> list[str]:
 
 def _noun(report: RiskReport) -> Noun:
     """What is counted."""
-    from discreet.anonymity.risk.words import Noun
+    from discreet.anonymity.words import Noun
 
     return Noun.of(report.unit)
 
 
 def _percent(share: float) -> str:
     """A share in percent, as the report in the terminal has it."""
-    from discreet.anonymity.risk.words import percent
+    from discreet.anonymity.words import percent
 
     return percent(share)
 

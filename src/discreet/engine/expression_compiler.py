@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 from discreet.query.ir import Call, Column, Expr, Literal
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import LONGEST_TEXT
-from discreet.tables.sql_text import nearest
+from discreet.tables.admission.column_casts import LONGEST_TEXT, nearest
 
 IBIS_TYPES = {
     Kind.BOOLEAN: "boolean",

@@ -19,7 +19,7 @@ from typing import Any
 from discreet.engine.expression_compiler import Names, Rows, real, rounded, selected, whole
 from discreet.query.ir import Expr, PerUnit, Ranking, Summary, Type, Window, Windowed
 from discreet.tables import Kind
-from discreet.tables.sql_text import nearest
+from discreet.tables.admission.column_casts import nearest
 
 _WIDE = "decimal(38, 0)"
 """The type in which Ibis writes what 128 bits hold."""

@@ -13,7 +13,8 @@ from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Budget, Keys, Limits, Unit
 from discreet.query.sql import meant
 from discreet.tables import Column, Kind, Link, Source, Table
-from discreet.tables.schema.table import ROW_CEILING, kind_of
+from discreet.tables.schema.source import kind_of
+from discreet.tables.schema.table import ROW_CEILING
 
 Declaration: TypeAlias = Bounds | Keys | Column | None
 """What is declared of a column: bounds, keys, everything, or (None) only that questions may use it."""

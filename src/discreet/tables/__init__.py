@@ -1,9 +1,10 @@
 """Tables: what is declared of them. What `discreet init` proposes to declare is in `discreet.tables.proposals`."""
 
-from discreet.tables.schema.config import dumps, load_config, loads, save_config
-from discreet.tables.schema.dataset import Dataset, Hop, Owner, owner_of, public_schema
-from discreet.tables.schema.source import Source, SourceKind
-from discreet.tables.schema.table import MOST_PLACES, Column, Kind, Link, Table
+from discreet.tables.schema.config import load_config, loads
+from discreet.tables.schema.config_writer import dumps, save_config
+from discreet.tables.schema.dataset import Dataset, owner_of, public_schema
+from discreet.tables.schema.source import MOST_PLACES, Column, Kind, Source, SourceKind
+from discreet.tables.schema.table import Hop, Link, Owner, Table
 
 __all__ = [
     "MOST_PLACES",

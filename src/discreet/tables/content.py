@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from discreet.tables.identifying_forms import FORMS, LOOKS_IDENTIFYING, NUMBERS, kinds_of
-from discreet.tables.type_inference import days_of
+from discreet.tables.spelled_dates import days_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

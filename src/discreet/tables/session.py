@@ -1,8 +1,8 @@
-"""A DuckDB instance of our own, shut off from everything but the one source it is to read.
+"""DuckDB as it is used here: instances that are shut off, and the SQL text of names and constants.
 
-What doesn't fit in memory goes to a spill folder, and that goes with its session. A process that is killed removes
-nothing; so each folder is locked for as long as the process that made it lives, and whoever serves sweeps away those of
-this user's that nobody holds.
+An instance can read the one source it is given, and nothing else. What doesn't fit in memory goes to a spill folder,
+and that goes with its session. A process that is killed removes nothing; so each folder is locked for as long as the
+process that made it lives, and whoever serves sweeps away those of this user's that nobody holds.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 from time import time
 from types import TracebackType
 from typing import Any, Self
 
 from discreet.errors import EngineUnavailable
-from discreet.tables.sql_text import string
 
 _PREFIX = "discreet-spill-"
 
@@ -232,8 +232,9 @@ class Session:
         DuckDB resolves links before it compares paths. The link of a descriptor whose file was replaced resolves to
         nothing, and is then compared as it stands: hence the directory of descriptors is allowed too.
         """
-        paths = ", ".join(string(path) for path in allowed)
-        folders = ", ".join(sorted({string(os.path.dirname(path) + "/") for path in allowed if _is_link(path)}))  # noqa: PTH120 — a Path drops the slash
+        paths = ", ".join(map(string, allowed))
+        links = [path for path in allowed if path.startswith(("/proc/self/fd/", "/dev/fd/"))]
+        folders = ", ".join(sorted({string(os.path.dirname(path) + "/") for path in links}))  # noqa: PTH120 — a Path drops the slash
         self.execute(f"SET allowed_paths = [{paths}]")
         self.execute(f"SET allowed_directories = [{folders}]")
         self.execute("SET enable_external_access = false")
@@ -269,11 +270,6 @@ def _end(connection: Any, spill: SpillFolder, process: int) -> None:  # noqa: AN
         spill.remove()
 
 
-def _is_link(path: str) -> bool:
-    """Whether a path is the link of an open descriptor."""
-    return path.startswith(("/proc/self/fd/", "/dev/fd/"))
-
-
 def usable_cores() -> list[int]:
     """The cores that this process may run on, by their numbers."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
@@ -287,3 +283,66 @@ def usable_memory() -> int:
     if written.isdigit():
         total = min(total, int(written))
     return max(_LEAST_MEMORY, int(total * _SHARE_OF_MEMORY))
+
+
+# ── SQL text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def name(text: str) -> str:
+    """An identifier, quoted.
+
+    Examples:
+        >>> name('a"b')
+        '"a""b"'
+    """
+    return '"' + text.replace('"', '""') + '"'
+
+
+def string(text: str) -> str:
+    """A string constant.
+
+    Examples:
+        >>> string("it's")
+        "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def parquet(files: Sequence[str]) -> str:
+    """Parquet files as one relation, with the columns that are in them and none of their folders' names.
+
+    Examples:
+        >>> parquet(["people.parquet"])
+        "read_parquet(['people.parquet'], hive_partitioning = false)"
+    """
+    return f"read_parquet([{', '.join(map(string, files))}], hive_partitioning = false)"
+
+
+def double(number: float) -> str:
+    """A DOUBLE constant, infinities included. It goes through text, because DuckDB reads 0.1 as a decimal.
+
+    Examples:
+        >>> double(0.1)
+        "CAST('0.1' AS DOUBLE)"
+    """
+    return f"CAST('{number!r}' AS DOUBLE)"
+
+
+def bigint(number: int) -> str:
+    """A BIGINT constant; `number` must fit in 64 bits.
+
+    Examples:
+        >>> bigint(-1)
+        'CAST(-1 AS BIGINT)'
+    """
+    return f"CAST({number} AS BIGINT)"
+
+
+def moment(time: date) -> str:
+    """A DATE or TIMESTAMP constant, whichever `time` is.
+
+    Examples:
+        >>> moment(date(2024, 2, 29))
+        "DATE '2024-02-29'"
+    """
+    return f"TIMESTAMP '{time.isoformat(sep=' ')}'" if isinstance(time, datetime) else f"DATE '{time.isoformat()}'"

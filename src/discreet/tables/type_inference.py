@@ -2,28 +2,22 @@
 
 Guarantee: texts that are guessed to be of a kind are read by admission as these very values, none as NULL.
 
-Dates that people spell otherwise, such as 9/7/1967 or Sep 7, 1967, `days_of` reads for those who look at a table. In
-9/7/1967 the month stands first or second. One date of a column that can only be read in one way settles it for all;
-where all can be read in both ways, nothing does, and only years are known.
+The decimal mark and the order of dates are one for a whole source. So what two columns contradict each other in, or
+what can be read in two ways, isn't guessed: its custodian is asked.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discreet.tables.schema.source import DateOrder, DecimalMark, Source
-from discreet.tables.schema.table import Kind
+from discreet.tables.schema.source import DateOrder, DecimalMark, Kind, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_Whole: TypeAlias = NDArray[np.int64]
 
 USUAL_NULLS = ("?", "NA", "N/A", "NULL", "NaN")
 """What is often written for NULL. It doesn't make a text of a column: as a number or date it is read as NULL anyway."""
@@ -201,201 +195,110 @@ def _within(times: pa.Array, first: int, last: int) -> pa.Array | None:
     return times if least is None or (first <= least and greatest <= last) else None
 
 
+# ── How a source is written ──────────────────────────────────────────────────────────────────────────────────────────
+
+_THOUSANDS = "^[+-]?[0-9]{1,3}(,[0-9]{3})+$"
+_SPOKEN = "^[0-9]{1,2}([./-])[0-9]{1,2}[./-][0-9]{4}( .*)?$"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpelledDates:
-    """Texts as dates.
+class ReadingOptions:
+    """How a source seems to be written, beyond what is declared of it.
 
     Args:
-        days: of each text; missing where it is no date.
-        order: how most of them are to be read.
-        settled: whether some text shows that; if not, day and month may be exchanged, and only the years are sure.
-        clock: whether some text has a time of day, which isn't read.
+        source: with what its cells leave no doubt about.
+        doubts: what they leave in doubt, in words, by the option that would say it.
+    """
+
+    source: Source
+    doubts: Mapping[str, str]
+
+
+def reading_options(texts: Mapping[str, pa.Array], source: Source) -> ReadingOptions:
+    """The decimal mark and the order of dates that cells show.
+
+    Guarantee: what is declared stays. An option is set only if every text of some column needs it, and no column
+    another one.
+
+    Args:
+        texts: different texts of each column, as many as were looked at.
+        source: as it is declared.
 
     Examples:
         >>> import pyarrow as pa
-        >>> found = days_of(pa.array(["9/7/1967", "9/17/1967"]))
-        >>> found.order, found.settled, found.days.to_pylist()
-        ('mdy', True, [datetime.date(1967, 9, 7), datetime.date(1967, 9, 17)])
-        >>> days_of(pa.array(["9/7/1967", "1/2/1967"])).settled
-        False
+        >>> cells = {"price": pa.array(["1,5", "20"]), "paid": pa.array(["31.12.2024", "01.02.2025"])}
+        >>> found = reading_options(cells, Source.of("sales.csv", delimiter=";")).source
+        >>> found.decimal, found.dates
+        (',', 'dmy')
+        >>> dict(reading_options({"paid": pa.array(["01/02/2025"])}, Source.of("sales.csv")).doubts)
+        {'dates': 'the dates of paid can be read with the day first, or the month'}
     """
-
-    days: pa.Array
-    order: DateOrder
-    settled: bool
-    clock: bool = False
-
-
-_AT = (
-    "(?:,? ?[ T] ?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?(?: ?[AaPp][.]?[Mm][.]?)?(?: ?Z| ?[+-][0-9:]{4,6})?)?"
-)
-_DAY_NUMBER = "(?P<day>[0-9]{1,2})"
-_YEAR = "(?P<year>1[5-9][0-9]{2}|2[0-9]{3})"
-_LETTER = r"[A-Za-z\x{80}-\x{10FFFF}]"
-"""Or another character beyond ASCII, of which no form has any: RE2 takes 10 ms to compile a form of `\\pL{2,10}`, each
-time that it is asked, and `_having` rules them out where a text has the form."""
-_NAME = f"(?P<name>{_LETTER}{{3,10}})"
-_WEEKDAY = f"^(?:{_LETTER}{{2,10}}[.]?,? )?"
-_NUMBERS = "^(?P<first>[0-9]{1,2})(?P<mark>[./-]) ?(?P<second>[0-9]{1,2})[./-] ?"
-_FORMS = (
-    f"{_NUMBERS}(?P<year>[1-9][0-9]{{3}}){_AT}$",
-    f"^(?P<year>[1-9][0-9]{{3}})[./-] ?(?P<month>[0-9]{{1,2}})[./-] ?{_DAY_NUMBER}[.]?{_AT}$",
-    f"^(?P<year>[1-9][0-9]{{3}})[年년] ?(?P<month>[0-9]{{1,2}})[月월] ?{_DAY_NUMBER}[日일]{_AT}$",
-    rf"{_WEEKDAY}{_DAY_NUMBER}(?:st|nd|rd|th|er|[.])?[ -]?(?:of |de |d')?{_NAME}[.]?,?[ -]?(?:de )?{_YEAR}{_AT}$",
-    rf"{_WEEKDAY}{_NAME}[.]?[ -]{_DAY_NUMBER}(?:st|nd|rd|th)?,?[ -]{_YEAR}{_AT}$",
-    "^(?P<year>1[89][0-9]{2}|20[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})$",
-)
-_SHORT = (
-    f"{_NUMBERS}(?P<year>[0-9]{{2}}){_AT}$",
-    f"{_WEEKDAY}{_DAY_NUMBER}[ -]{_NAME}[.]?[ -]'?(?P<year>[0-9]{{2}}){_AT}$",
-)
-_DIGITS = _FORMS[-1]
-_MONTHS = (
-    "jan january januar janvier enero ene gennaio gen janeiro januari tammikuu",
-    "feb february februar février fev fevrier febrero febbraio fevereiro februari helmikuu",
-    "mar march märz mrz mars marzo março maart mrt maaliskuu",
-    "apr april avril avr abril abr aprile huhtikuu",
-    "may mai mayo maggio mag maio mei maj toukokuu",
-    "jun june juni juin junio giugno giu junho kesäkuu",
-    "jul july juli juillet julio luglio lug julho heinäkuu",
-    "aug august août aout agosto ago augustus augusti elokuu",
-    "sep sept september septembre septiembre settembre set setembro syyskuu",
-    "oct october oktober okt octobre octubre ottobre ott outubro lokakuu",
-    "nov november novembre noviembre novembro marraskuu",
-    "dec december dezember dez décembre decembre diciembre dic dicembre dezembro desember des joulukuu",
-)
-"""The names of months, in full and in short, in English and in the languages around it."""
-_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
-_TRIED = 1_000
-"""So many texts nearly always tell that a column holds others."""
-_FEW = 4
-"""So many numbers of eight digits that all are dates are none by chance: one in 600 is."""
+    said = {name: given for name, cells in texts.items() if len(given := without_nulls(cells))}
+    plain = {name: narrowest(cells, source)[0] for name, cells in said.items()}
+    unread = {name: cells for name, cells in said.items() if plain[name] is Kind.TEXT}
+    doubts: dict[str, str] = {}
+    if source.decimal == "." and source.delimiter != ",":
+        source = _with_mark(source, unread, [name for name, kind in plain.items() if kind is Kind.REAL], doubts)
+    if source.dates == "ymd":
+        source = _with_order(source, unread, doubts)
+    return ReadingOptions(source=source, doubts=doubts)
 
 
-def days_of(
-    texts: pa.Array, *, most: float = 0.0, digits: bool = False, order: DateOrder | None = None
-) -> SpelledDates | None:
-    """Texts as dates; None if too many of them aren't.
+def _with_mark(source: Source, unread: Mapping[str, pa.Array], pointed: list[str], doubts: dict[str, str]) -> Source:
+    """The source with a decimal comma, if columns need it and none needs a point."""
+    by_comma = replace(source, decimal=",")
+    grouped = [name for name, cells in unread.items() if _have_form(_with_commas(cells), _THOUSANDS)]
+    commas = [name for name, cells in unread.items() if name not in grouped and _are(cells, by_comma, Kind.REAL)]
+    if grouped:
+        doubts["decimal"] = f"the commas of {_listed(grouped)} may be decimal, or stand between thousands"
+    if commas and pointed:
+        doubts["decimal"] = f"{_listed(commas)} has decimal commas, and {_listed(pointed)} points"
+    return by_comma if commas and not pointed else source
 
-    Where dates are written with dots, the day stands first: no other reading is in use. Times of day are left out.
 
-    Args:
-        texts: without a missing one.
-        most: the share that may be something else, in [0, 1). If it isn't 0, years of two digits count, too, as dates
-            of whatever century.
-        digits: whether they are numbers: then only those such as 19670907 are dates, and if there are several.
-        order: in which day and month stand, if that is known; with dots the day stands first even so.
+def _with_order(source: Source, unread: Mapping[str, pa.Array], doubts: dict[str, str]) -> Source:
+    """The source with the order in which its dates are spoken, if there is one that reads them and no other does."""
+    day_first, month_first = replace(source, dates="dmy"), replace(source, dates="mdy")
+    ways = {
+        name: (_are(cells, day_first, Kind.DATE, Kind.TIMESTAMP), _are(cells, month_first, Kind.DATE, Kind.TIMESTAMP))
+        for name, cells in unread.items()
+        if _have_form(cells, _SPOKEN)
+    }
+    either = [name for name, way in ways.items() if way == (True, True)]
+    dmy = [name for name, way in ways.items() if way == (True, False)]
+    mdy = [name for name, way in ways.items() if way == (False, True)]
+    if mixed := [name for name, way in ways.items() if way == (False, False)]:
+        doubts["dates"] = f"the dates of {_listed(mixed)} are in different orders, or some aren't in the calendar"
+    if dmy and mdy:
+        doubts["dates"] = f"{_listed(dmy)} has dates with the day first, and {_listed(mdy)} with the month"
+    elif either and not dmy and not mdy:
+        doubts["dates"] = f"the dates of {_listed(either)} can be read with the day first, or the month"
+    if bool(dmy) == bool(mdy):
+        return source
+    return day_first if dmy else month_first
 
-    Examples:
-        >>> import pyarrow as pa
-        >>> days_of(pa.array(["29.02.1984", "March 1st, 1984"])).days.to_pylist()
-        [datetime.date(1984, 2, 29), datetime.date(1984, 3, 1)]
-        >>> days_of(pa.array(["30.02.1984"]))
-    """
+
+def _are(texts: pa.Array, source: Source, *kinds: Kind) -> bool:
+    """Whether all texts are of one of the kinds, if they are so written."""
+    return narrowest(texts, source)[0] in kinds
+
+
+def _have_form(texts: pa.Array, form: str) -> bool:
+    """Whether there are texts, and all of them have this form."""
     import pyarrow.compute as pc
 
-    if not len(texts):
-        return None
-    # The first thousand nearly always tell that a column holds others; if some may be, the rest may be better.
-    head = texts[:_TRIED]
-    if not pc.any(pc.match_substring_regex(head, "[0-9]")).as_py():
-        return None
-    forms = (_DIGITS,) if digits else (*_FORMS, *_SHORT) if most else _FORMS
-    if _formed(head, forms) < (1 - 2 * most) * len(head) or (
-        len(texts) > len(head) and _formed(texts, forms) < (1 - most) * len(texts)
-    ):
-        return None
-    found = _read(texts, forms, order)
-    if found.days.null_count > most * len(texts):
-        return None
-    return None if _by_chance(texts, found.days) else found
+    return len(texts) > 0 and bool(pc.all(pc.match_substring_regex(texts, form)).as_py())
 
 
-def _by_chance(texts: pa.Array, days: pa.Array) -> bool:
-    """Whether so few digits may be dates by chance."""
+def _with_commas(texts: pa.Array) -> pa.Array:
+    """Those texts that have a comma, if the others are numbers at all; else none."""
     import pyarrow.compute as pc
 
-    bare = pc.match_substring_regex(texts, _DIGITS)
-    return bool(0 < int(pc.sum(bare).as_py()) == len(days) - days.null_count < _FEW)
+    has = pc.match_substring(texts, ",")
+    whole = _have_form(texts.filter(pc.invert(has)), "^[+-]?[0-9]+$") or bool(pc.all(has).as_py())
+    return texts.filter(has) if whole else texts.slice(0, 0)
 
 
-def _formed(texts: pa.Array, forms: tuple[str, ...]) -> int:
-    """How many texts have one of the forms."""
-    import pyarrow.compute as pc
-
-    texts = pc.utf8_trim_whitespace(texts)
-    return sum(int(pc.sum(_having(texts, form)).as_py() or 0) for form in forms)
-
-
-def _having(texts: pa.Array, form: str) -> pa.Array:
-    """Which texts have a form."""
-    import pyarrow.compute as pc
-
-    found = pc.match_substring_regex(texts, form)
-    if _LETTER not in form or not pc.any(found).as_py():
-        return found
-    return pc.and_not(found, pc.match_substring_regex(texts, r"[^\x00-\x7F\pL]"))
-
-
-def _read(texts: pa.Array, forms: tuple[str, ...], said: DateOrder | None) -> SpelledDates:
-    """Texts as dates, those that are none as missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    size = len(texts)
-    year, month, day = (np.zeros(size, dtype=np.int64) for _ in range(3))
-    order: DateOrder = "ymd"
-    settled = True
-    texts = pc.utf8_trim_whitespace(texts)
-    for form in forms:
-        places = np.flatnonzero(np.asarray(_having(texts, form)))
-        if not len(places):
-            continue
-        parts = pc.extract_regex(texts.take(pa.array(places)), form)
-        names = {field.name for field in parts.type}
-        year[places] = _whole(pc.struct_field(parts, "year"))
-        if "first" in names:
-            first, second = (_whole(pc.struct_field(parts, name)) for name in ("first", "second"))
-            dotted = np.asarray(pc.equal(pc.struct_field(parts, "mark"), "."))
-            own, told = _order(first[~dotted], second[~dotted], "dmy" if dotted.all() else said)
-            settled = settled and told
-            order = own
-            swapped = (own == "mdy") & ~dotted
-            month[places], day[places] = np.where(swapped, first, second), np.where(swapped, second, first)
-            continue
-        order = order if order != "ymd" or "name" not in names else "dmy"
-        day[places] = _whole(pc.struct_field(parts, "day"))
-        month[places] = (
-            [_MONTH_OF.get(name, 0) for name in pc.utf8_lower(pc.struct_field(parts, "name")).to_pylist()]
-            if "name" in names
-            else _whole(pc.struct_field(parts, "month"))
-        )
-    clock = bool(pc.any(pc.match_substring(texts, ":")).as_py())
-    return SpelledDates(days=_days(year, month, day), order=order, settled=settled, clock=clock)
-
-
-def _order(first: _Whole, second: _Whole, said: DateOrder | None) -> tuple[DateOrder, bool]:
-    """Whether the day or the month stands first, by the texts that can be read in one way only; and if any can."""
-    if said == "dmy" or said == "mdy":  # noqa: PLR1714 — so that the type is known
-        return said, True
-    days_first, months_first = int(np.count_nonzero(first > 12)), int(np.count_nonzero(second > 12))  # noqa: PLR2004 — months
-    return ("mdy" if months_first > days_first else "dmy"), days_first != months_first
-
-
-def _whole(texts: pa.Array) -> _Whole:
-    """Digits as numbers."""
-    import pyarrow as pa
-
-    return np.asarray(texts.cast(pa.int64()))
-
-
-def _days(year: _Whole, month: _Whole, day: _Whole) -> pa.Array:
-    """Days of the calendar; missing where there is no such day."""
-    import pyarrow as pa
-
-    there = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)  # noqa: PLR2004 — the calendar
-    months = (year - 1970) * 12 + np.where(there, month, 1) - 1
-    starts = months.astype("datetime64[M]").astype("datetime64[D]")
-    days = starts + (np.where(there, day, 1) - 1)
-    there &= days.astype("datetime64[M]").astype(np.int64) == months
-    return pa.array(days, mask=~there).cast(pa.date32())
+def _listed(names: list[str]) -> str:
+    """The first few names."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004 — what fits a line

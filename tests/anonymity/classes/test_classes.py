@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes.equivalence_classes import Classes, classes_of
-from discreet.anonymity.records import Value
+from discreet.anonymity.classes import Classes, classes_of
+from discreet.anonymity.columns import Value
 
 cells = st.sampled_from(["a", "b", "c", None])
 tables = st.integers(1, 4).flatmap(

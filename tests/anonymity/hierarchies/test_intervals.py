@@ -13,8 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies import Intervals
-from discreet.anonymity.records import Coded, read
+from discreet.anonymity.records import read
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.ladders import check, column, shown
 

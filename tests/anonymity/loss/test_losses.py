@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
+from discreet.anonymity.columns import Coded, Codes, Mask
 from discreet.anonymity.hierarchies import Ladder
 from discreet.anonymity.loss import LOSSES, NCP, loss_named, losses_of
 from discreet.anonymity.loss.loss import Level
-from discreet.anonymity.loss.measured import Shown
+from discreet.anonymity.loss.losses import Shown
 from discreet.anonymity.models import KAnonymity, Model
-from discreet.anonymity.records import Coded, Codes, Mask
-from discreet.anonymity.reduce.lattice.problem import Problem
-from discreet.anonymity.reduce.lattice.table import outcome_of, table_of
+from discreet.anonymity.reduce.lattice_problem import Problem
+from discreet.anonymity.reduce.lattice_table import outcome_of, table_of
 from discreet.errors import InvalidArgument
 from support.examples import examples
 from support.slow_generalising import FLOATS, Case, Met, cases

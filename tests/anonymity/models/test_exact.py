@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,
@@ -25,7 +26,6 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.models.counting import at_most, below, log_at_most
-from discreet.anonymity.records import Coded
 from discreet.errors import InvalidArgument
 from support import slow_models as slow
 

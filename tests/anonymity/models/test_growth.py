@@ -13,7 +13,8 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
+from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.columns import Coded, Mask, Reals
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,
@@ -28,7 +29,7 @@ from discreet.anonymity.models import (
     Model,
     RecursiveDiversity,
 )
-from discreet.anonymity.records import Coded, Mask, Reals, read
+from discreet.anonymity.records import read
 from support.examples import examples
 
 VALUES = 3

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
+from discreet.anonymity.classes import Frequencies, frequencies_of
+from discreet.anonymity.columns import Coded
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.models import (
     AlphaK,
@@ -28,7 +29,7 @@ from discreet.anonymity.models import (
     KMap,
     RecursiveDiversity,
 )
-from discreet.anonymity.records import Coded, Missing, Records, read
+from discreet.anonymity.records import Missing, Records, read
 from support import slow_models as slow
 from support.examples import examples
 from support.slow_models import Held, Row

@@ -18,11 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.anonymity import columns as module
 from discreet.anonymity import read
-from discreet.anonymity.records import Coded, Value
-from discreet.anonymity.records import column as storing
-from discreet.anonymity.records import encode as encoding
-from discreet.anonymity.records.encode import encode
+from discreet.anonymity.columns import Coded, Value, encode
 from discreet.errors import SourceUnsupported
 from support.examples import examples
 
@@ -93,8 +91,8 @@ def test_codes_are_those_of_the_cells(column: tuple[pa.DataType, pa.DataType, li
     cells = [cell for chunk in chunks for cell in chunk.cells()]
     encoded = pa.chunked_array([chunk.array(values, indices) for chunk in chunks])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoding, "_PART", part)
-        patch.setattr(storing, "_RECODED", part)
+        patch.setattr(module, "_PART", part)
+        patch.setattr(module, "_RECODED", part)
         check(encode("x", encoded), cells)
         check(encode("x", pa.chunked_array([chunk.cast(values) for chunk in encoded.chunks])), cells)
 
@@ -117,7 +115,7 @@ def test_categories_of_polars(chunks: list[list[str | None]], kind: pl.DataType,
         column.append(each)
     assert column.n_chunks() >= sum(map(bool, chunks))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("discreet.tables.sources.dataframes"), "_PART", part)
+        patch.setattr(import_module("discreet.tables.sources.in_memory"), "_PART", part)
         found = read(column.to_frame().lazy())
     check(found.column("x"), [cell for chunk in chunks for cell in chunk])
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from discreet.anonymity import grouping as module
 from discreet.anonymity import read
-from discreet.anonymity.records import Codes, Whole
-from discreet.anonymity.records import grouping as module
-from discreet.anonymity.records.grouping import Grouping, group, grouped, pack
+from discreet.anonymity.columns import Codes, Whole
+from discreet.anonymity.grouping import Grouping, group, grouped, pack
 from support.examples import examples
 
 Row = tuple[int, ...]

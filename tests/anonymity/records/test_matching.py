@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.classes.frequency_table import frequencies_of
+from discreet.anonymity.classes import frequencies_of
+from discreet.anonymity.columns import Coded, places_of
 from discreet.anonymity.models import KMap
-from discreet.anonymity.records import Coded, read
-from discreet.anonymity.records.encode import places_of
+from discreet.anonymity.records import read
 from discreet.anonymity.reduce.mondrian import mondrian
 from discreet.errors import SchemaMismatch
 

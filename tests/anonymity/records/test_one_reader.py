@@ -19,7 +19,7 @@ from discreet.anonymity import read
 from discreet.errors import DiscreetError
 from discreet.gateway import inspect
 from discreet.tables import Kind, Source
-from discreet.tables.kinds import kind_of
+from discreet.tables.admission.column_casts import kind_of
 from discreet.tables.proposals.data_profile import profile_table
 from support.tables import write_arrow
 

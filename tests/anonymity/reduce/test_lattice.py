@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity import read
-from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Mask, Reals
 from discreet.anonymity.hierarchies import Flat, Listed
 from discreet.anonymity.loss import LOSSES, loss_named
 from discreet.anonymity.models import AlphaK, Closeness, DeltaPresence, KAnonymity, Model
-from discreet.anonymity.records import Mask, Reals
-from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
+from discreet.anonymity.reduce.generalisation import Optimum, optimum
 from discreet.errors import InvalidArgument
 from support.examples import examples
 from support.slow_generalising import FLOATS, PROMISES, Case, Promise, both, cases

@@ -25,8 +25,9 @@ from discreet.anonymity.models import (
     RecursiveDiversity,
 )
 from discreet.anonymity.records import Records
-from discreet.anonymity.reduce.lattice.optimal import optimum, search
-from discreet.anonymity.reduce.lattice.table import table_of
+from discreet.anonymity.reduce.generalisation import optimum
+from discreet.anonymity.reduce.lattice_search import search
+from discreet.anonymity.reduce.lattice_table import table_of
 from discreet.errors import InvalidArgument
 
 NAMES = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.reduce.lattice import keys as module
-from discreet.anonymity.reduce.lattice import problem as stores
-from discreet.anonymity.reduce.lattice.keys import WORD, Keys, Roller, blocks_of, fields_of
-from discreet.anonymity.reduce.lattice.problem import Store
+from discreet.anonymity.reduce import lattice_keys as module
+from discreet.anonymity.reduce import lattice_problem as stores
+from discreet.anonymity.reduce.lattice_keys import WORD, Keys, Roller, blocks_of, fields_of
+from discreet.anonymity.reduce.lattice_problem import Store
 from support.examples import examples
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.anonymity.hierarchies import Ladder
-from discreet.anonymity.reduce.lattice import table as module
-from discreet.anonymity.reduce.lattice.table import Outcome
+from discreet.anonymity.reduce import lattice_table as module
+from discreet.anonymity.reduce.lattice_table import Outcome
 from support.examples import examples
 
 SIZE = 60

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.anonymity.columns import Value
 from discreet.anonymity.hierarchies import Flat, Listed
 from discreet.anonymity.models import DeltaPresence, DistinctDiversity, KAnonymity, KMap, Model
-from discreet.anonymity.records import Records, Value, read
-from discreet.anonymity.reduce.mondrian import cutting, mondrian, mondrian_beside
-from discreet.anonymity.reduce.mondrian.axes import axis_of, shown
+from discreet.anonymity.records import Records, read
+from discreet.anonymity.reduce.axes import axis_of, shown
+from discreet.anonymity.reduce.cutting import _order
+from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
 from discreet.anonymity.reduce.recoding import Recoding
 from discreet.errors import InvalidArgument, SchemaMismatch
 from support.examples import examples
@@ -213,9 +215,9 @@ def test_entries_are_ordered_also_where_one_number_cannot_hold_all(entries: list
     """By key, then by tie-breaker; packed into one number and not."""
     keys, ties = np.array(entries, dtype=np.int64).T.copy()
     for span in (4, 1 << 62):
-        order = cutting._order(keys, span, ties, 100)
+        order = _order(keys, span, ties, 100)
         assert [entries[i] for i in order] == sorted(entries)
-        assert keys[cutting._order(keys, span, None, 100)].tolist() == sorted(keys.tolist())
+        assert keys[_order(keys, span, None, 100)].tolist() == sorted(keys.tolist())
 
 
 @pytest.mark.parametrize("relaxed", [False, True])

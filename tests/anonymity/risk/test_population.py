@@ -11,11 +11,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.anonymity.risk import pitman, snb
-from discreet.anonymity.risk.class_sizes import ClassSizes, class_sizes
-from discreet.anonymity.risk.pitman import Pitman, log_gamma_ratio
+from discreet.anonymity.hiding import ClassSizes, class_sizes
 from discreet.anonymity.risk.population import estimated, population_uniqueness, unique_in_population
-from discreet.anonymity.risk.snb import SlideNegativeBinomial
+from discreet.anonymity.risk.superpopulation import (
+    Pitman,
+    SlideNegativeBinomial,
+    classes_in_population,
+    fit_pitman,
+    fit_snb,
+    log_gamma_ratio,
+    solved,
+)
 from discreet.census import pseudorandom
 from discreet.errors import InvalidArgument
 from support.examples import examples
@@ -90,7 +96,7 @@ def test_the_slide_models_parameters_are_found_again(alpha: float, beta: float, 
     model = SlideNegativeBinomial(classes=1_000.0, alpha=alpha, beta=beta)
     once, twice = model.seen_once(fraction), model.seen_twice(fraction)
     assume(once > 1e-3 and twice > 1e-3)
-    found = snb.solved(once, twice, 1_000.0, fraction)
+    found = solved(once, twice, 1_000.0, fraction)
     assume(found is not None)  # where several models explain it
     assert found is not None
     assert found.seen_once(fraction) == pytest.approx(once, rel=1e-6)
@@ -101,7 +107,7 @@ def test_the_slide_models_parameters_are_found_again(alpha: float, beta: float, 
 @given(counts, st.floats(0.01, 0.99))
 def test_what_the_slide_model_fits_it_explains(sizes: list[int], fraction: float) -> None:
     """Its expected classes of one and of two are those of the sample; or it says that there is no such model."""
-    found = snb.fit(sample(sizes), fraction)
+    found = fit_snb(sample(sizes), fraction)
     if found is not None:
         assert found.alpha > 0
         assert 0 < found.beta < 1
@@ -118,7 +124,7 @@ def test_the_number_of_classes_is_the_modified_estimate(sizes: list[int], fracti
     again = sum(left**size * ((1 + fraction) ** size - 1) for size in sizes)
     thinned = sum(size * fraction**2 * (1 - fraction**2) ** (size - 1) for size in sizes)
     expected = len(sizes) + sizes.count(1) * thinned / again * (unseen / once) ** 2
-    assert snb.classes_in_population(sample(sizes), float(fraction)) == pytest.approx(float(expected), rel=1e-9)
+    assert classes_in_population(sample(sizes), float(fraction)) == pytest.approx(float(expected), rel=1e-9)
 
 
 def slide_population(label: str, model: SlideNegativeBinomial) -> list[int]:
@@ -155,7 +161,7 @@ def test_the_slide_model_is_near_the_truth(name: int, fraction: float) -> None:
     population = slide_population(f"slide {name}", model)
     seen = thinned(f"sample {name}", population, fraction)
     once, twice = seen.count(1), seen.count(2)
-    found = snb.solved(once, twice, CLASSES, fraction)
+    found = solved(once, twice, CLASSES, fraction)
     assert found is not None
     truth, p, q = population.count(1), model.seen_once(fraction) / CLASSES, model.seen_twice(fraction) / CLASSES
     step = 1e-3 * twice
@@ -171,7 +177,7 @@ def test_the_slide_model_is_near_the_truth(name: int, fraction: float) -> None:
 
 def unique_of(once: float, twice: float, fraction: float) -> float:
     """The estimate from other counts."""
-    found = snb.solved(once, twice, CLASSES, fraction)
+    found = solved(once, twice, CLASSES, fraction)
     assert found is not None
     return found.unique
 
@@ -257,7 +263,7 @@ def slopes(sizes: list[int], theta: float, alpha: float) -> tuple[float, float]:
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=60))
 def test_where_pitman_converges_the_slopes_are_nought(sizes: list[int]) -> None:
     """The equations of the maximum hold, α is inside (0, 1), and no neighbour is likelier."""
-    found = pitman.fit(sample(sizes))
+    found = fit_pitman(sample(sizes))
     if found is None:
         return
     assert 0 < found.alpha < 1
@@ -275,7 +281,7 @@ def test_where_pitman_converges_the_slopes_are_nought(sizes: list[int]) -> None:
 @pytest.mark.parametrize("sizes", [[1], [5], [1, 1, 1], [2, 2, 2, 2], [1, 1, 1, 1, 1, 1, 1, 1, 2]])
 def test_samples_that_dont_settle_it_have_no_estimate(sizes: list[int]) -> None:
     """One class, only unique rows, only pairs: the likelihood has no peak inside, and nothing is made up."""
-    assert pitman.fit(sample(sizes)) is None
+    assert fit_pitman(sample(sizes)) is None
 
 
 def arrivals(label: str, model: Pitman, people: int) -> list[int]:
@@ -326,7 +332,7 @@ def test_pitman_is_near_the_truth(name: int) -> None:
     model, people, rows = Pitman(theta=400.0, alpha=0.35), 20_000, 5_000
     of = arrivals(f"people {name}", model, people)
     seen, truth = list(Counter(of[:rows]).values()), list(Counter(of).values()).count(1)
-    found = pitman.fit(sample(seen))
+    found = fit_pitman(sample(seen))
     assert found is not None
     step = 1e-4
     by_theta = (expected(found.theta * (1 + step), found.alpha) - expected(found.theta * (1 - step), found.alpha)) / (

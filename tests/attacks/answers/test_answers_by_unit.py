@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.anonymity import read
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records import Records
 from discreet.attacks import attack
 from discreet.attacks.answers import differencing, guessing, query_log, reconstruction, tracking
 from discreet.attacks.answers.marginals import Marginals, spread

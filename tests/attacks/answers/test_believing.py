@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.anonymity.records.column import Reals
+from discreet.anonymity.columns import Reals
 from discreet.attacks.targets.tally_of_answers import believed
 from discreet.noise import discrete_laplace, uniform
 from discreet.stats import lower_bound, upper_bound

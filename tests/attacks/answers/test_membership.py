@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from discreet.anonymity.records.column import Reals
+from discreet.anonymity.columns import Reals
 from discreet.attacks.answers.guessing import most_advantage
 from discreet.attacks.answers.membership import calibrated, most_lead, told_apart
 from discreet.attacks.attack_result import MOST_GUESSES

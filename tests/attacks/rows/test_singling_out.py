@@ -15,7 +15,7 @@ import pytest
 
 from discreet.anonymity import read
 from discreet.anonymity.models.k_anonymity import KAnonymity
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.records import Records
 from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.attacks.rows import linkage, singling_out
 from discreet.attacks.rows.halving import Box, axes_of, halve

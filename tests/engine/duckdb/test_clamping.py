@@ -29,8 +29,7 @@ from discreet.engine.duckdb.clamping import (
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table
-from discreet.tables.admission.column_casts import LONGEST_TEXT
-from discreet.tables.kinds import SQL_TYPES
+from discreet.tables.admission.column_casts import LONGEST_TEXT, SQL_TYPES
 from support.engines import engine_over
 from support.questions import column, literal, total
 from support.reference import steps

@@ -10,8 +10,7 @@ from discreet.errors import ConfigError, InvalidArgument, UnknownTable
 from discreet.privacy import Budget
 from discreet.query.ir import canonical
 from discreet.query.sql import question
-from discreet.tables import Dataset
-from discreet.tables.schema.config import dumps, loads
+from discreet.tables import Dataset, dumps, loads
 from support.asked import PEOPLE, TABLES
 
 PLAIN = "SELECT sex, AVG(age) FROM people WHERE age > 3 GROUP BY sex ORDER BY sex"

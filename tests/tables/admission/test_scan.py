@@ -19,7 +19,7 @@ from discreet.errors import InvalidArgument, SchemaMismatch, SnapshotChanged, So
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.tables import Column, Kind, Source, Table
 from discreet.tables.admission import Snapshot, admit
-from discreet.tables.sources import parquet_files
+from discreet.tables.sources import in_place
 from discreet.tables.sources.files import OpenFile
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
@@ -180,7 +180,7 @@ def with_source(table: Table, source: Source, columns: tuple[Column, ...] = ()) 
 
 def test_a_table_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are open while a question runs."""
-    monkeypatch.setattr("discreet.tables.sources.parquet_files.MOST_FILES", 1)
+    monkeypatch.setattr("discreet.tables.sources.in_place.MOST_FILES", 1)
     for number in range(2):
         write(tmp_path / f"{number}.parquet", pa.array([number]))
     source = Source(kind="parquet", location=f"{tmp_path}/*.parquet", in_place=True)
@@ -340,20 +340,20 @@ def test_an_identity_is_taken_when_the_clock_has_moved_on(
 ) -> None:
     """Else a change in the same tick of the clock would leave the file's times as they were."""
     now, slept = 10**18 + 7, list[float]()
-    monkeypatch.setattr(parquet_files.time, "time_ns", lambda: now)
-    monkeypatch.setattr(parquet_files.time, "sleep", slept.append)
+    monkeypatch.setattr(in_place.time, "time_ns", lambda: now)
+    monkeypatch.setattr(in_place.time, "sleep", slept.append)
     monkeypatch.setattr(OpenFile, "changed_at", lambda _: now - age)
-    parquet_files.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+    in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
     assert slept == [pytest.approx(waits, abs=0.002)]
 
 
 def test_a_clock_that_ticks_in_seconds_is_given_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Times without a fraction are those of a file system that has none."""
     slept = list[float]()
-    monkeypatch.setattr(parquet_files.time, "time_ns", lambda: 10**18 + 7)
-    monkeypatch.setattr(parquet_files.time, "sleep", slept.append)
+    monkeypatch.setattr(in_place.time, "time_ns", lambda: 10**18 + 7)
+    monkeypatch.setattr(in_place.time, "sleep", slept.append)
     monkeypatch.setattr(OpenFile, "changed_at", lambda _: 10**18)
-    parquet_files.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+    in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
     assert slept[0] > 2
 
 
@@ -361,7 +361,7 @@ def test_a_file_from_the_future_is_refused(tmp_path: Path, monkeypatch: pytest.M
     """By a clock that is wrong, no later change could be told from an earlier one."""
     monkeypatch.setattr(OpenFile, "changed_at", lambda _: 2**62)
     with pytest.raises(SourceUnsupported, match="still to come"):
-        parquet_files.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
+        in_place.places_of(str(write(tmp_path / "people.parquet", pa.array([1]))))
 
 
 def test_open_files_need_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,7 +375,7 @@ def test_open_files_need_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(OpenFile, "__init__", nameless)
     with pytest.raises(SourceUnsupported, match="no name of its own"):
-        parquet_files.places_of(str(path))
+        in_place.places_of(str(path))
 
 
 def test_what_is_written_through_a_mapping_changes_a_file(tmp_path: Path) -> None:
@@ -389,8 +389,8 @@ def test_what_is_written_through_a_mapping_changes_a_file(tmp_path: Path) -> Non
         mapped[4] = mapped[4]
         if path.stat().st_ctime_ns == clean:
             pytest.skip("a file system that doesn't notice")
-        places = parquet_files.places_of(str(path))
-        parquet_files.check_places(places)
+        places = in_place.places_of(str(path))
+        in_place.check_places(places)
         mapped[4] ^= 1
         with pytest.raises(SnapshotChanged):
-            parquet_files.check_places(places)
+            in_place.check_places(places)

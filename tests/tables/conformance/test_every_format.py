@@ -14,7 +14,7 @@ from discreet.errors import SchemaMismatch
 from discreet.privacy import Unit
 from discreet.tables import Column, Kind, Table
 from discreet.tables.admission import column_casts
-from discreet.tables.admission.source_columns import check_schema
+from discreet.tables.admission.validation import check_schema
 from discreet.tables.sources import open_source
 from support.conformance import ADMISSION, ID, Admitted, all_admitted, check_answers, check_ids, check_values, plans
 from support.engines import admitted, compiled_once

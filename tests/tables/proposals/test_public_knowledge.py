@@ -6,9 +6,8 @@ import pytest
 
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.tables import Column, Kind
-from discreet.tables.proposals.public_knowledge import CODEBOOKS, Fact, codebook, joined, plain
-from discreet.tables.proposals.units import likely_unit, rank_of_id
-from discreet.tables.proposals.well_known_columns import FACTS, knowledge
+from discreet.tables.proposals.names import Fact, joined, likely_unit, plain, rank_of_id
+from discreet.tables.proposals.public_knowledge import CODEBOOKS, FACTS, codebook, knowledge
 
 ALL_FACTS = [*FACTS, *(fact for book in CODEBOOKS for fact in book.facts)]
 

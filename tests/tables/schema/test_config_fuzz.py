@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ConfigError
 from discreet.tables import Dataset, load_config, loads
-from discreet.tables.schema.decode import decode
+from discreet.tables.schema.config import decode
 from discreet.tables.schema.toml import MOST_BYTES, parse
 
 FULL = Path(__file__).with_name("clinic.toml").read_text(encoding="utf-8")

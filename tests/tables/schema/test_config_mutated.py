@@ -12,7 +12,7 @@ import pytest
 from discreet.errors import ConfigError
 from discreet.privacy import Unit
 from discreet.tables import Dataset, loads
-from discreet.tables.schema.decode import decode
+from discreet.tables.schema.config import decode
 from discreet.tables.schema.toml import parse
 
 FULL = Path(__file__).with_name("clinic.toml").read_text(encoding="utf-8")

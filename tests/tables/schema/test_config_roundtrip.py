@@ -27,7 +27,7 @@ from discreet.tables import (
     loads,
     save_config,
 )
-from discreet.tables.schema.config import Note
+from discreet.tables.schema.config_writer import Note
 
 ODD_NAMES = [
     "a.b",

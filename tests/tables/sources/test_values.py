@@ -21,7 +21,7 @@ from pyarrow import parquet
 from discreet.errors import SchemaMismatch
 from discreet.tables.schema.source import Source
 from discreet.tables.sources import open_source, source_of
-from discreet.tables.sources.arrays import delivered
+from discreet.tables.sources.arrow import delivered
 from support.tables import write_arrow
 
 LONG = "x" * 5_000_000

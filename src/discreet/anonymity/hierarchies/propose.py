@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from discreet.anonymity.hierarchies.dates import Calendar
-from discreet.anonymity.hierarchies.ladder import Hierarchy
-from discreet.anonymity.hierarchies.masks import Flat, Masking
-from discreet.anonymity.hierarchies.numbers import Intervals
+from discreet.anonymity.columns import Coded, Reals
+from discreet.anonymity.hierarchies.intervals import Calendar, Intervals
+from discreet.anonymity.hierarchies.ladder import Flat, Hierarchy, Masking
 from discreet.anonymity.hierarchies.texts import is_number, is_text, is_time, numbers, present, spelled_dates, times
-from discreet.anonymity.records.column import Coded, Reals
 from discreet.errors import InvalidArgument
 from discreet.tables import Kind
 from discreet.tables.proposals import joined, knowledge, without_owner

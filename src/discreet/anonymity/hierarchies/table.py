@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.anonymity.columns import Coded, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import TOP, is_number, is_time, present, same_day, same_number, text_of, texts
-from discreet.anonymity.records.column import Coded, Whole
 from discreet.errors import InvalidArgument, SchemaMismatch, SourceMissing, SourceUnsupported
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.records.column import Coded
-from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, encode
+from discreet.anonymity.records import Records
 from discreet.errors import SchemaMismatch
 from discreet.tables.schema.source import DateOrder
-from discreet.tables.type_inference import SpelledDates, days_of
+from discreet.tables.spelled_dates import SpelledDates, days_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

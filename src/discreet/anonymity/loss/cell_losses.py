@@ -10,9 +10,9 @@ from math import expm1, fsum, log1p
 
 import numpy as np
 
+from discreet.anonymity.columns import Coded, Mask, Reals, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import DOUBT, CellLoss, ColumnMeter, Generalised, Left, Score, Sets, levels_of
-from discreet.anonymity.records.column import Coded, Mask, Reals, Whole
 
 _GRID = 1 << 30
 """Widths that aren't small integers are taken to this part of the range."""

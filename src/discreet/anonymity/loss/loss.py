@@ -26,8 +26,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from discreet.anonymity.columns import Coded, Codes, Mask, Reals, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder
-from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Whole
 
 Score: TypeAlias = int | float
 """A loss on a scale of its own: an integer wherever the loss is rational, so that scores compare exactly."""

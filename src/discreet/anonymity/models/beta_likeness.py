@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Mask, Reals
 from discreet.anonymity.models.counting import Counts, at_most, counts_of, log_at_most, settled
 from discreet.anonymity.models.model import AgainstTable, above_zero, attribute, shown
-from discreet.anonymity.records.column import Mask, Reals
 from discreet.exact.rational import Rationalizable
 
 _MARGIN = 1e-12

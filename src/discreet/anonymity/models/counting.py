@@ -10,9 +10,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Codes, Mask, Whole
 from discreet.anonymity.models.model import MOST
-from discreet.anonymity.records.column import Codes, Mask, Whole
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
 

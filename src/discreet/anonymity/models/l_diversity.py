@@ -9,7 +9,8 @@ from math import gcd, log
 
 import numpy as np
 
-from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Mask, Reals, Whole
 from discreet.anonymity.models.counting import Counts, Exact, at_most, below, counts_of, settled
 from discreet.anonymity.models.model import (
     AtLeast,
@@ -22,7 +23,6 @@ from discreet.anonymity.models.model import (
     shown,
     whole,
 )
-from discreet.anonymity.records.column import Mask, Reals, Whole
 from discreet.exact.rational import Rationalizable
 
 
@@ -219,8 +219,7 @@ class EntropyDiversity(WithinClass):
 
 def _entropy(counts: Counts) -> Reals:
     """Of each class, H = ln s − (Σ n·ln n)/s."""
-    logs: Reals = counts.counts * np.log(counts.counts)
-    entropy: Reals = np.log(counts.sizes) - counts.sums(logs) / counts.sizes
+    entropy: Reals = np.log(counts.sizes) - counts.sums(counts.counts * np.log(counts.counts)) / counts.sizes
     return entropy
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from operator import index
 from typing import Protocol
 
-from discreet.anonymity.classes.frequency_table import Frequencies
-from discreet.anonymity.records.column import Mask, Reals, Whole
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Mask, Reals, Whole
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 from discreet.hints import Hint
@@ -268,3 +271,45 @@ class AgainstTable(ABC):
             InvalidArgument: the frequencies lack what the model is about.
         """
         return highest(self.measure(frequencies))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Whether a table keeps a promise.
+
+    Args:
+        promise: the model with its thresholds, in words.
+        met: whether every class keeps it.
+        reached: what the worst class reaches.
+        failing: how many units are in classes that don't keep it.
+    """
+
+    promise: str
+    met: bool
+    reached: float
+    failing: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as JSON-ready data; None where what is reached is infinite."""
+        reached = self.reached if isfinite(self.reached) else None
+        return {"promise": self.promise, "met": self.met, "reached": reached, "failing": self.failing}
+
+
+def checked(models: Sequence[Model], frequencies: Frequencies) -> tuple[Checked, ...]:
+    """Whether the classes keep some promises.
+
+    Raises:
+        InvalidArgument: a model needs what the frequencies lack.
+    """
+    found = []
+    for model in models:
+        met = model.met(frequencies)
+        found.append(
+            Checked(
+                promise=str(model),
+                met=bool(met.all()),
+                reached=model.reached(frequencies),
+                failing=frequencies.within(~met),
+            )
+        )
+    return tuple(found)

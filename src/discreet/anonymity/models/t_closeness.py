@@ -18,12 +18,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from discreet.anonymity.classes.frequency_table import Frequencies
+from discreet.anonymity.classes import Frequencies
+from discreet.anonymity.columns import Codes, Mask, Reals
+from discreet.anonymity.grouping import starts_of
 from discreet.anonymity.hierarchies.ladder import Hierarchy, Ladder
 from discreet.anonymity.models.counting import Counts, Exact, at_most, counts_of
 from discreet.anonymity.models.model import AgainstTable, attribute, real, shown
-from discreet.anonymity.records.column import Codes, Mask, Reals
-from discreet.anonymity.records.grouping import starts_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 

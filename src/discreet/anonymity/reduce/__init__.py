@@ -2,7 +2,6 @@
 
 from discreet.anonymity.reduce.anonymize import anonymize
 from discreet.anonymity.reduce.anonymized import Anonymized
-from discreet.anonymity.reduce.clipping import Clipped, clip
-from discreet.anonymity.reduce.deidentify import Deidentified, deidentify
+from discreet.anonymity.reduce.deidentify import Clipped, Deidentified, clip, deidentify
 
 __all__ = ["Anonymized", "Clipped", "Deidentified", "anonymize", "clip", "deidentify"]

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
-from discreet.anonymity.attributes import Repeated, repeated
-from discreet.anonymity.hierarchies.dates import Calendar
+from discreet.anonymity.attributes import repeated
+from discreet.anonymity.columns import encode, places_of
+from discreet.anonymity.hierarchies.intervals import Calendar
 from discreet.anonymity.hierarchies.ladder import Hierarchy
 from discreet.anonymity.hierarchies.propose import propose_hierarchy
 from discreet.anonymity.hierarchies.texts import dated
 from discreet.anonymity.loss.loss import Loss
-from discreet.anonymity.loss.measured import loss_named
+from discreet.anonymity.loss.losses import loss_named
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.records.encode import encode, places_of
-from discreet.anonymity.records.records import Missing, Records, Unit, population_of, read
+from discreet.anonymity.records import Missing, Records, Unit, population_of, read
 from discreet.anonymity.reduce.anonymized import Anonymized, Made, finished
-from discreet.anonymity.reduce.lattice.optimal import Optimum, optimum
-from discreet.anonymity.reduce.local_recoding import recode_locally
+from discreet.anonymity.reduce.generalisation import Optimum, optimum, recode_locally
 from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
+from discreet.anonymity.words import Repeated
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
 from discreet.hints import Hint

@@ -15,26 +15,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.attributes import Repeated, rows_counted
-from discreet.anonymity.classes.equivalence_classes import Classes
-from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
-from discreet.anonymity.loss.measured import Shown, losses_of
+from discreet.anonymity.classes import Classes, Frequencies, frequencies_of
+from discreet.anonymity.columns import Coded, Whole, places_of
+from discreet.anonymity.loss.losses import Shown, losses_of
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.records.column import Coded, Whole
-from discreet.anonymity.records.encode import places_of
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.records import Records, read
 from discreet.anonymity.reduce.deidentify import released_in_order
-from discreet.anonymity.reduce.lattice.optimal import Search
-from discreet.anonymity.reduce.lattice.table import asked_size
+from discreet.anonymity.reduce.lattice_search import Search
+from discreet.anonymity.reduce.lattice_table import asked_size
 from discreet.anonymity.reduce.recoding import Cells, Recoding
-from discreet.anonymity.risk.reidentification import Reidentification, reidentification_of
+from discreet.anonymity.risk.disclosure import Reidentification, reidentification_of
+from discreet.anonymity.words import Repeated, rows_counted
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from discreet.anonymity.records.column import Codes
+    from discreet.anonymity.columns import Codes
 
 
 CAVEAT = (

@@ -1,36 +1,37 @@
 """Microaggregation: groups of at least k similar rows, each shown with the average of its group.
 
-MDAV takes time that grows with the square of the rows. Up to 20,000 rows it is run on the whole table. A larger table
-is first cut into blocks of 5,000 to 10,000 rows by relaxed Mondrian, and each block is grouped on its own: only rows
-near the rim of a block could have found nearer neighbours.
+MDAV makes groups of k to 2k − 1 points that lie close together. Coordinates are whole numbers, and so small that every
+distance is exact in floating point, whichever way it is summed. So points at equal distance really tie, and ties go to
+the point that comes first: the groups are a function of the list of points, on every machine. Its time grows with the
+square of the rows. Up to 20,000 rows it is run on the whole table. A larger table is first cut into blocks of 5,000 to
+10,000 rows by relaxed Mondrian, and each block is grouped on its own: only rows near the rim of a block could have
+found nearer neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
-from discreet.anonymity.classes.equivalence_classes import chosen
-from discreet.anonymity.classes.frequency_table import frequencies_of
+from discreet.anonymity.classes import chosen, frequencies_of
+from discreet.anonymity.columns import Coded, Reals, Whole
+from discreet.anonymity.grouping import group, pack
 from discreet.anonymity.models.k_anonymity import KAnonymity
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.records.column import Coded, Reals, Whole
-from discreet.anonymity.records.grouping import group, pack
-from discreet.anonymity.records.records import Records
-from discreet.anonymity.reduce.mdav import Averages, coordinates_of, grid_bits, mdav, means, medians
-from discreet.anonymity.reduce.mondrian.axes import axes_of
-from discreet.anonymity.reduce.mondrian.cutting import classes_of_rows
-from discreet.anonymity.reduce.mondrian.partitioning import Judge, partition
-from discreet.anonymity.reduce.mondrian.points import points_of
+from discreet.anonymity.records import Records
+from discreet.anonymity.reduce.axes import Averages, axes_of, coordinates_of, means, medians
+from discreet.anonymity.reduce.cutting import classes_of_rows, partition
+from discreet.anonymity.reduce.points import Judge, points_of
 from discreet.anonymity.reduce.recoding import ListedCells, Recoded, Recoding, recoding_of_nothing
 from discreet.errors import InvalidArgument
 
+# ── Groups and what is shown for them ─────────────────────────────────────────────────────────────────────────────────
+
 _Average = Literal["mean", "median"]
-_DIRECT = 20_000
-_BLOCK = 5_000
+_DIRECT, _BLOCK = 20_000, 5_000
 _MOST_DECIMALS = 30
 
 
@@ -102,8 +103,8 @@ def microaggregate(
     columns = chosen(records, quasi_identifiers)
     k = _check(records, models, average, decimals)
     if not records.rows:
-        nothing = recoding_of_nothing(quasi_identifiers)
-        return Microaggregated(recoding=nothing, groups=np.zeros(0, dtype=np.int64), loss=0.0)
+        none = np.zeros(0, dtype=np.int64)
+        return Microaggregated(recoding=recoding_of_nothing(quasi_identifiers), groups=none, loss=0.0)
     coordinates = [coordinates_of(column) for column in columns]
     points = _standardised(columns, coordinates)
     groups, number = _grouped(records, columns, points, k)
@@ -112,7 +113,7 @@ def microaggregate(
         for column in columns
     ]
     recoded = {column.name: _recoded(column, groups, averages) for column, averages in zip(columns, shown, strict=True)}
-    _check_release(records, list(recoded.values()), models)
+    _check_release(records, recoded, models)
     return Microaggregated(
         recoding=Recoding(columns=recoded, kept=np.ones(records.rows, dtype=np.bool_)),
         groups=groups,
@@ -177,10 +178,9 @@ def _grouped(records: Records, columns: Sequence[Coded], points: Reals, k: int) 
     """The group of each row, and how many groups there are."""
     rest = [column for name, column in records.columns.items() if name not in {each.name for each in columns}]
     order = _order(columns, rest)
-    blocks = _blocks(records, columns, rest, max(_BLOCK, 10 * k)) if records.rows > _DIRECT else None
-    if blocks is None:
-        parts = [order]
-    else:
+    parts = [order]
+    if records.rows > _DIRECT:
+        blocks = _blocks(records, columns, rest, max(_BLOCK, 10 * k))
         order = order[np.argsort(blocks[order], kind="stable")]
         parts = np.split(order, np.cumsum(np.bincount(blocks))[:-1])
     groups, number = np.empty(records.rows, dtype=np.int64), 0
@@ -209,9 +209,8 @@ def _order(columns: Sequence[Coded], rest: Sequence[Coded]) -> Whole:
         return np.argsort(mine, kind="stable")
     others, _ = pack([column.codes for column in rest], [column.size for column in rest])
     order = np.lexsort((others, mine))
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (mine[order][1:] != mine[order][:-1]) | (others[order][1:] != others[order][:-1])
-    starts = np.flatnonzero(new)
+    new = (mine[order][1:] != mine[order][:-1]) | (others[order][1:] != others[order][:-1])
+    starts = np.append(0, np.flatnonzero(new) + 1)
     counts = np.diff(np.append(starts, len(order)))
     due = (2 * (np.arange(len(order)) - np.repeat(starts, counts)) + 1) / (2 * np.repeat(counts, counts))
     return order[np.lexsort((others[order], due, mine[order]))]
@@ -230,18 +229,12 @@ def _recoded(column: Coded, groups: Whole, averages: Averages) -> Recoded:
     places: dict[str, int] = {}
     cells = np.array([places.setdefault(label, len(places)) for label in averages.labels], dtype=np.int32)
     pairs = group([cells[groups], column.codes], [len(places), column.size]).tuples()
-    return Recoded(
-        codes=cells[groups],
-        cells=ListedCells(
-            name=column.name,
-            labels=tuple(places),
-            starts=np.searchsorted(pairs[:, 0], np.arange(len(places) + 1)),
-            codes=pairs[:, 1].copy(),
-        ),
-    )
+    starts = np.searchsorted(pairs[:, 0], np.arange(len(places) + 1))
+    shown = ListedCells(name=column.name, labels=tuple(places), starts=starts, codes=pairs[:, 1].copy())
+    return Recoded(codes=cells[groups], cells=shown)
 
 
-def _check_release(records: Records, recoded: Sequence[Recoded], models: Sequence[Model]) -> None:
+def _check_release(records: Records, recoded: Mapping[str, Recoded], models: Sequence[Model]) -> None:
     """Try all models on the cells that are shown.
 
     Raises:
@@ -250,13 +243,12 @@ def _check_release(records: Records, recoded: Sequence[Recoded], models: Sequenc
     import pyarrow as pa
 
     columns = dict(records.columns)
-    for each in recoded:
-        name, labels = each.cells.name, pa.array(each.cells.labels, pa.string())
+    for name, each in recoded.items():
+        labels = pa.array(each.cells.labels, pa.string())
         columns[name] = Coded(name=name, codes=each.codes, values=labels, has_missing=False)
     release = Records(columns=columns, rows=records.rows, missing=records.missing)
-    names = [each.cells.name for each in recoded]
     for model in models:
-        if not model.met(frequencies_of(release, names, model.sensitive)).all():
+        if not model.met(frequencies_of(release, list(recoded), model.sensitive)).all():
             raise InvalidArgument(
                 f"groups of similar rows don't meet {model}", hint="Mondrian and the optimal search take this model"
             )
@@ -271,3 +263,84 @@ def _loss(columns: Sequence[Coded], coordinates: Sequence[Reals], shown: Sequenc
             off = _units(at, at)[column.codes] - _units(at, averages.at)[groups]
             lost += float((off * off).sum()) / (deviation * deviation * column.rows)
     return lost / max(1, int(np.count_nonzero(deviations)))
+
+
+# ── MDAV ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_EXACT = 53
+"""Whole numbers up to two to this power are exact in floating point."""
+
+
+def grid_bits(columns: int) -> int:
+    """Coordinates below two to this power keep distances in so many columns exact.
+
+    |x|² − 2x·c + |c|² has terms of at most 2 · columns · 4^bits.
+
+    Examples:
+        >>> grid_bits(1), grid_bits(8)
+        (25, 24)
+    """
+    return (_EXACT - 1 - columns.bit_length()) // 2
+
+
+def mdav(points: Reals, k: int) -> Whole:
+    """The group of each point.
+
+    As long as there are 3k points or more: the point farthest from their mean and the k − 1 nearest to it are a group,
+    then the point farthest from that one, of those that are left, and the k − 1 nearest to it. Of 2k to 3k − 1 points
+    the first such group is taken, and the rest are one. The mean is rounded to whole coordinates, halves upwards.
+
+    Args:
+        points: points × columns: whole numbers from 0 to less than two to the power `grid_bits`; at least k points,
+            whose sums are below 2^53.
+        k: 1 or more.
+
+    Returns:
+        Numbers from 0 on, one per group; each group has k to 2k − 1 points.
+
+    Source: Domingo-Ferrer, Torra (2005), "Ordinal, continuous and heterogeneous k-anonymity through microaggregation":
+    algorithm MDAV-generic, after Domingo-Ferrer, Mateo-Sanz (2002).
+
+    Examples:
+        >>> mdav(np.array([[0.0], [1.0], [50.0], [51.0], [98.0], [99.0]]), 2).tolist()
+        [0, 0, 2, 2, 1, 1]
+    """
+    found = np.empty(len(points), dtype=np.int64)
+    left = np.arange(len(points))
+    squares = (points * points).sum(axis=1)
+    number = 0
+    while len(left) >= 2 * k:
+        from_here = _center(points)
+        for _ in range(2 if len(left) >= 3 * k else 1):
+            start = int(_distances(points, squares, from_here).argmax())
+            from_here = points[start]
+            taken = _nearest(_distances(points, squares, from_here), k)
+            found[left[taken]] = number
+            number += 1
+            rest = np.ones(len(left), dtype=np.bool_)
+            rest[taken] = False
+            points, squares, left = points[rest], squares[rest], left[rest]
+    found[left] = number
+    return found
+
+
+def _center(points: Reals) -> Reals:
+    """The mean, rounded to whole coordinates, halves upwards."""
+    sums: Whole = points.sum(axis=0).astype(np.int64)
+    return np.floor_divide(2 * sums + len(points), 2 * len(points)).astype(np.float64)
+
+
+def _distances(points: Reals, squares: Reals, center: Reals) -> Reals:
+    """The squared distance of each point from another."""
+    found: Reals = squares - 2.0 * (points @ center) + float(center @ center)
+    return found
+
+
+def _nearest(distances: Reals, k: int) -> Whole:
+    """The k least, of equal ones those that come first."""
+    if k >= len(distances):
+        return np.arange(len(distances))
+    bound = np.partition(distances, k - 1)[k - 1]
+    nearer = np.flatnonzero(distances < bound)
+    ties = np.flatnonzero(distances == bound)
+    return np.concatenate((nearer, ties[: k - len(nearer)]))

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.records.column import Codes, Mask, Whole
+from discreet.anonymity.columns import Codes, Mask, Whole
 from discreet.errors import InvalidArgument
 
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.anonymity.attributes import Attributes, Repeated, say_whose, told_by_content
+from discreet.anonymity.arrow import Unread
+from discreet.anonymity.attributes import Attributes, told_by_content
 from discreet.anonymity.hierarchies.texts import has_decimal_commas, is_text, present, spelled_dates
-from discreet.anonymity.records.arrow import Unread
-from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.risk.exposure import Checked, Exposure
+from discreet.anonymity.models.model import Checked
+from discreet.anonymity.records import Missing, Records
+from discreet.anonymity.risk.disclosure import Exposure, Reidentification, smallest_safe
 from discreet.anonymity.risk.identifiers import Identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness
-from discreet.anonymity.risk.reidentification import Reidentification, smallest_safe
 from discreet.anonymity.risk.remedies import TOLERATED, ColumnRisk, Remedy
 from discreet.anonymity.risk.uniqueness import Uniqueness
-from discreet.anonymity.risk.words import Noun, hide, listed, percent
+from discreet.anonymity.words import Noun, Repeated, hide, listed, percent, say_whose
 
 if TYPE_CHECKING:
     from discreet.tables.content import ColumnContent

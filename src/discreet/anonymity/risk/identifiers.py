@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from discreet.anonymity.classes.equivalence_classes import chosen
-from discreet.anonymity.records.records import Missing, Records, Unit, read
+from discreet.anonymity.classes import chosen
+from discreet.anonymity.records import Missing, Records, Unit, read
 from discreet.anonymity.risk.partition import Partition, Start, start
-from discreet.anonymity.risk.words import Noun, percent
+from discreet.anonymity.words import Noun, percent
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 

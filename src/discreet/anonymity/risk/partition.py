@@ -12,10 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.classes.equivalence_classes import Classes, classes_of
-from discreet.anonymity.records.column import Coded, Whole
-from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.risk.class_sizes import sizes_of
+from discreet.anonymity.classes import Classes, classes_of, sizes_of
+from discreet.anonymity.columns import Coded, Whole
+from discreet.anonymity.records import Missing, Records
 
 _CELLS = 8
 """Counting in a table of all keys beats sorting them while it has at most so many cells per row."""

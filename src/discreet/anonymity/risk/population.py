@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.anonymity.classes.equivalence_classes import Classes, classes_of
-from discreet.anonymity.records.column import Reals
-from discreet.anonymity.records.records import Missing, Unit, read
-from discreet.anonymity.risk import pitman, snb
-from discreet.anonymity.risk.class_sizes import ClassSizes, class_sizes
+from discreet.anonymity.classes import Classes, classes_of
+from discreet.anonymity.columns import Reals
+from discreet.anonymity.hiding import ClassSizes, class_sizes
+from discreet.anonymity.records import Missing, Unit, read
+from discreet.anonymity.risk.superpopulation import fit_pitman, fit_snb
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
 
@@ -35,7 +35,7 @@ def unique_in_population(sizes: ClassSizes, population: int) -> float:
     the equivalence class estimator; Dankar et al. (2012), appendix A.
 
     Examples:
-        >>> from discreet.anonymity.risk.class_sizes import class_sizes
+        >>> from discreet.anonymity.hiding import class_sizes
         >>> found = class_sizes(np.array([1, 1, 2]), np.array([1, 1, 2]))
         >>> round(unique_in_population(found, 8), 4)
         2.5455
@@ -222,7 +222,7 @@ def _slide(sizes: ClassSizes, fraction: Fraction, people: int) -> float | None:
     """The unique people by the slide negative binomial model; never more than there are people."""
     if not sizes.unique or fraction == 1:
         return float(sizes.unique)
-    model = snb.fit(sizes, float(fraction))
+    model = fit_snb(sizes, float(fraction))
     return None if model is None or model.unique > people else model.unique
 
 
@@ -230,5 +230,5 @@ def _pitman(sizes: ClassSizes, fraction: Fraction, people: int) -> float | None:
     """The unique people by Pitman's formula."""
     if not sizes.unique or fraction == 1:
         return float(sizes.unique)
-    model = pitman.fit(sizes)
+    model = fit_pitman(sizes)
     return None if model is None else model.expected_of_size(1, people)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from discreet.anonymity.classes.equivalence_classes import Classes, regrouped
-from discreet.anonymity.records.column import Coded
-from discreet.anonymity.records.records import Missing, Records
-from discreet.anonymity.risk.class_sizes import sizes_of
+from discreet.anonymity.classes import Classes, regrouped, sizes_of
+from discreet.anonymity.columns import Coded
+from discreet.anonymity.records import Missing, Records
 from discreet.anonymity.risk.partition import Start
 
 if TYPE_CHECKING:

@@ -6,23 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
+from discreet.anonymity.arrow import Unread
 from discreet.anonymity.attributes import Attributes, confirm, guess_attributes, repeated
-from discreet.anonymity.classes.frequency_table import Frequencies, frequencies_of
+from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.hierarchies.texts import dated
 from discreet.anonymity.models import Model
-from discreet.anonymity.records.arrow import Unread
-from discreet.anonymity.records.records import Missing, Records, Unit, read
+from discreet.anonymity.models.model import Checked, checked
+from discreet.anonymity.records import Missing, Records, Unit, read
 from discreet.anonymity.risk.advice import Figures, advise, lookalikes_of
-from discreet.anonymity.risk.exposure import Checked, checked, exposure_of
-from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
-from discreet.anonymity.risk.partition import Start, start
-from discreet.anonymity.risk.population import estimated, sample_of
-from discreet.anonymity.risk.reidentification import (
+from discreet.anonymity.risk.disclosure import (
     THRESHOLD,
+    exposure_of,
     register_of,
     reidentification_of,
     smallest_safe,
 )
+from discreet.anonymity.risk.identifiers import SHARE, Identifiers, identifiers_of
+from discreet.anonymity.risk.partition import Start, start
+from discreet.anonymity.risk.population import estimated, sample_of
 from discreet.anonymity.risk.remedies import column_risks, plan_of, remedies_of
 from discreet.anonymity.risk.report_text import CAVEAT, written
 from discreet.anonymity.risk.uniqueness import uniqueness_of

@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.anonymity.attributes import rows_counted
+from discreet.anonymity.hiding import ClassSizes
 from discreet.anonymity.risk.advice import Figures, advise
-from discreet.anonymity.risk.class_sizes import ClassSizes
-from discreet.anonymity.risk.words import Noun, listed, percent, taken_as
+from discreet.anonymity.words import Noun, listed, percent, rows_counted, taken_as
 
 if TYPE_CHECKING:
-    from discreet.anonymity.risk.exposure import Exposure
+    from discreet.anonymity.risk.disclosure import Exposure, Risk
     from discreet.anonymity.risk.population import PopulationUniqueness
-    from discreet.anonymity.risk.reidentification import Risk
 
 CAVEAT = (
     "These figures describe this table and the attackers named here. They say nothing of what other releases add, and "

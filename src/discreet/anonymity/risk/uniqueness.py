@@ -13,12 +13,12 @@ from math import exp, lgamma, log, log1p
 
 import numpy as np
 
-from discreet.anonymity.classes.equivalence_classes import Classes, classes_of, regrouped
-from discreet.anonymity.records.column import Mask
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.records import Missing, Records, Unit, read
-from discreet.anonymity.risk.class_sizes import ClassSizes, sizes_of
-from discreet.anonymity.risk.words import Noun, percent
+from discreet.anonymity.classes import Classes, classes_of, regrouped, sizes_of
+from discreet.anonymity.columns import Mask
+from discreet.anonymity.grouping import group
+from discreet.anonymity.hiding import ClassSizes
+from discreet.anonymity.records import Missing, Records, Unit, read
+from discreet.anonymity.words import Noun, percent
 from discreet.errors import InvalidArgument
 
 

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
-from discreet.anonymity.records.grouping import distinct, group
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, Codes, Reals, Whole
+from discreet.anonymity.grouping import distinct, group
+from discreet.anonymity.records import Records
 from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.compatible import relate
 from discreet.attacks.targets.rows import Candidates, Rows

@@ -44,7 +44,7 @@ from math import expm1
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Whole
+from discreet.anonymity.columns import Reals, Whole
 from discreet.attacks.answers.guessing import most_advantage
 from discreet.attacks.attack_result import MOST_GUESSES, AttackResult, Guess
 from discreet.exact.rational import Rationalizable, positive

@@ -9,8 +9,8 @@ from math import isfinite
 
 import numpy as np
 
-from discreet.anonymity.records.column import Codes
-from discreet.anonymity.records.records import read
+from discreet.anonymity.columns import Codes
+from discreet.anonymity.records import read
 from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
 from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.rows.known_people import Namer, named

@@ -35,8 +35,8 @@ from math import sqrt
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Reals, Whole
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.columns import Coded, Reals, Whole
+from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.membership import TracingResult, told_apart
 from discreet.attacks.rows.known_people import named, one_of_each

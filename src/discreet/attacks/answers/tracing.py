@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Reals
+from discreet.anonymity.columns import Mask, Reals
 from discreet.attacks.answers.membership import TracingResult, told_apart
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value, Whole
-from discreet.anonymity.records.grouping import group, starts_of
-from discreet.anonymity.records.records import Records, Units
+from discreet.anonymity.columns import Reals, Value, Whole
+from discreet.anonymity.grouping import group, starts_of
+from discreet.anonymity.records import Records, Units
 from discreet.attacks.rows.people_sampling import Sample
 from discreet.attacks.rows.record_pairs import Pairs
 from discreet.attacks.targets.candidates import expand, summed

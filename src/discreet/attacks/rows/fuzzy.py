@@ -15,8 +15,8 @@ from math import log
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Whole
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Mask, Whole
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.rows.beliefs import Beliefs, Best
 from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
@@ -122,7 +122,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         >>> print(*found.guesses)
         Meier: row 1, 98.6 % sure
     """
-    from discreet.anonymity.records.records import read
+    from discreet.anonymity.records import read
 
     people = People.of(read(auxiliary))
     known = people.known

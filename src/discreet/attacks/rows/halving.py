@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, Mask, Reals, Value, Whole
+from discreet.anonymity.records import Records
 from discreet.attacks.rows.known_people import shown
 from discreet.attacks.rows.nearness import is_ordered, numbers
 from discreet.attacks.targets.answering import Answering

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value, Whole
+from discreet.anonymity.columns import Reals, Value, Whole
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.rows.sensitive_values import guesses, seen_of
 from discreet.attacks.targets.candidates import Tally, summed

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value, Whole
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Reals, Value, Whole
+from discreet.anonymity.grouping import group
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.rows.known_people import People, named, refuse_rows
 from discreet.attacks.rows.sensitive_values import guesses, score, truth_of

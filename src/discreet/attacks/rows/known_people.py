@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Reals, Value, Whole
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, Reals, Value, Whole
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import MOST_GUESSES
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.compatible import plain
@@ -46,7 +46,7 @@ class People:
     @classmethod
     def of(cls, table: object) -> People:
         """Those of a table, which `anonymity.read` takes."""
-        from discreet.anonymity.records.records import read
+        from discreet.anonymity.records import read
 
         every = read(table)
         if every.units is None:

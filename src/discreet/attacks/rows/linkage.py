@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.grouping import distinct
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.grouping import distinct
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
 from discreet.attacks.rows.sensitive_values import Truth, asked_of, guesses, score, truth_of
@@ -19,7 +19,7 @@ from discreet.attacks.targets.rows import Candidates, On, Rows, paired
 from discreet.errors import InvalidArgument, NotTried
 
 if TYPE_CHECKING:
-    from discreet.anonymity.records.column import Whole
+    from discreet.anonymity.columns import Whole
     from discreet.attacks.targets.candidates import Tally
 
 

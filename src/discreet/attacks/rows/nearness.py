@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Reals, Value, Whole
+from discreet.anonymity.columns import Coded, Reals, Value, Whole
 from discreet.attacks.targets.compatible import number, plain
 from discreet.attacks.targets.sql_conditions import Between
 from discreet.errors import InvalidArgument

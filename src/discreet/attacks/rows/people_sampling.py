@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymity.records.column import Whole
-from discreet.anonymity.records.grouping import grouped
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Whole
+from discreet.anonymity.grouping import grouped
+from discreet.anonymity.records import Records
 from discreet.attacks.rows.known_people import of_units
 from discreet.attacks.rows.record_pairs import Compared, Sides
 from discreet.errors import NotTried

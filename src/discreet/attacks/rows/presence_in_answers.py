@@ -17,8 +17,8 @@ from math import ceil
 
 import numpy as np
 
-from discreet.anonymity.records.column import Value
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Value
+from discreet.anonymity.records import Records
 from discreet.attacks.answers.guessing import advantage_of
 from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.rows.known_people import shown
@@ -89,7 +89,7 @@ def presence(  # noqa: PLR0913 — who is asked, what is known and how well, eac
         >>> print(found.guesses[0], found.guesses[1], sep="; ")
         Ann: is in the data, 100 % sure, right; Bob: is not in the data, 100 % sure, right
     """
-    from discreet.anonymity.records.records import read
+    from discreet.anonymity.records import read
 
     heard = read(known)
     if not (heard.rows and near_value >= 0 and near_days >= 0 and 0 < enough <= 1):

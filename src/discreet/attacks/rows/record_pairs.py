@@ -12,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Codes, Reals, Whole
-from discreet.anonymity.records.grouping import distinct, group
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, Codes, Reals, Whole
+from discreet.anonymity.grouping import distinct, group
+from discreet.anonymity.records import Records
 from discreet.attacks.rows.known_people import keys_of
 from discreet.attacks.rows.nearness import Nearness
 from discreet.attacks.targets.candidates import expand, join, parts, summed

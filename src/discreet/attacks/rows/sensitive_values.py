@@ -8,9 +8,9 @@ from typing import Protocol, TypedDict
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Reals, Value, Whole
-from discreet.anonymity.records.grouping import distinct
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Mask, Reals, Value, Whole
+from discreet.anonymity.grouping import distinct
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import Guess
 from discreet.attacks.rows.known_people import Namer, People, first, named, one_of_each, refuse_rows, shown
 from discreet.attacks.targets.answering import Answering

@@ -8,9 +8,9 @@ from math import ceil, log2
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.anonymity.records.grouping import distinct, group
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Mask, Reals, Whole
+from discreet.anonymity.grouping import distinct, group
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.rows.halving import axes_of, halve
 from discreet.attacks.rows.known_people import of_units, refuse_rows, shown
@@ -93,7 +93,7 @@ def singling_out(
         >>> found.success, round(found.ceiling, 2)
         (1.0, 0.39)
     """
-    from discreet.anonymity.records.records import read
+    from discreet.anonymity.records import read
 
     records, others = read(data), None if fresh is None else read(fresh)
     number = records.counted

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value, Whole
-from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.columns import Reals, Value, Whole, encode
+from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.rows.known_people import first, shown
 from discreet.attacks.rows.sensitive_values import Seen, seen_of

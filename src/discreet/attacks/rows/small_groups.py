@@ -8,9 +8,9 @@ from math import expm1, sqrt
 
 import numpy as np
 
-from discreet.anonymity.records.column import Mask, Reals, Whole
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Mask, Reals, Whole
+from discreet.anonymity.grouping import group
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.rows.known_people import Namer, first, named, refuse_rows
 from discreet.attacks.rows.nearness import numbers
@@ -100,7 +100,7 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         >>> print(found.guesses[0])
         team c: pay = 70, 100 % sure, right
     """
-    from discreet.anonymity.records.records import read
+    from discreet.anonymity.records import read
 
     if n < 1 or not 0 < k < 100 or p <= 0:  # noqa: PLR2004 — percent
         raise InvalidArgument("the rules need n ≥ 1, 0 < k < 100 and p > 0")

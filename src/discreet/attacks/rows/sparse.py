@@ -8,9 +8,9 @@ from math import inf, nan
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Mask, Reals, Value, Whole
-from discreet.anonymity.records.grouping import distinct
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Coded, Mask, Reals, Value, Whole
+from discreet.anonymity.grouping import distinct
+from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.rows.known_people import first, keys_of, shown
 from discreet.attacks.rows.nearness import numbers
@@ -106,7 +106,7 @@ def sparse(  # noqa: PLR0913 — both tables and what of them counts as near, ea
         >>> print(found.guesses[0])
         Ann: is 2 in the release, 79.9 % sure
     """
-    from discreet.anonymity.records.records import read
+    from discreet.anonymity.records import read
 
     if not (near_value > 0 and near_days > 0 and eccentricity >= 0):
         raise InvalidArgument("near_value and near_days must be above 0, eccentricity at least 0")

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from discreet.anonymity.records.column import Codes, Mask, Reals, Value, Whole
+from discreet.anonymity.columns import Codes, Mask, Reals, Value, Whole
 from discreet.attacks.targets.compatible import Relation
 
 _PAIRS = 1 << 22

@@ -14,10 +14,10 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.anonymity.columns import Coded, Codes, Mask, Reals, Value, Whole
+from discreet.anonymity.grouping import distinct
 from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates
-from discreet.anonymity.records.column import Coded, Codes, Mask, Reals, Value, Whole
-from discreet.anonymity.records.grouping import distinct
-from discreet.anonymity.records.records import Missing
+from discreet.anonymity.records import Missing
 from discreet.errors import InvalidArgument
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"

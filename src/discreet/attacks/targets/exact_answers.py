@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.anonymity.records.column import Coded, Codes, Whole
-from discreet.anonymity.records.grouping import distinct
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.columns import Coded, Codes, Whole
+from discreet.anonymity.grouping import distinct
+from discreet.anonymity.records import Records, read
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.rows import Rows

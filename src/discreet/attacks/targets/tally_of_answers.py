@@ -27,9 +27,9 @@ from math import asinh, ceil, floor, lgamma, log, log2, sqrt
 
 import numpy as np
 
-from discreet.anonymity.records.column import Reals, Value, Whole
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.records import Records
+from discreet.anonymity.columns import Reals, Value, Whole
+from discreet.anonymity.grouping import group
+from discreet.anonymity.records import Records
 from discreet.attacks.targets.answering import Answering, Histogram
 from discreet.attacks.targets.candidates import Tally
 from discreet.attacks.targets.rows import On, paired

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.anonymity.records.column import Coded, Codes
-from discreet.anonymity.records.encode import encode
-from discreet.anonymity.records.grouping import group
-from discreet.anonymity.records.records import Records, read
+from discreet.anonymity.columns import Coded, Codes, encode
+from discreet.anonymity.grouping import group
+from discreet.anonymity.records import Records, read
 from discreet.privacy import Limits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.anonymity.records.records import Unit as WhoseRow
-    from discreet.anonymity.records.records import Units
+    from discreet.anonymity.records import Unit as WhoseRow
+    from discreet.anonymity.records import Units
 
 _NAME = "unit_number"
 

@@ -36,7 +36,7 @@ def ask(  # noqa: PLR0913 — the table, and what was said of it
     Raises:
         KeyboardInterrupt: somebody has thought better of it.
     """
-    from discreet.anonymity.risk.words import percent
+    from discreet.anonymity.words import percent
 
     guesses = () if roles.attributes is None else roles.attributes.guesses
     width = max((len(each.column) for each in guesses), default=0) + 2

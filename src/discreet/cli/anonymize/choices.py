@@ -120,7 +120,7 @@ class Roles:
             InvalidArgument: there is one.
         """
         from discreet.anonymity.risk import uniqueness
-        from discreet.anonymity.risk.words import Noun, percent
+        from discreet.anonymity.words import Noun, percent
 
         noun = Noun.of(() if table.units is None else table.units.names).many
         for name in (*self.kept, *self.sensitive):

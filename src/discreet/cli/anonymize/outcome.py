@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from discreet.anonymity.classes import Frequencies
     from discreet.anonymity.records import Records
     from discreet.anonymity.reduce.anonymized import Anonymized
-    from discreet.anonymity.risk.exposure import Exposure
-    from discreet.anonymity.risk.reidentification import Reidentification
-    from discreet.anonymity.risk.words import Noun
+    from discreet.anonymity.risk.disclosure import Exposure, Reidentification
+    from discreet.anonymity.words import Noun
 
 _FORMULA = r"^\s*[=+\-@]"
 _NUMBER = r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?\s*$"
@@ -202,7 +201,7 @@ def attacked(table: Records, release: Anonymized, roles: Roles) -> tuple[tuple[T
         release: what became of it.
         roles: of the columns.
     """
-    from discreet.anonymity.risk.words import Noun
+    from discreet.anonymity.words import Noun
 
     noun = Noun.of(release.unit)
     known = _Sides.of(table, release, release.quasi_identifiers, roles.sensitive)
@@ -233,8 +232,7 @@ class _Sides:
     def of(cls, table: Records, release: Anonymized, known: Sequence[str], sensitive: Sequence[str]) -> _Sides:
         """Count them."""
         from discreet.anonymity.classes import frequencies_of
-        from discreet.anonymity.risk.exposure import exposure_of
-        from discreet.anonymity.risk.reidentification import reidentification_of
+        from discreet.anonymity.risk.disclosure import exposure_of, reidentification_of
 
         names: Sequence[str | None] = sensitive or (None,)
 
@@ -252,7 +250,7 @@ class _Sides:
 
     def sentences(self, noun: Noun, whoever: str) -> list[str]:
         """What is still at risk, the gravest first."""
-        from discreet.anonymity.risk.words import percent
+        from discreet.anonymity.words import percent
 
         found, after = [], self.risks[1]
         unique = after.sizes.unique
@@ -270,7 +268,7 @@ class _Sides:
 
 def _threats(sides: _Sides, noun: Noun, whoever: str) -> list[Threat]:
     """What somebody can do, as rows of a table."""
-    from discreet.anonymity.risk.words import percent
+    from discreet.anonymity.words import percent
 
     before, after = sides.risks
     one, other = before.prosecutor, after.prosecutor

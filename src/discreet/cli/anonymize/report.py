@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.anonymity.models import Model
-    from discreet.anonymity.reduce.lattice.optimal import Search
+    from discreet.anonymity.reduce.lattice_search import Search
 
 TABLES, REPORTS = (".csv", ".parquet"), (".html", ".json")
 
@@ -32,7 +32,7 @@ _LABEL, _FIGURE = 12, 9
 def show(outcome: Outcome, output: Path | None, report: Path | None) -> None:
     """Print what was chosen, what that cost, what proves it, and what attackers can still do."""
     if outcome.release.repeated:
-        from discreet.anonymity.attributes import rows_counted
+        from discreet.anonymity.words import rows_counted
 
         say(printable(rows_counted(outcome.release.repeated)), 0)
         say()
@@ -88,7 +88,7 @@ def _fact(label: str, text: str) -> None:
 
 def facts(outcome: Outcome) -> dict[str, str]:
     """What was promised, what it cost, and what proves it, by label."""
-    from discreet.anonymity.risk.words import percent
+    from discreet.anonymity.words import percent
 
     release = outcome.release
     share = release.suppressed / release.rows if release.rows else 0.0
@@ -162,7 +162,7 @@ def shown(column: Shown) -> str:
 
 def figures(threat: Threat) -> tuple[str, str]:
     """Both figures of a threat: shares in percent, rows as they are."""
-    from discreet.anonymity.risk.words import percent
+    from discreet.anonymity.words import percent
 
     before, after = (
         f"{value:,}" if isinstance(value, int) else percent(value) for value in (threat.before, threat.after)
@@ -186,7 +186,7 @@ def page(outcome: Outcome, name: str) -> str:
         outcome: with all figures.
         name: what the original is called.
     """
-    from discreet.anonymity.attributes import rows_counted
+    from discreet.anonymity.words import rows_counted
 
     release = outcome.release
     promised = ", ".join(str(model) for model in release.models) + of_rows(outcome)
@@ -229,7 +229,7 @@ def _drawn(outcome: Outcome) -> list[str]:
     if risks is None or not len(risks.sizes.sizes):
         return []
     from discreet import plot
-    from discreet.anonymity.risk.words import Noun
+    from discreet.anonymity.words import Noun
 
     counts = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.units.tolist(), strict=True))
     columns, noun = outcome.release.quasi_identifiers, Noun.of(outcome.release.unit).many

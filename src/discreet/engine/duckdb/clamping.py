@@ -20,8 +20,8 @@ from typing import cast
 from discreet.privacy import Bounds
 from discreet.query.ir import Literal, Sum
 from discreet.tables import Column, Kind
-from discreet.tables.admission.column_casts import CALENDAR, LONGEST_TEXT
-from discreet.tables.sql_text import bigint, double, moment, nearest
+from discreet.tables.admission.column_casts import CALENDAR, LONGEST_TEXT, nearest
+from discreet.tables.session import bigint, double, moment
 
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
 

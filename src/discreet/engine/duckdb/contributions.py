@@ -15,10 +15,8 @@ from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
 from discreet.privacy import KeyValue
 from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Measure, Sum, Units, nodes
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import LONGEST_TEXT
-from discreet.tables.kinds import SQL_TYPES
-from discreet.tables.session import Session
-from discreet.tables.sql_text import bigint
+from discreet.tables.admission.column_casts import LONGEST_TEXT, SQL_TYPES
+from discreet.tables.session import Session, bigint
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram
 """A measure to which each row contributes a value."""

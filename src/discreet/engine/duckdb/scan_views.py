@@ -15,9 +15,8 @@ from discreet.engine.duckdb.limit_statements import all_units, show_all_units
 from discreet.privacy import KeyValue, Unit
 from discreet.tables import Column, Hop, Kind, Owner, Table
 from discreet.tables.admission import Snapshot
-from discreet.tables.kinds import SQL_TYPES
-from discreet.tables.session import Session
-from discreet.tables.sql_text import name, parquet
+from discreet.tables.admission.column_casts import SQL_TYPES
+from discreet.tables.session import Session, name, parquet
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
 _INT64 = range(-(2**63), 2**63)

@@ -1,8 +1,9 @@
 """Admission: how a source becomes a snapshot that questions are asked of."""
 
-from discreet.tables.admission.admit import Progress, admit, identifying
+from discreet.tables.admission.admit import Progress, admit
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Lock, Snapshot, folder_of, new_folder, sweep
-from discreet.tables.admission.source_columns import describe
+from discreet.tables.admission.validation import describe
+from discreet.tables.schema.table import identifying
 
 __all__ = [
     "HeldColumn",

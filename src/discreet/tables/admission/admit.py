@@ -15,17 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, SnapshotChanged, SnapshotError, SourceUnsupported
-from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, microseconds, passed_as
-from discreet.tables.admission.scan import Scan
+from discreet.tables.admission.column_casts import LONGEST_TEXT, cast, days, is_text, microseconds, passed_as
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, Snapshot, digest_of, written
-from discreet.tables.admission.source_columns import check_schema
-from discreet.tables.kinds import is_text
-from discreet.tables.schema.dataset import owner_of
-from discreet.tables.schema.table import Table
-from discreet.tables.session import Session
+from discreet.tables.admission.validation import Scan, changed, check_schema, check_unchanged, check_zones
+from discreet.tables.schema.dataset import required
+from discreet.tables.schema.table import Table, identifying
+from discreet.tables.session import Session, name, string
 from discreet.tables.sources import Field, OpenSource, open_source
-from discreet.tables.sources.parquet_files import held_open, places_of
-from discreet.tables.sql_text import name, string
+from discreet.tables.sources.in_place import held_open, places_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,9 +83,9 @@ def admit(
                     if table.source.kind != "memory":
                         files.append(opened.enter_context(source))
                     held[table.name.casefold()] = reading.into(session, paths[table.name], source)
-                    _check_unchanged([source])
+                    check_unchanged([source])
                     report[table.name] = reading.report(source, data)
-        _check_unchanged(files)  # one that changed while others were read is of another time than these
+        check_unchanged(files)  # one that changed while others were read is of another time than these
     for table in tables:
         if held[table.name.casefold()].rows > table.row_ceiling:
             raise InvalidArgument(
@@ -115,7 +112,7 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
             _prepare(session, [table], [Path(place.path) for place in opened])
             held = scan.admitted(session, source, places, opened)
     except SnapshotChanged:
-        problem = _changed(table.source.location)
+        problem = changed(table.source.location)
     except duckdb.Error:
         pass
     else:
@@ -124,48 +121,11 @@ def _scanned(table: Table, tables: Sequence[Table], progress: Progress) -> tuple
     raise problem  # outside the handler, so that no words that may quote a row are chained to it
 
 
-def _check_unchanged(sources: Sequence[OpenSource]) -> None:
-    """Refuse sources that aren't what they were when they were opened."""
-    for source in sources:
-        if not source.is_unchanged():
-            raise _changed(source.location)
-
-
-def _changed(location: str) -> SourceUnsupported:
-    """The error for a source that doesn't hold still."""
-    return SourceUnsupported(f"{location!r} was changed while it was read", hint="admit it again once it is whole")
-
-
 def _prepare(session: Session, tables: Sequence[Table], paths: Sequence[Path]) -> None:
     """Let a session write the tables' files, and nothing else; refuse time zones that it doesn't know."""
     session.execute("SET TimeZone = 'UTC'")
-    for column in (column for table in tables for column in table.columns):
-        known = "SELECT 1 FROM pg_timezone_names() WHERE name = ?"
-        if column.time_zone is not None and not session.execute(known, [column.time_zone]):
-            raise InvalidArgument(
-                f"column {column.name!r} has a time zone that nobody knows: {column.time_zone!r}",
-                hint='a name of the IANA database, such as "Europe/Paris", or "UTC"',
-            )
+    check_zones(session, tables)
     session.lock(allowed=list(map(str, paths)))
-
-
-def identifying(table: Table, tables: Sequence[Table]) -> frozenset[str]:
-    """The columns, in lower case, that tell units apart, or rows that links lead from or to."""
-    own = {link.column for link in table.links}
-    if table.unit is not None and table.unit.column is not None:
-        own.add(table.unit.column)
-    own |= {link.to for other in tables for link in other.links if link.table.casefold() == table.name.casefold()}
-    return frozenset(column.casefold() for column in own)
-
-
-def required(table: Table, tables: Sequence[Table]) -> frozenset[str]:
-    """The columns, in lower case, without which a row can't say whose it is."""
-    owner = owner_of(table, tables)
-    if owner is None:
-        return frozenset()
-    if owner.hops:
-        return frozenset({owner.hops[0].column.casefold()})
-    return frozenset(column.casefold() for column in (owner.unit.column, owner.unit.at) if column is not None)
 
 
 @dataclass(slots=True)
@@ -205,9 +165,10 @@ class _Reading:
     def report(self, source: OpenSource, data: Mapping[str, object]) -> dict[str, Any]:
         """What was left out, for the custodian alone."""
         left_out = self.rows - self.kept
-        lost = (
-            self._lost_again(data) if left_out else {each: self.there[each] - self._valid(each) for each in self.there}
-        )
+        if left_out:
+            lost = self._lost_again(data)
+        else:
+            lost = {each: count - self.kept + self.missing[each] for each, count in self.there.items()}
         unreadable = {each: count for each, count in (Counter(lost) + source.unreadable).items() if count}
         return {
             "rows": self.kept,
@@ -364,10 +325,6 @@ class _Reading:
             written=written(self.table.source),
             file=path.name,
         )
-
-    def _valid(self, column: str) -> int:
-        """How many values of a column were kept."""
-        return self.kept - self.missing[column]
 
     def _lost_again(self, data: Mapping[str, object]) -> dict[str, int]:
         """Of each column, how many values couldn't be read: counted in a pass of its own, since rows were left out."""

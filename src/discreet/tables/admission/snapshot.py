@@ -24,9 +24,9 @@ from urllib.parse import quote
 
 from discreet.errors import SnapshotError, SnapshotMissing
 from discreet.hints import Hint
-from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import Column, Kind, Table
-from discreet.tables.sources.parquet_files import Place, check_places, held_open
+from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.table import Table
+from discreet.tables.sources.in_place import Place, check_places, held_open
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -169,7 +169,8 @@ class Snapshot:
             SnapshotChanged: one isn't.
         """
         for held in self.tables.values():
-            check_places(held.places)
+            if held.places:
+                check_places(held.places)
 
     def save(self) -> None:
         """Write the manifest; afterwards, all of the folder is on the disk.

@@ -1,12 +1,10 @@
 """Proposals: what `discreet init` proposes to declare, from names, public knowledge and, as marked leaks, the data."""
 
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile, profile_table
-from discreet.tables.proposals.proposal import Proposal, propose, propose_together
-from discreet.tables.proposals.public_knowledge import codebook, joined, plain, without_owner
+from discreet.tables.proposals.names import joined, plain, rank_of_id, without_owner
+from discreet.tables.proposals.proposal import Proposal, ProposalInput, TableProposal, propose, propose_together
+from discreet.tables.proposals.public_knowledge import codebook, knowledge
 from discreet.tables.proposals.suggestion import Origin, Suggestion
-from discreet.tables.proposals.table_proposal import ProposalInput, TableProposal
-from discreet.tables.proposals.units import rank_of_id
-from discreet.tables.proposals.well_known_columns import knowledge
 
 __all__ = [
     "ColumnProfile",

@@ -5,7 +5,7 @@ What is found in the cells is private. `discreet init` may read it off a table, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -15,16 +15,19 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from discreet.errors import SourceUnsupported
 from discreet.privacy import BoundValue, KeyValue
-from discreet.tables.admission.column_casts import LONGEST_TEXT, days, microseconds
-from discreet.tables.kinds import kind_of, places_of
-from discreet.tables.proposals.public_knowledge import codebook
-from discreet.tables.proposals.reading_options import ReadingOptions, reading_options
-from discreet.tables.proposals.units import likely_unit
-from discreet.tables.proposals.well_known_columns import knowledge
-from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import ZONE_NAME, Column, Kind
+from discreet.tables.admission.column_casts import LONGEST_TEXT, days, kind_of, microseconds, places_of
+from discreet.tables.proposals.names import likely_unit
+from discreet.tables.proposals.public_knowledge import codebook, knowledge
+from discreet.tables.schema.source import ZONE_NAME, Column, Kind, Source
 from discreet.tables.sources import Field, open_source
-from discreet.tables.type_inference import narrowest, values_of, without_nulls
+from discreet.tables.type_inference import (
+    USUAL_NULLS,
+    ReadingOptions,
+    narrowest,
+    reading_options,
+    values_of,
+    without_nulls,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +74,12 @@ class DataProfile:
     def of(self, column: str) -> ColumnProfile:
         """What was seen in that column; nothing if nobody looked."""
         return self.columns.get(column, ColumnProfile())
+
+    def usual_nulls(self, columns: Iterable[Column]) -> tuple[str, ...]:
+        """The texts often written for NULL that were seen in any of the columns."""
+        seen = {text for column in columns for text in self.of(column.name).values or ()}
+        trimmed = {text.strip(" ") for text in seen if isinstance(text, str)}
+        return tuple(text for text in USUAL_NULLS if text in trimmed)
 
 
 MOST_VALUES = 1_000

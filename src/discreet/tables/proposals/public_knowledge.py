@@ -1,4 +1,4 @@
-"""Public knowledge about columns: what their names say they may hold, without looking at any data.
+"""Public knowledge about columns: what their names say they may hold, by which codings, and why that is public.
 
 Everything here must be knowable by somebody who never saw the table: units of nature and the calendar, codes that an
 authority publishes, and the codebooks of datasets that are public themselves. A wrong guess costs utility, never
@@ -7,136 +7,68 @@ privacy, because what a column declares is enforced when it is scanned.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
+from datetime import date, datetime
+from fractions import Fraction
 
 from discreet.privacy import Bounds, Keys
-from discreet.tables.schema.table import Kind
-
-PEOPLE = (
-    "person patient subject participant respondent individual citizen resident beneficiary insured member user "
-    "customer client consumer subscriber cardholder passenger visitor employee worker staff student pupil donor "
-    "voter taxpayer applicant borrower tenant owner"
-)
-"""Words for people, those first who are likelier to be what a table is about."""
+from discreet.tables.proposals.names import Codebook, Fact, Knowledge, find, plain, without_owner
+from discreet.tables.schema.source import Kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
-    """What is publicly known of a column.
-
-    Args:
-        why: where the knowledge is from, for a comment; starts in lower case.
-        bounds: what its numbers or times may be.
-        codings: lists of its values in use around the world. With more than one, only the data or its codebook can
-            tell which is meant.
-        identifying: whether its values single people out, so that no question needs it.
-        doubtful: whether the name alone leaves it open what is coded, so that NULL should be shown as a group, into
-            which values of other codings fall.
-    """
-
-    why: str
-    bounds: Bounds | None = None
-    codings: tuple[Keys, ...] = ()
-    identifying: bool = False
-    doubtful: bool = True
+def codebook(names: Sequence[str]) -> Codebook | None:
+    """The codebook of the public dataset that a table with columns of these names is taken for."""
+    return next((book for book in CODEBOOKS if book.describes(names)), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """A piece of knowledge, with the names and kinds of the columns it is about.
-
-    Args:
-        names: as `plain` writes them, and apart by spaces.
-        kinds: the kinds of columns it fits; others know nothing of it.
-        knowledge: what is known.
-    """
-
-    names: str
-    kinds: frozenset[Kind]
-    knowledge: Knowledge
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Codebook:
-    """The published description of a dataset that is public itself.
-
-    Args:
-        title: of the dataset.
-        reference: where it is described.
-        facts: what it says of each column.
-        at_least: how many of its columns a table must have to be taken for it.
-        missing: texts it writes for NULL.
-    """
-
-    title: str
-    reference: str
-    facts: tuple[Fact, ...]
-    at_least: int
-    missing: tuple[str, ...] = ()
-
-    def describes(self, names: Iterable[str]) -> bool:
-        """Whether a table with columns of these names is taken for this dataset. Names are public, so nothing leaks."""
-        found = {joined(name) for name in names}
-        return sum(any(joined(name) in found for name in fact.names.split()) for fact in self.facts) >= self.at_least
-
-    def about(self, name: str, kind: Kind) -> Knowledge | None:
-        """What it says of a column, if the column has the kind it says."""
-        return find(self.facts, name, kind)
-
-
-def find(facts: Iterable[Fact], name: str, kind: Kind) -> Knowledge | None:
-    """The first fact about columns of that name and kind."""
-    found = joined(name)
-    for fact in facts:
-        if kind in fact.kinds and found in _each_joined(fact.names):
-            return fact.knowledge
-    return None
-
-
-@cache
-def _each_joined(names: str) -> frozenset[str]:
-    """The names of a fact, joined; there are no more of these than facts."""
-    return frozenset(map(joined, names.split()))
-
-
-def without_owner(name: str) -> str | None:
-    """The name without the person it is about, if it begins with one.
+def knowledge(name: str, kind: Kind) -> Knowledge | None:
+    """What is publicly known of any column of that name and kind; None if nothing is.
 
     Examples:
-        >>> without_owner("PatientAge")
-        'age'
+        >>> print(knowledge("patient_age", Kind.INTEGER).bounds)
+        [0, 125]
+        >>> knowledge("age", Kind.TEXT) is None
+        True
     """
-    first, _, rest = plain(name).partition("_")
-    return rest if rest and first in PEOPLE.split() else None
+    found = find(FACTS, name, kind)
+    if found is None and (rest := without_owner(name)):
+        found = find(FACTS, rest, kind)
+    words = plain(name).split("_")
+    if found is None and kind in {Kind.INTEGER, Kind.TEXT} and words[-1] in _NAMED_LAST.split():
+        return _LEADS
+    if found is None and kind is Kind.INTEGER and words[0] in {"is", "has"} and len(words) > 1:
+        return _FLAG.knowledge
+    if found is None and kind.is_number and words[-1] in {"pct", "percent", "percentage"}:
+        return _PARTS
+    return found
 
 
-def plain(name: str) -> str:
-    """A name in lower case, its words apart by underscores, without accents.
-
-    Examples:
-        >>> plain("hours-per-week"), plain("maritalStatus"), plain("Âge (years)")
-        ('hours_per_week', 'marital_status', 'age_years')
-    """
-    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    bare = "".join(sign for sign in unicodedata.normalize("NFKD", split) if not unicodedata.combining(sign))
-    return re.sub(r"[^a-z0-9]+", "_", bare.casefold()).strip("_")
-
-
-def joined(name: str) -> str:
-    """A plain name without its underscores, so that `zip_code` and `zipcode` are one."""
-    return plain(name).replace("_", "")
-
+# ── Pieces of knowledge ──────────────────────────────────────────────────────────────────────────────────────────────
 
 _NUMBER = frozenset({Kind.INTEGER, Kind.REAL})
+_INTEGER = frozenset({Kind.INTEGER})
+_TEXT = frozenset({Kind.TEXT})
+_ANY = frozenset(Kind)
 
 
 def _range(names: str, lo: int, hi: int, why: str) -> Fact:
-    """A column of numbers."""
+    """A column of numbers in known bounds."""
     return Fact(names=names, kinds=_NUMBER, knowledge=Knowledge(why=why, bounds=Bounds(lo, hi)))
+
+
+def _codes(names: str, keys: range | tuple[int, ...], why: str) -> Fact:
+    """A column of integers that are codes."""
+    return Fact(names=names, kinds=_INTEGER, knowledge=Knowledge(why=why, codings=(Keys(keys),)))
+
+
+def _texts(names: str, codings: tuple[Keys, ...], why: str) -> Fact:
+    """A column of texts, in one of some codings."""
+    return Fact(names=names, kinds=_TEXT, knowledge=Knowledge(why=why, codings=codings))
+
+
+def _identifying(names: str, why: str) -> Fact:
+    """A column that names people."""
+    return Fact(names=names, kinds=_ANY, knowledge=Knowledge(why=why, identifying=True))
 
 
 def _listed(names: str, values: str, *, gaps: bool = False) -> Fact:
@@ -144,8 +76,20 @@ def _listed(names: str, values: str, *, gaps: bool = False) -> Fact:
     keys = Keys([*values.split(), *([None] if gaps else [])])
     why = "the values it lists, and some are missing" if gaps else "the values it lists"
     known = Knowledge(why=why, codings=(keys,), doubtful=False)
-    return Fact(names=names, kinds=frozenset({Kind.TEXT}), knowledge=known)
+    return Fact(names=names, kinds=_TEXT, knowledge=known)
 
+
+def _list(text: str) -> Keys:
+    """Keys from a line, apart by semicolons."""
+    return Keys(word.strip() for word in text.split(";"))
+
+
+def _cases(text: str) -> tuple[Keys, ...]:
+    """The same list as written, in lower case and in capitals."""
+    return tuple(_list(line) for line in dict.fromkeys((text, text.lower(), text.upper())))
+
+
+# ── Codebooks of public datasets ─────────────────────────────────────────────────────────────────────────────────────
 
 ADULT = Codebook(
     title="UCI Adult",
@@ -202,6 +146,198 @@ ADULT = Codebook(
 CODEBOOKS = (ADULT,)
 
 
-def codebook(names: Sequence[str]) -> Codebook | None:
-    """The codebook of the public dataset that a table with columns of these names is taken for."""
-    return next((book for book in CODEBOOKS if book.describes(names)), None)
+# ── Codings in use ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+SEX = (
+    *_cases("Female; Male"),
+    _list("F; M"),
+    _list("f; m"),
+    *_cases("Female; Male; Other"),
+    *_cases("Female; Male; Unknown"),
+    *_cases("Female; Male; Other; Unknown"),
+    _list("F; M; O; U; X"),
+)
+
+RACE = (
+    _list(
+        "American Indian or Alaska Native; Asian; Black or African American; "
+        "Native Hawaiian or Other Pacific Islander; White; Some Other Race; Two or More Races"
+    ),
+    *_cases("Asian; Black; Hispanic; White; Other"),
+    *_cases("Asian; Black; Hispanic; Native American; Pacific Islander; White; Other; Unknown"),
+)
+
+ETHNICITY = (
+    *_cases("Hispanic or Latino; Not Hispanic or Latino"),
+    *_cases("Hispanic; Non-Hispanic"),
+    *_cases("Hispanic; Not Hispanic"),
+)
+
+MARITAL = (
+    *_cases("Single; Married; Divorced; Widowed"),
+    *_cases("Single; Married; Separated; Divorced; Widowed"),
+    *_cases("Never married; Married; Separated; Divorced; Widowed"),
+    _list("S; M; D; W"),
+)
+
+EDUCATION = (
+    *_cases("Primary; Secondary; Tertiary"),
+    *_cases("High School; Bachelor; Master; PhD"),
+    *_cases("High School; Associate; Bachelor; Master; Doctorate"),
+    *_cases("Less than high school; High school; Some college; Bachelor's; Graduate"),
+)
+
+BLOOD = (
+    _list("A+; A-; B+; B-; AB+; AB-; O+; O-"),
+    _list("A; B; AB; O"),
+)
+
+SMOKING = (
+    *_cases("Never; Former; Current"),
+    _list("never smoked; formerly smoked; smokes; Unknown"),
+)
+
+FLAGS = (
+    *_cases("No; Yes"),
+    _list("N; Y"),
+    _list("n; y"),
+    *_cases("False; True"),
+    _list("F; T"),
+    _list("0; 1"),
+)
+
+MONTHS = (
+    *_cases("January; February; March; April; May; June; July; August; September; October; November; December"),
+    *_cases("Jan; Feb; Mar; Apr; May; Jun; Jul; Aug; Sep; Oct; Nov; Dec"),
+)
+
+WEEKDAYS = (
+    *_cases("Monday; Tuesday; Wednesday; Thursday; Friday; Saturday; Sunday"),
+    *_cases("Mon; Tue; Wed; Thu; Fri; Sat; Sun"),
+)
+
+QUARTERS = (_list("Q1; Q2; Q3; Q4"),)
+
+CONTINENTS = (_list("Africa; Antarctica; Asia; Europe; North America; Oceania; South America"),)
+
+STATES = (
+    _list(
+        "AL; AK; AZ; AR; CA; CO; CT; DE; DC; FL; GA; HI; ID; IL; IN; IA; KS; KY; LA; ME; MD; MA; MI; MN; MS; MO; MT; "
+        "NE; NV; NH; NJ; NM; NY; NC; ND; OH; OK; OR; PA; RI; SC; SD; TN; TX; UT; VT; VA; WA; WV; WI; WY"
+    ),
+    _list(
+        "Alabama; Alaska; Arizona; Arkansas; California; Colorado; Connecticut; Delaware; District of Columbia; "
+        "Florida; Georgia; Hawaii; Idaho; Illinois; Indiana; Iowa; Kansas; Kentucky; Louisiana; Maine; Maryland; "
+        "Massachusetts; Michigan; Minnesota; Mississippi; Missouri; Montana; Nebraska; Nevada; New Hampshire; "
+        "New Jersey; New Mexico; New York; North Carolina; North Dakota; Ohio; Oklahoma; Oregon; Pennsylvania; "
+        "Rhode Island; South Carolina; South Dakota; Tennessee; Texas; Utah; Vermont; Virginia; Washington; "
+        "West Virginia; Wisconsin; Wyoming"
+    ),
+)
+
+# ── Well-known columns ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_BIRTH = "birth_date date_of_birth dob born birthday"
+_BIRTH_WHY = "people in records of today were born from 1900 on"
+
+FACTS: tuple[Fact, ...] = (
+    # People
+    _range("age age_years age_in_years years_old", 0, 125, "no one is known to have lived beyond 122 years"),
+    _range("age_months age_in_months", 0, 1500, "no one is known to have lived beyond 122 years"),
+    Fact(
+        names=_BIRTH,
+        kinds=frozenset({Kind.DATE}),
+        knowledge=Knowledge(why=_BIRTH_WHY, bounds=Bounds(date(1900, 1, 1), date(2099, 12, 31))),
+    ),
+    Fact(
+        names=_BIRTH,
+        kinds=frozenset({Kind.TIMESTAMP}),
+        knowledge=Knowledge(
+            why=_BIRTH_WHY,
+            bounds=Bounds(datetime(1900, 1, 1), datetime(2099, 12, 31, 23, 59, 59)),  # noqa: DTZ001 — as tables have it
+        ),
+    ),
+    _range("year_of_birth birth_year yob", 1900, 2100, _BIRTH_WHY),
+    _texts("sex gender sex_at_birth", SEX, "the usual codings of sex"),
+    _codes("sex gender sex_at_birth", (0, 1, 2, 9), "ISO/IEC 5218 (0, 1, 2, 9), which holds 0/1 and 1/2 too"),
+    _texts("race race_name", RACE, "the categories of the US standard on race (OMB Directive 15)"),
+    _texts("ethnicity hispanic hispanic_origin", ETHNICITY, "the categories of the US standard on ethnicity"),
+    _texts("marital_status civil_status marital", MARITAL, "the usual words for marital status"),
+    _codes("married is_married", (0, 1), "a yes or no"),
+    _texts("education education_level educ highest_degree degree", EDUCATION, "the usual levels of education"),
+    _range("education_num educational_num education_years years_of_education", 0, 30, "years or levels of schooling"),
+    _range("education educ education_level schl", 0, 30, "codes of levels, or years, of schooling"),
+    _range("household_size family_size persons_in_household", 0, 50, "few households are larger"),
+    _range("children num_children number_of_children n_children siblings pregnancies parity", 0, 30, "few have more"),
+    # Work
+    _range("hours_per_week weekly_hours hours_worked_per_week", 0, 168, "a week has 168 hours"),
+    _range("weeks_worked weeks_per_year", 0, 53, "a year has 53 weeks at the most"),
+    _range("years_experience years_of_experience experience_years tenure_years years_at_company", 0, 80, "a long life"),
+    _range("gpa", 0, 5, "scales of grade points end at 4 or 5"),
+    # Health
+    _range("systolic systolic_bp sbp sysbp blood_pressure_systolic", 0, 400, "mmHg; the highest on record is 370"),
+    _range("diastolic diastolic_bp dbp diabp blood_pressure_diastolic", 0, 400, "mmHg; the highest on record is 360"),
+    _range("blood_pressure bp trestbps resting_bp", 0, 400, "mmHg; the highest on record is 370"),
+    _range("bmi body_mass_index", 0, 300, "kg/m²; few people pass 100"),
+    _range("heart_rate pulse hr resting_heart_rate", 0, 500, "beats in a minute; the fastest on record is 480"),
+    _range("respiratory_rate resp_rate breathing_rate", 0, 150, "breaths in a minute"),
+    _range("spo2 oxygen_saturation sao2", 0, 100, "a percentage"),
+    _range("body_temperature body_temp temp_c temp_f", 10, 120, "a living body, in °C or °F"),
+    _range("temperature temp air_temperature", -150, 150, "weather, rooms and bodies, in °C or °F"),
+    _range("height_cm stature_cm", 0, 300, "the tallest person on record had 272 cm"),
+    _range("height_in height_inches", 0, 120, "the tallest person on record had 107 inches"),
+    _range("height_m", 0, 3, "the tallest person on record had 2.72 m"),
+    _range("height stature body_height", 0, 300, "the tallest person on record had 272 cm; inches are fewer"),
+    _range("weight_kg body_weight_kg", 0, 650, "the heaviest person on record had 635 kg"),
+    _range("weight_lb weight_lbs weight_pounds", 0, 1500, "the heaviest person on record had 1,400 lb"),
+    _range("weight body_weight", 0, 1500, "the heaviest person on record had 635 kg, or 1,400 lb"),
+    _range("hba1c a1c", 0, 200, "percent or mmol/mol"),
+    _texts("blood_type blood_group abo", BLOOD, "the ABO and rhesus groups"),
+    _texts("smoking_status smoking", SMOKING, "the usual words in health surveys"),
+    # The calendar
+    _range("year calendar_year fiscal_year yr", 1900, 2100, "years that records of today speak of"),
+    _codes("month month_of_year month_num", range(1, 13), "a year has twelve months"),
+    _texts("month month_name", MONTHS, "the names of months"),
+    _codes("quarter qtr", range(1, 5), "a year has four quarters"),
+    _texts("quarter qtr", QUARTERS, "a year has four quarters"),
+    _range("week_of_year week_number iso_week", 0, 53, "a year has 53 weeks at the most"),
+    _range("day_of_year", 1, 366, "a year has 366 days at the most"),
+    _range("day_of_month", 1, 31, "a month has 31 days at the most"),
+    _codes("weekday day_of_week dow", range(8), "counted from 0 or from 1, a week has seven days"),
+    _texts("weekday day_of_week dow day_name day", WEEKDAYS, "the names of days"),
+    _codes("hour hour_of_day hr_of_day", range(24), "a day has 24 hours"),
+    # Places
+    _texts("state state_code us_state state_name", STATES, "the 50 states and the District of Columbia"),
+    _range("state_fips fips_state", 0, 78, "the codes of US states and territories (FIPS 5-2)"),
+    _range("zip zip_code zip5 postal_code", 0, 99_999, "US ZIP codes have five digits"),
+    _texts("continent", CONTINENTS, "seven continents"),
+    _range("latitude lat", -90, 90, "degrees from the equator"),
+    _range("longitude lon lng long", -180, 180, "degrees from Greenwich"),
+    # Measures of anything
+    _range("percent percentage pct", 0, 100, "parts of a hundred"),
+    _range("probability", 0, 1, "a probability"),
+    _range("rating stars star_rating review_score", 0, 10, "scales of five, or of ten"),
+    _texts("smoker active churn churned diabetic deceased insured employed voted default", FLAGS, "a yes or no"),
+    _codes("smoker active churn churned diabetic deceased insured employed voted flag", (0, 1), "a yes or no"),
+    # Who it is
+    _identifying(
+        "name full_name first_name last_name surname given_name family_name middle_name maiden_name", "a name"
+    ),
+    _identifying("email email_address phone phone_number telephone mobile mobile_number fax", "reaches one person"),
+    _identifying("address street street_address address_line home_address", "leads to one door"),
+    _identifying("ip ip_address mac_address imei device_id license_plate vin", "belongs to one device or car"),
+    _identifying(
+        "ssn social_security_number passport_number national_id tax_id iban credit_card", "an official number"
+    ),
+    _identifying("medical_record_number mrn nhs_number", "an official number"),
+)
+
+_NAMED_LAST = """
+    email mail phone telephone mobile fax address addr street surname lastname firstname fullname ssn iban passport
+    telefon handy adresse strasse nachname vorname telefono direccion calle apellido correo indirizzo cognome adres
+    """
+"""What a column holds whose name ends so, whatever comes before: `billing_address`, `contact_phone`."""
+_LEADS = Knowledge(why="its name ends like one that reaches people", identifying=True)
+
+_FLAG = Fact(names="", kinds=_INTEGER, knowledge=Knowledge(why="its name is a yes or no", codings=(Keys((0, 1)),)))
+_PARTS = Knowledge(why="parts of a hundred", bounds=Bounds(Fraction(0), Fraction(100)))

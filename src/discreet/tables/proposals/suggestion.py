@@ -15,10 +15,11 @@ from discreet.exact.rational import rational
 from discreet.privacy import Bounds, BoundValue, Keys, KeyValue
 from discreet.tables.content import may_identify
 from discreet.tables.proposals.data_profile import ColumnProfile, DataProfile
-from discreet.tables.proposals.public_knowledge import Codebook, Knowledge, codebook
-from discreet.tables.proposals.well_known_columns import knowledge
-from discreet.tables.schema.table import Column, Kind
-from discreet.tables.schema.toml import printable
+from discreet.tables.proposals.names import Codebook, Knowledge, UnitChoice
+from discreet.tables.proposals.public_knowledge import codebook, knowledge
+from discreet.tables.schema.config_writer import Note, declaration, value
+from discreet.tables.schema.source import Column, Kind
+from discreet.tables.schema.toml import key, printable
 
 MOST_KEYS = 100
 """How many values read off the data are proposed as keys; a column with more isn't a list of groups."""
@@ -27,6 +28,7 @@ LONGEST_KEY = 40
 LEAST_UNITS = 10
 """So many units must have a text before it is proposed as a key: what fewer have may single them out."""
 
+_TELLS = ("the unit", "the link", "a link")
 _LEAK = "LEAK: read off the data; replace by what the column may hold"
 
 
@@ -68,6 +70,29 @@ class Suggestion:
     def is_open(self) -> bool:
         """Whether it is blank and should be filled in: a column that tells whose row it is says enough."""
         return self.is_blank and not self.left_out and self.reason.startswith("blank")
+
+    @property
+    def is_of_kind_alone(self) -> bool:
+        """Whether it stays in for its kind, without being known or said to be read off the data."""
+        return self.origin is Origin.SCHEMA and not self.left_out and self.column.kind is not Kind.TEXT
+
+    @property
+    def words(self) -> str:
+        """The declaration in words."""
+        return "left out" if self.left_out else str(self.column).removeprefix(f"{self.column.name} ")
+
+    def note(self) -> Note:
+        """The comment on the column in the file."""
+        if self.origin is Origin.DATA:
+            return Note(above=(self.reason, *(f"usual: {_line(choice)}" for choice in self.choices)))
+        if self.origin is Origin.KNOWLEDGE or not self.is_blank or self.reason.startswith(_TELLS):
+            return Note(beside=f"{self.origin}: {self.reason}")
+        ways = tuple(map(_line, self.choices)) or (_pattern(self.column),)
+        return Note(above=(self.reason, *ways), beside=str(self.origin))
+
+    def way_back(self) -> tuple[str, str]:
+        """Of a column that is left out, why it isn't there, and the line that would let it in again."""
+        return f"left out: {self.origin}: {self.reason}", _line(self.column)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +284,16 @@ def _above(value: Fraction) -> Fraction:
     return next(step * part for part in (Fraction(1, 5), Fraction(1, 2), Fraction(1)) if step * part >= value)
 
 
+def suggest_id(column: Column, choice: UnitChoice) -> Suggestion:
+    """A column that tells whose row it is, or rows from others: no more than its kind is needed."""
+    linked = [link.column for link in choice.links]
+    if column.name == choice.tells:
+        reason = f"the {'link' if choice.link is not None else 'unit'}: tells whose row it is"
+    else:
+        reason = "a link: names rows of another table" if column.name in linked else "a link leads here: names rows"
+    return Suggestion(column=column, origin=Origin.SCHEMA, reason=reason)
+
+
 def mismatch(item: Suggestion, context: Context) -> str | None:
     """In what the data doesn't fit the declaration; None if it does, or if nobody looked.
 
@@ -289,3 +324,16 @@ def _against(column: Column, seen: ColumnProfile, context: Context) -> str | Non
     except InvalidArgument:
         return f"some values aren't in {column.bounds} and would be moved to its ends"
     return None
+
+
+def _pattern(column: Column) -> str:
+    """How the column could be declared, were it known what it may hold."""
+    what = 'keys = ["…", "…"]' if column.kind is Kind.TEXT else "bounds = [LEAST, GREATEST]"
+    return f"{key(column.name)} = {{ kind = {value(column.kind.value)}, {what} }}"
+
+
+def _line(column: Column) -> str:
+    """The declaration on one line of TOML."""
+    # Its line breaks are between the elements of an array, since those in texts are escaped.
+    text = f"{key(column.name)} = {value(declaration(column))}"
+    return text.replace("[\n    ", "[").replace(",\n]", "]").replace("\n    ", " ")

@@ -1,23 +1,37 @@
-"""discreet.toml: loading and saving everything public about private tables, with comments where they help."""
+"""Reading discreet.toml: from its text to everything public about private tables, by what each key means."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import date
-from fractions import Fraction
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import get_args
 
 from discreet.errors import ConfigError, SourceUnsupported
-from discreet.exact.rational import rational
-from discreet.privacy import Bounds, Budget, Limits, MonthlyShare, Unit
-from discreet.tables.schema.dataset import Dataset
-from discreet.tables.schema.decode import decode
-from discreet.tables.schema.source import Source
-from discreet.tables.schema.table import ROW_CEILING, Column, Link, Table
-from discreet.tables.schema.toml import MOST_BYTES, Value, comment, dotted, key, parse, value
+from discreet.privacy import Adjacency, Bounds, Budget, Keys, KeyValue, Limits, MonthlyShare, Period, Unit
+from discreet.tables.schema.config_keys import (
+    ADJACENCY_ALSO,
+    BUDGET,
+    COLUMN,
+    COLUMN_ALSO,
+    DATASET,
+    DATES_ALSO,
+    KIND_ALSO,
+    LIMITS,
+    LINK,
+    SOURCE,
+    SOURCE_ALSO,
+    SOURCE_KIND_ALSO,
+    TABLE,
+    TABLE_ALSO,
+    UNIT,
+)
+from discreet.tables.schema.dataset import Dataset, SchemaGraph, check_total
+from discreet.tables.schema.source import Column, DateOrder, DecimalMark, Kind, Source, SourceKind
+from discreet.tables.schema.table import ROW_CEILING, Link, Table
+from discreet.tables.schema.toml import MOST_BYTES, Node, key, parse, quoted, reason, suggestion
 
 
 def load_config(path: str | os.PathLike[str]) -> Dataset:
@@ -40,9 +54,9 @@ def load_config(path: str | os.PathLike[str]) -> Dataset:
     except FileNotFoundError:
         raise ConfigError(f"there is no file {str(path)!r}", hint="`discreet init FILE` writes one") from None
     except (OSError, ValueError) as error:
-        raise ConfigError(f"the file {str(path)!r} can't be read: {_reason(error)}") from None
+        raise ConfigError(f"the file {str(path)!r} can't be read: {reason(error)}") from None
     folder = file.absolute().parent
-    return _relocated(decode(parse(data)), lambda location: str(folder / location))
+    return relocated(decode(parse(data)), lambda location: str(folder / location))
 
 
 def loads(text: str) -> Dataset:
@@ -54,82 +68,7 @@ def loads(text: str) -> Dataset:
     return decode(parse(text.encode("utf-8", "surrogatepass")))
 
 
-def dumps(dataset: Dataset, *, folder: str | os.PathLike[str] | None = None, notes: Notes | None = None) -> str:
-    """Write a configuration as text: `loads(dumps(dataset)) == dataset`.
-
-    Args:
-        dataset: what to write.
-        folder: where the file will stand; paths inside of it are written relative to it, so that it can be moved as
-            a whole. None leaves paths as they are.
-        notes: comments, by the path of the entry they're on.
-
-    Raises:
-        ConfigError: a table exists in memory only, or a name or number can't be written.
-
-    Examples:
-        >>> from discreet.tables import Column, Kind, Source, Table
-        >>> from discreet.privacy import Bounds, Budget, Unit
-        >>> age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 125))
-        >>> table = Table(name="census", source=Source.of("census.csv"), columns=(age,), unit=Unit.row())
-        >>> print(dumps(Dataset(name="census", tables=(table,), budget=Budget(3), ledger="census.ledger")))
-        name = "census"
-        ledger = "census.ledger"
-        adjacency = "add_remove"
-        <BLANKLINE>
-        [budget]
-        epsilon = 3
-        <BLANKLINE>
-        [tables.census]
-        source = "census.csv"
-        unit = "row"
-        <BLANKLINE>
-        [tables.census.columns]
-        age = { kind = "integer", bounds = [0, 125] }
-        <BLANKLINE>
-    """
-    if folder is not None:
-        base = Path(folder).absolute()
-        dataset = _relocated(dataset, lambda location: _relative(Path(location).absolute(), base))
-    return encode(dataset, notes)
-
-
-def save_config(dataset: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a configuration to a file, whole or not at all; one that is there is replaced.
-
-    Raises:
-        ConfigError: a table exists in memory only, a name or number can't be written, or the file can't be.
-    """
-    write_config(dumps(dataset, folder=Path(path).absolute().parent), path, replacing=True)
-
-
-def write_config(text: str, path: str | os.PathLike[str], *, replacing: bool) -> None:
-    """Write the text of a configuration to a file, whole or not at all.
-
-    Args:
-        text: the configuration.
-        path: of the file.
-        replacing: whether a file that is there may be replaced: it holds a custodian's decisions.
-
-    Raises:
-        ConfigError: the file can't be written, or is there and may not be replaced.
-    """
-    file = Path(path)
-    try:
-        if not replacing:
-            file.open("xb").close()  # takes the name, or finds it taken
-        part = file.with_name(f"{file.name}.{os.getpid()}.part")
-        try:
-            part.write_bytes(text.encode())
-            part.replace(file)
-        finally:
-            part.unlink(missing_ok=True)
-    except FileExistsError:
-        raise ConfigError(f"the file {str(path)!r} is there already", hint="move it away first") from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"the file {str(path)!r} can't be written: {_reason(error)}") from None
-
-
-def _relocated(dataset: Dataset, move: Callable[[str], str]) -> Dataset:
+def relocated(dataset: Dataset, move: Callable[[str], str]) -> Dataset:
     """The dataset with each path moved. What has a scheme, such as a database's URL, is no path."""
 
     def moved(location: str) -> str:
@@ -145,200 +84,261 @@ def _relocated(dataset: Dataset, move: Callable[[str], str]) -> Dataset:
     return replace(dataset, tables=tables, ledger=moved(dataset.ledger), snapshots=snapshots)
 
 
-def _relative(location: Path, folder: Path) -> str:
-    """The path as seen from the folder if it lies inside, else as it is."""
-    return location.relative_to(folder).as_posix() if location.is_relative_to(folder) else str(location)
+# ── What each key means ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _reason(error: Exception) -> str:
-    """The system's words for what went wrong, without the path, which is named already."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+def decode(document: Mapping[str, object]) -> Dataset:
+    """The dataset a document declares; paths stay as they are written.
 
-
-_WIDTH = 110
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """Comments on one entry of a configuration.
-
-    Args:
-        above: lines before it.
-        beside: a remark at the end of its line; it moves above where the line would grow too long.
-        below: lines after it.
-    """
-
-    above: tuple[str, ...] = ()
-    beside: str = ""
-    below: tuple[str, ...] = ()
-
-
-KeyPath: TypeAlias = tuple[str, ...]
-Notes: TypeAlias = Mapping[KeyPath, Note]
-"""Comments by the entry's path; the empty path is the whole file."""
-
-_SILENT = Note()
-
-
-def encode(dataset: Dataset, notes: Notes | None = None) -> str:
-    """The text that `decode` reads back as the same dataset, in a stable order; paths stay as they are.
-
-    Args:
-        dataset: what to write.
-        notes: comments; they change nothing about what is read back, whatever they say.
+    Guarantee: every key of the document has a meaning here, or it is refused; nothing that loosens the guarantee has
+    a silent default (the adjacency, whose the rows are and an id's limits must be stated).
 
     Raises:
-        ConfigError: a table exists in memory only, or a name or number can't be written.
+        ConfigError: a key is unknown, missing, of a wrong type or value, or contradicts another.
     """
-    writer = _Writer(notes or {})
-    return "\n".join([*writer.document(dataset), ""])
-
-
-@dataclass(frozen=True, slots=True)
-class _Writer:
-    """The lines of a configuration, with the comments that belong to them."""
-
-    notes: Notes
-
-    def document(self, dataset: Dataset) -> Iterator[str]:
-        """The whole file."""
-        top = self.notes.get((), _SILENT)
-        if top.above:
-            yield from map(comment, top.above)
-            yield ""
-        yield from self.entry((), "name", dataset.name)
-        yield from self.entry((), "ledger", dataset.ledger)
-        if dataset.snapshots is not None:
-            yield from self.entry((), "snapshots", dataset.snapshots)
-        if dataset.schema is not None:
-            yield from self.entry((), "schema", dataset.schema)
-        yield from self.entry((), "adjacency", dataset.adjacency.value)
-        yield from self.budget(("budget",), dataset.budget)
-        for analyst, share in dataset.analysts.items():
-            yield from self.budget(("analysts", analyst), share)
-        for table in dataset.tables:
-            yield from self.table(table)
-        yield from map(comment, top.below)
-
-    def budget(self, path: KeyPath, budget: Budget) -> Iterator[str]:
-        """A budget under its header."""
-        yield from self.header(path)
-        amounts = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta or None}
-        for name, amount in amounts.items():
-            if amount is not None:
-                yield from self.entry(path, name, amount)
-        if isinstance(budget, MonthlyShare):
-            yield from self.entry(path, "renews", "monthly")
-
-    def table(self, table: Table) -> Iterator[str]:
-        """A table and its columns."""
-        path = ("tables", table.name)
-        yield from self.header(path)
-        yield from self.entry(path, "source", _source(table))
-        if table.source.missing:
-            yield from self.entry(path, "missing", list(table.source.missing))
-        for name, item in _whose(table).items():
-            yield from self.entry(path, name, item)
-        if table.refresh:
-            yield from self.entry(path, "refresh", table.refresh)
-        if table.row_ceiling != ROW_CEILING:
-            yield from self.entry(path, "row_ceiling", Fraction(table.row_ceiling))
-        yield from self.header((*path, "columns"))
-        for column in table.columns:
-            yield from self.entry((*path, "columns"), column.name, declaration(column))
-
-    def header(self, path: KeyPath) -> Iterator[str]:
-        """The header of a table of TOML."""
-        yield ""
-        yield from self.noted(path, f"[{dotted(path)}]")
-
-    def entry(self, path: KeyPath, name: str, item: Value) -> Iterator[str]:
-        """One key and its value."""
-        yield from self.noted((*path, name), f"{key(name)} = {value(item)}")
-
-    def noted(self, path: KeyPath, text: str) -> Iterator[str]:
-        """The text, with the comments on it."""
-        note = self.notes.get(path, _SILENT)
-        yield from map(comment, note.above)
-        remark = comment(note.beside) if note.beside else ""
-        fits = "\n" not in text and len(text) + len(remark) < _WIDTH
-        if remark and not fits:
-            yield remark
-        yield f"{text}  {remark}" if remark and fits else text
-        yield from map(comment, note.below)
-
-
-def declaration(column: Column) -> dict[str, Value]:
-    """What stands after the column's name."""
-    item: dict[str, Value] = {"kind": column.kind.value}
-    if column.bounds is not None:
-        item["bounds"] = _bounds(column.bounds)
-    if column.keys is not None:
-        item["keys"] = list(column.keys)
-    if column.time_zone is not None:
-        item["time_zone"] = column.time_zone
-    if column.places is not None:
-        item["places"] = column.places
-    if not column.nullable:
-        item["nullable"] = False
-    return item
-
-
-def _bounds(bounds: Bounds) -> Value:
-    """The two ends."""
-    return [end if isinstance(end, date) else rational(end, "bound") for end in (bounds.lo, bounds.hi)]
-
-
-def _source(table: Table) -> Value:
-    """The path alone where that says it all, else with what is declared; the kind where the ending doesn't say it."""
-    source = table.source
-    if source.kind == "memory":
-        raise ConfigError(
-            f"table {table.name!r} exists in memory only, so no configuration can name it",
-            hint="write it to a Parquet file first",
+    top = Node("", dict(document)).table(DATASET, required=("name", "ledger", "adjacency", "budget", "tables"))
+    analysts = top["analysts"].named() if "analysts" in top else {}
+    nodes = top["tables"].named()
+    tables = tuple(_table(name, node) for name, node in nodes.items())
+    adjacency = Adjacency(top["adjacency"].one_of(list(Adjacency), ADJACENCY_ALSO))
+    name, ledger, budget = top["name"].text(), top["ledger"].text(), _budget(top["budget"])
+    with top["budget"].blamed():
+        check_total(budget)
+    with top["tables"].blamed():
+        graph = SchemaGraph(tables)
+    _check_owners(graph, tables, nodes)
+    snapshots = top["snapshots"].text() if "snapshots" in top else None
+    schema = top["schema"].text() if "schema" in top else None
+    with top["tables"].blamed():
+        dataset = Dataset(
+            name=name,
+            tables=tables,
+            budget=budget,
+            ledger=ledger,
+            adjacency=adjacency,
+            snapshots=snapshots,
+            schema=schema,
         )
-    declared = {name: said for name, said in source.declared().items() if name != "missing"}
+    for analyst, node in analysts.items():
+        share = _budget(node)
+        with node.blamed():
+            dataset = replace(dataset, analysts={**dataset.analysts, analyst: share})
+    return dataset
+
+
+def _check_owners(graph: SchemaGraph, tables: tuple[Table, ...], nodes: Mapping[str, Node]) -> None:
+    """Refuse links that lead nowhere, or to no owner, under the name of their table or their own."""
+    for table in tables:
+        node = nodes[table.name]
+        links = node.table(TABLE)["links"].named() if table.links else {}
+        for link in table.links:
+            with links[link.column].blamed():
+                graph.target(table, link)
+        with node.blamed():
+            graph.owner(table)
+
+
+def _budget(node: Node) -> Budget:
+    """A budget: epsilon and perhaps delta, or rho and delta; that of one analyst may renew."""
+    entries = node.table(BUDGET)
+    renews = entries.pop("renews", None)
+    kind = Budget if renews is None else MonthlyShare
+    if renews is not None:
+        renews.one_of(["monthly"])
+    amounts = {name: entry.number() for name, entry in entries.items()}
+    with Node(node.path, node.value, "epsilon = 3, delta = 1e-6").blamed():
+        return kind(amounts.get("epsilon"), amounts.get("delta"), rho=amounts.get("rho"))
+
+
+def _table(name: str, node: Node) -> Table:
+    """One table."""
+    required = ("source", "columns") if _goes_without_unit(node) else ("source", "unit", "columns")
+    entries = node.table(TABLE, required=required, also=TABLE_ALSO)
+    zone = entries["time_zone"].text() if "time_zone" in entries else None
+    columns = tuple(_column(column, entry, zone) for column, entry in entries["columns"].named().items())
+    names = [column.name for column in columns]
+    public = entries["public"].flag() if "public" in entries else False
+    links = tuple(_link(entry, column, names) for column, entry in _named(entries, "links"))
+    unit = _unit(entries["unit"], columns) if "unit" in entries else None
+    unique = tuple(_column_name(entry, names) for entry in entries["unique"].array()) if "unique" in entries else ()
+    limits = _table_limits(node, entries.get("limits"), unit, public=public, linked=bool(links))
+    source = _source(entries["source"], entries.get("missing"))
+    with node.blamed():
+        return Table(
+            name=name,
+            source=source,
+            columns=columns,
+            unit=unit,
+            limits=limits,
+            links=links,
+            public=public,
+            unique=unique,
+            refresh=entries["refresh"].text() if "refresh" in entries else "",
+            row_ceiling=entries["row_ceiling"].whole() if "row_ceiling" in entries else ROW_CEILING,
+        )
+
+
+def _goes_without_unit(node: Node) -> bool:
+    """Whether something else than a unit says whose the rows are, or that they are nobody's."""
+    return isinstance(node.value, dict) and not node.value.keys().isdisjoint({"links", "public"})
+
+
+def _named(entries: Mapping[str, Node], key: str) -> list[tuple[str, Node]]:
+    """The entries of a table that may be left out."""
+    return list(entries[key].named().items()) if key in entries else []
+
+
+def _table_limits(node: Node, declared: Node | None, unit: Unit | None, *, public: bool, linked: bool) -> Limits:
+    """The limits, which must be stated where a unit may have several rows."""
+    if public and declared is not None:
+        raise declared.error("a public table has no units to limit", hint="leave limits out")
+    if declared is not None:
+        return _limits(declared)
+    if not public and (linked or (unit is not None and not unit.is_row)):
+        whose = "a unit" if unit is None else f"one {unit}"
+        raise node.error(f"limits are missing: how much may {whose} contribute?", hint=TABLE["limits"])
+    return Limits(rows=1)
+
+
+def _link(node: Node, column: str, names: list[str]) -> Link:
+    """One link: "table.column", or a table where one of the names has points in it."""
+    _check_declared(node, column, names)
+    if isinstance(node.value, dict):
+        entries = node.table(LINK, required=("table", "column"), also={"to": "column", "id": "column"})
+        return Link(column, entries["table"].text(), entries["column"].text())
+    node = replace(node, example=f'{key(column)} = "customers.id", or {{ table = "customers", column = "id" }}')
+    with node.blamed():
+        return Link.of(column, node.text())
+
+
+def _source(node: Node, missing: Node | None) -> Source:
+    """Where the table lies: a path whose ending says what it is, or a table with the kind."""
+    source = _place(node)
+    if missing is None:
+        return source
+    with missing.blamed():
+        return replace(source, missing=tuple(entry.text(empty=True) for entry in missing.array()))
+
+
+def _place(node: Node) -> Source:
+    """The source without its texts for NULL."""
+    if not isinstance(node.value, dict):
+        return _of_path(node, {})
+    entries = node.table(SOURCE, required=("path",), also=SOURCE_ALSO)
+    declared: dict[str, object] = {
+        **{name: entries[name].text() for name in ("table", "delimiter", "encoding") if name in entries},
+        **{name: entries[name].flag() for name in ("multiline", "skip_malformed", "in_place") if name in entries},
+    }
+    if "decimal" in entries:
+        declared["decimal"] = entries["decimal"].one_of(list(get_args(DecimalMark)))
+    if "dates" in entries:
+        declared["dates"] = entries["dates"].one_of(list(get_args(DateOrder)), DATES_ALSO)
+    if "kind" not in entries:
+        return _of_path(entries["path"], declared)
+    kinds: dict[str, SourceKind] = {kind: kind for kind in get_args(SourceKind) if kind != "memory"}
+    kind = kinds[entries["kind"].one_of(list(kinds), SOURCE_KIND_ALSO)]
+    with node.blamed():
+        return Source(kind=kind, location=entries["path"].text(), **declared)  # type: ignore[arg-type]  # — each was read as what it is
+
+
+def _of_path(node: Node, declared: Mapping[str, object]) -> Source:
+    """The source at a path whose ending says what it is."""
     try:
-        plain = Source.of(source.location).kind == source.kind
-    except SourceUnsupported:
-        plain = False
-    if plain and not declared:
-        return source.location
-    kind: dict[str, Value] = {} if plain else {"kind": source.kind}
-    return {**kind, "path": source.location, **declared}
+        with node.blamed():
+            return Source.of(node.text(), **declared)
+    except SourceUnsupported as error:
+        raise node.error(error.message, hint=f"{error.hint}; or {SOURCE['kind']}") from None
 
 
-def _whose(table: Table) -> dict[str, Value]:
-    """Whose the rows are, and how many of them count; or that they are nobody's."""
-    if table.public:
-        unique: dict[str, Value] = {"unique": list(table.unique)} if table.unique else {}
-        return {"public": True, **unique}
-    whose: dict[str, Value] = {}
-    if table.unit is not None:
-        whose["unit"] = _unit(table.unit)
-    if table.links:
-        whose["links"] = {link.column: _target(link) for link in table.links}
-    if table.unit is None or not table.unit.is_row or table.limits != Limits(rows=1):
-        whose["limits"] = _limits(table.limits)
-    return whose
+def _unit(node: Node, columns: tuple[Column, ...]) -> Unit:
+    """The unit: "row", the name of an id column, or an id column with a period."""
+    names = [column.name for column in columns]
+    if isinstance(node.value, str):
+        # A column that is called "row" is meant by { column = "row" }.
+        if node.value == "row":
+            return Unit.row()
+        return Unit(_column_name(node, names, "row"))
+    entries = node.table(UNIT, required=("column",))
+    column = _column_name(entries["column"], names)
+    per: Period | None = None
+    if "per" in entries:
+        periods: dict[str, Period] = {period: period for period in get_args(Period)}
+        per = periods[entries["per"].one_of(list(periods), {"date": "day", "daily": "day"})]
+    at = _column_name(entries["at"], names) if "at" in entries else None
+    with node.blamed():
+        return Unit(column, per=per, at=at)
 
 
-def _target(link: Link) -> Value:
-    """A text where it says which part is the table's name, else both names apart."""
-    plain = "." not in link.table + link.to
-    return f"{link.table}.{link.to}" if plain else {"table": link.table, "column": link.to}
+def _column_name(node: Node, names: list[str], *others: str) -> str:
+    """The name of one of the table's columns."""
+    name = node.text()
+    _check_declared(node, name, names, *others)
+    return name
 
 
-def _unit(unit: Unit) -> Value:
-    """A word where one says it all. An id column that is called "row" needs the longer form."""
-    if unit.column is None:
-        return "row"
-    if unit.per is None or unit.at is None:
-        return {"column": unit.column} if unit.column == "row" else unit.column
-    return {"column": unit.column, "per": unit.per, "at": unit.at}
+def _check_declared(node: Node, name: str, names: list[str], *others: str) -> None:
+    """Refuse a name that isn't a column's."""
+    if name.casefold() in {declared.casefold() for declared in names}:
+        return
+    close = suggestion(name, [*names, *others], {})
+    hint = f"did you mean {quoted(close)}?" if close else "declare it under columns"
+    raise node.error(f"there is no column {quoted(name)}", hint=hint)
 
 
-def _limits(limits: Limits) -> Value:
-    """The limits in their shape."""
-    named = {"rows": limits.rows, "groups": limits.groups, "rows_per_group": limits.rows_per_group}
-    return {name: limit for name, limit in named.items() if limit is not None}
+def _limits(node: Node) -> Limits:
+    """The limits, in one of their shapes."""
+    entries = node.table(LIMITS, also={"max_groups": "groups", "max_rows": "rows"})
+    limits = {name: entry.whole() for name, entry in entries.items()}
+    with node.blamed():
+        return Limits(**limits)
+
+
+def _column(name: str, node: Node, table_zone: str | None) -> Column:
+    """One column. A table's time zone is that of its timestamps, unless they say another."""
+    if isinstance(node.value, dict) and "kind" not in node.value and _is_split_name(node.value):
+        raise node.error("expected a column", hint="a name with points in it stands in quotes")
+    node = replace(node, example='{ kind = "integer", bounds = [0, 125] }')
+    entries = node.table(COLUMN, required=("kind",), also=COLUMN_ALSO)
+    kind = Kind(entries["kind"].one_of(list(Kind), KIND_ALSO))
+    bounds = _bounds(entries["bounds"]) if "bounds" in entries else None
+    keys = _keys(entries["keys"]) if "keys" in entries else None
+    nullable = entries["nullable"].flag() if "nullable" in entries else True
+    zone = table_zone if kind is Kind.TIMESTAMP else None
+    zone = entries["time_zone"].text() if "time_zone" in entries else zone
+    places = entries["places"].whole() if "places" in entries else None
+    with node.blamed():
+        return Column(name=name, kind=kind, bounds=bounds, keys=keys, nullable=nullable, time_zone=zone, places=places)
+
+
+def _is_split_name(entries: dict[str, object]) -> bool:
+    """Whether this looks like what TOML makes of a bare `a.b = { kind = … }`."""
+    return bool(entries) and all(isinstance(entry, dict) and entry.keys() - {"null"} for entry in entries.values())
+
+
+def _bounds(node: Node) -> Bounds:
+    """Two numbers, two dates or two timestamps."""
+    ends = node.array()
+    if len(ends) != 2:  # noqa: PLR2004 — an interval has two ends
+        raise node.wrong("an array of two: the least and the greatest value")
+    lo, hi = (end.value if isinstance(end.value, date) else end.number() for end in ends)
+    with node.blamed():
+        return Bounds(lo, hi)
+
+
+def _keys(node: Node) -> Keys:
+    """The keys in order; NULL is written as a table, because TOML has no word for it."""
+    keys = [_key(entry) for entry in node.array()]
+    with node.blamed():
+        return Keys(keys)
+
+
+def _key(node: Node) -> KeyValue:
+    """One key."""
+    found = node.value
+    if found == {"null": True} and isinstance(found, dict) and found["null"] is True:
+        return None
+    if isinstance(found, bool | str) or (isinstance(found, date) and not isinstance(found, datetime)):
+        return found
+    if isinstance(found, int):
+        return node.whole()
+    raise node.wrong("a text, whole number, date, true, false or { null = true }")

@@ -12,8 +12,9 @@ from typing import Any
 
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
-from discreet.privacy import ADD_REMOVE, Adjacency, Bounds, BoundValue, Budget, MonthlyShare, Period, Unit
-from discreet.tables.schema.table import Column, Kind, Link, Table
+from discreet.privacy import ADD_REMOVE, Adjacency, Bounds, BoundValue, Budget, MonthlyShare, Unit
+from discreet.tables.schema.source import Column
+from discreet.tables.schema.table import Hop, Link, Owner, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,58 +149,6 @@ MOST_HOPS = 16
 """How many links may be followed to a row's owner. Each is a join in every question, so no honest schema needs more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """A link that is followed to a row's owner.
-
-    Args:
-        column: of the table left.
-        table: the table entered.
-        to: its column that is equal.
-    """
-
-    column: str
-    table: Table
-    to: str
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """How the unit of a table's rows is found.
-
-    Args:
-        unit: its columns are those of the table where the hops end; of the table itself, if there are none.
-        hops: the links to follow, in order. A link that ends at the id itself isn't followed: the id is there already.
-    """
-
-    unit: Unit
-    hops: tuple[Hop, ...] = ()
-
-    def signature(self, table: Table) -> tuple[Kind | None, Period | None]:
-        """What the units of two tables must have in common before they can be equal: the id's kind, and the period.
-
-        Args:
-            table: whose rows this is the owner of.
-        """
-        last = self.hops[-1].table if self.hops else table
-        return None if self.unit.column is None else last.column(self.unit.column).kind, self.unit.per
-
-    def words(self, table: Table) -> str:
-        """The unit and the way to it in lower case; of a period, with the time zone in which it is told.
-
-        Args:
-            table: whose rows this is the owner of.
-        """
-        last = self.hops[-1].table if self.hops else table
-        zone = None if self.unit.at is None else last.column(self.unit.at).time_zone
-        return f"{self}{'' if zone is None else f', in {zone}'}".casefold()
-
-    def __str__(self) -> str:
-        """The unit, and the way to it."""
-        way = "".join(f"{hop.column} → {hop.table.name}.{hop.to} → " for hop in self.hops)
-        return f"{way}{self.unit}"
-
-
 def owner_of(table: Table, tables: Sequence[Table]) -> Owner | None:
     """How the unit of a table's rows is found; None if the table is public.
 
@@ -216,6 +165,16 @@ def owner_of(table: Table, tables: Sequence[Table]) -> Owner | None:
             circle, or beyond `MOST_HOPS`.
     """
     return SchemaGraph(tables).owner(table)
+
+
+def required(table: Table, tables: Sequence[Table]) -> frozenset[str]:
+    """The columns, in lower case, without which a row can't say whose it is."""
+    owner = owner_of(table, tables)
+    if owner is None:
+        return frozenset()
+    if owner.hops:
+        return frozenset({owner.hops[0].column.casefold()})
+    return frozenset(column.casefold() for column in (owner.unit.column, owner.unit.at) if column is not None)
 
 
 class SchemaGraph:

@@ -1,16 +1,24 @@
-"""Sources: where a private table lies. A source is a name, not a handle: with it alone nothing can be read."""
+"""Sources and their columns: where a table lies, how it is to be read, and what is public about each column.
+
+A source is a name, not a handle: with it alone nothing can be read.
+"""
 
 from __future__ import annotations
 
+import re
 from codecs import getincrementaldecoder
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from datetime import date, datetime
+from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument, SourceUnsupported
 from discreet.hints import Hint
+from discreet.privacy import Bounds, Keys, KeyValue
 
 SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]
 DateOrder = Literal["ymd", "dmy", "mdy"]
@@ -171,7 +179,7 @@ class Source:
 
 def defaults() -> dict[str, object]:
     """What may be declared of how a source is read, with what holds unless it is."""
-    return {field.name: field.default for field in fields(Source) if field.name not in ("kind", "location")}
+    return {each.name: each.default for each in fields(Source) if each.name not in ("kind", "location")}
 
 
 def _one_of(what: str, word: str, words: tuple[str, ...]) -> None:
@@ -192,3 +200,149 @@ def _is_text_encoding(name: str) -> bool:
         return getincrementaldecoder(name)().decode(sample.encode(name), final=True) == sample
     except (LookupError, ValueError):  # a name with a NUL is a ValueError
         return False
+
+
+# ── Columns ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Kind(StrEnum):
+    """The kinds of values discreet computes with; every engine type is read as one of them."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it can be added up."""
+        return self in {Kind.INTEGER, Kind.REAL}
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it lies on the calendar."""
+        return self in {Kind.DATE, Kind.TIMESTAMP}
+
+
+ZONE_NAME = re.compile("[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
+"""What a zone of the IANA database can be called."""
+
+
+_KEY_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN, date: Kind.DATE}
+
+
+def kind_of(declaration: Bounds | Keys) -> Kind:
+    """The kind of values a declaration speaks of; for a source that has no schema of its own.
+
+    Examples:
+        >>> kind_of(Keys(["Female", "Male"]))
+        <Kind.TEXT: 'text'>
+    """
+    if isinstance(declaration, Keys):
+        return next((_KEY_KINDS[type(key)] for key in declaration if key is not None), Kind.TEXT)
+    if isinstance(declaration.lo, date):
+        return Kind.TIMESTAMP if isinstance(declaration.lo, datetime) else Kind.DATE
+    whole = all(Fraction(end).denominator == 1 for end in (declaration.lo, declaration.hi) if not isinstance(end, date))
+    return Kind.INTEGER if whole else Kind.REAL
+
+
+MOST_PLACES = 18
+"""Digits behind the point: doubles have no more."""
+
+
+@taking_known
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What is public about one column.
+
+    Args:
+        name: as the source spells it; left out where columns are declared by name.
+        kind: what its values are read as.
+        bounds: the values it may hold; numbers and times only. Enforced when the column is scanned.
+        keys: the public list of its values. Enforced when the column is scanned: what isn't listed is NULL.
+        nullable: whether NULLs may occur.
+        time_zone: in which its times are told, by its name in the IANA database; needed where the source holds points
+            in time, which are another day and hour in each zone.
+        places: of real numbers that are decimals: how many digits are behind the point, 1 to 18. Sums, quantiles and
+            extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
+        values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
+
+    Raises:
+        InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
+            of anything but reals.
+
+    Examples:
+        >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
+        age integer in [0, 110]
+    """
+
+    name: str = ""
+    kind: Kind
+    bounds: Bounds | None = None
+    keys: Keys | None = None
+    nullable: bool = True
+    time_zone: str | None = None
+    places: int | None = None
+    values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check that the declaration is one, and fits the kind."""
+        if self.kind not in list(Kind):
+            raise InvalidArgument(f"there is no kind {str(self.kind)[:70]!r}", hint=f"one of {', '.join(Kind)}")
+        object.__setattr__(self, "kind", Kind(self.kind))
+        for name, kind in {"bounds": Bounds, "keys": Keys, "time_zone": str}.items():
+            said = getattr(self, name)
+            if said is not None and not isinstance(said, kind):
+                raise InvalidArgument(
+                    f"{name} of {self._called} must be {_A[name]}, not {type(said).__name__}", hint=_AS[name]
+                )
+        if self.bounds is not None and self.keys is not None:
+            raise InvalidArgument(f"{self._called} has bounds and keys; keys already say what it may hold")
+        if self.bounds is not None:
+            self._check_bounds(self.bounds)
+        if self.time_zone is not None:
+            self._check_zone(self.time_zone)
+        if self.places is not None and (self.kind is not Kind.REAL or not 0 < self.places <= MOST_PLACES):
+            raise InvalidArgument(f"{self._called} is {self.kind}; only reals have places, 1 to {MOST_PLACES}")
+        if self.keys is not None:
+            kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
+            if kinds - {self.kind}:
+                raise InvalidArgument(f"the keys of {self._called} aren't {self.kind} values, as the column is")
+
+    @property
+    def _called(self) -> str:
+        """What errors call it."""
+        return f"column {self.name!r}" if self.name else "the column"
+
+    def _check_bounds(self, bounds: Bounds) -> None:
+        """Refuse bounds of another kind than the column's."""
+        if bounds.is_time:
+            ends = Kind.TIMESTAMP if isinstance(bounds.lo, datetime) else Kind.DATE
+            if ends is not self.kind:
+                raise InvalidArgument(f"{self._called} is {self.kind}; its bounds are {ends}s")
+        elif not self.kind.is_number:
+            raise InvalidArgument(f"{self._called} is {self.kind}; bounds in numbers don't fit it")
+
+    def _check_zone(self, zone: str) -> None:
+        """Refuse a zone where there are no times, or what can't be the name of one."""
+        if self.kind is not Kind.TIMESTAMP:
+            raise InvalidArgument(f"{self._called} is {self.kind}; only timestamps are told in a time zone")
+        if not ZONE_NAME.fullmatch(zone):
+            raise InvalidArgument(
+                f"{self._called} has a time zone that can't be one: {zone[:40]!r}",
+                hint='"Europe/Paris", or "UTC"',
+            )
+
+    def __str__(self) -> str:
+        """The column in words."""
+        declared = f" in {self.bounds}" if self.bounds else f" of {self.keys}" if self.keys else ""
+        return f"{self.name} {self.kind}{declared}"
+
+
+_A = {"bounds": "Bounds", "keys": "Keys", "time_zone": "a text"}
+
+
+_AS = {"bounds": "Bounds(0, 100)", "keys": 'Keys(["a", "b"])', "time_zone": '"Europe/Paris", or "UTC"'}
+"""How each is declared in code."""

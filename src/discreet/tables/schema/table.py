@@ -1,159 +1,18 @@
-"""Tables and columns: what is public about one table, its columns, and its links to others."""
+"""Tables: what is public about one table, its links to others, and how the unit of its rows is found."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from enum import StrEnum
-from fractions import Fraction
 from typing import Self
 
 from discreet.arguments import taking_known
 from discreet.errors import InvalidArgument
 from discreet.hints import Hint
-from discreet.privacy import Bounds, Keys, KeyValue, Limits, Unit
-from discreet.tables.schema.node import suggestion
-from discreet.tables.schema.source import Source
-
-
-class Kind(StrEnum):
-    """The kinds of values discreet computes with; every engine type is read as one of them."""
-
-    BOOLEAN = "boolean"
-    INTEGER = "integer"
-    REAL = "real"
-    TEXT = "text"
-    DATE = "date"
-    TIMESTAMP = "timestamp"
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it can be added up."""
-        return self in {Kind.INTEGER, Kind.REAL}
-
-    @property
-    def is_time(self) -> bool:
-        """Whether it lies on the calendar."""
-        return self in {Kind.DATE, Kind.TIMESTAMP}
-
-
-ZONE_NAME = re.compile("[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*")
-"""What a zone of the IANA database can be called."""
-_KEY_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, bool: Kind.BOOLEAN, date: Kind.DATE}
-
-
-def kind_of(declaration: Bounds | Keys) -> Kind:
-    """The kind of values a declaration speaks of; for a source that has no schema of its own.
-
-    Examples:
-        >>> kind_of(Keys(["Female", "Male"]))
-        <Kind.TEXT: 'text'>
-    """
-    if isinstance(declaration, Keys):
-        return next((_KEY_KINDS[type(key)] for key in declaration if key is not None), Kind.TEXT)
-    if isinstance(declaration.lo, date):
-        return Kind.TIMESTAMP if isinstance(declaration.lo, datetime) else Kind.DATE
-    whole = all(Fraction(end).denominator == 1 for end in (declaration.lo, declaration.hi) if not isinstance(end, date))
-    return Kind.INTEGER if whole else Kind.REAL
-
-
-MOST_PLACES = 18
-"""Digits behind the point: doubles have no more."""
-
-
-@taking_known
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """What is public about one column.
-
-    Args:
-        name: as the source spells it; left out where columns are declared by name.
-        kind: what its values are read as.
-        bounds: the values it may hold; numbers and times only. Enforced when the column is scanned.
-        keys: the public list of its values. Enforced when the column is scanned: what isn't listed is NULL.
-        nullable: whether NULLs may occur.
-        time_zone: in which its times are told, by its name in the IANA database; needed where the source holds points
-            in time, which are another day and hour in each zone.
-        places: of real numbers that are decimals: how many digits are behind the point, 1 to 18. Sums, quantiles and
-            extremes of them are answered as decimals with so many. Values are read as the nearest doubles all the same.
-        values: of a public table, all that it holds as admitted, NULL among them if it does. Found, never declared.
-
-    Raises:
-        InvalidArgument: both bounds and keys, or either doesn't fit the kind; a time zone that can't be one; places
-            of anything but reals.
-
-    Examples:
-        >>> print(Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110)))
-        age integer in [0, 110]
-    """
-
-    name: str = ""
-    kind: Kind
-    bounds: Bounds | None = None
-    keys: Keys | None = None
-    nullable: bool = True
-    time_zone: str | None = None
-    places: int | None = None
-    values: tuple[KeyValue, ...] | None = field(default=None, hash=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Check that the declaration is one, and fits the kind."""
-        if self.kind not in list(Kind):
-            raise InvalidArgument(f"there is no kind {str(self.kind)[:70]!r}", hint=f"one of {', '.join(Kind)}")
-        object.__setattr__(self, "kind", Kind(self.kind))
-        for name, kind in {"bounds": Bounds, "keys": Keys, "time_zone": str}.items():
-            said = getattr(self, name)
-            if said is not None and not isinstance(said, kind):
-                raise InvalidArgument(
-                    f"{name} of {self._called} must be {_A[name]}, not {type(said).__name__}", hint=_AS[name]
-                )
-        if self.bounds is not None and self.keys is not None:
-            raise InvalidArgument(f"{self._called} has bounds and keys; keys already say what it may hold")
-        if self.bounds is not None:
-            self._check_bounds(self.bounds)
-        if self.time_zone is not None:
-            self._check_zone(self.time_zone)
-        if self.places is not None and (self.kind is not Kind.REAL or not 0 < self.places <= MOST_PLACES):
-            raise InvalidArgument(f"{self._called} is {self.kind}; only reals have places, 1 to {MOST_PLACES}")
-        if self.keys is not None:
-            kinds = {_KEY_KINDS[type(key)] for key in self.keys if key is not None}
-            if kinds - {self.kind}:
-                raise InvalidArgument(f"the keys of {self._called} aren't {self.kind} values, as the column is")
-
-    @property
-    def _called(self) -> str:
-        """What errors call it."""
-        return f"column {self.name!r}" if self.name else "the column"
-
-    def _check_bounds(self, bounds: Bounds) -> None:
-        """Refuse bounds of another kind than the column's."""
-        if bounds.is_time:
-            ends = Kind.TIMESTAMP if isinstance(bounds.lo, datetime) else Kind.DATE
-            if ends is not self.kind:
-                raise InvalidArgument(f"{self._called} is {self.kind}; its bounds are {ends}s")
-        elif not self.kind.is_number:
-            raise InvalidArgument(f"{self._called} is {self.kind}; bounds in numbers don't fit it")
-
-    def _check_zone(self, zone: str) -> None:
-        """Refuse a zone where there are no times, or what can't be the name of one."""
-        if self.kind is not Kind.TIMESTAMP:
-            raise InvalidArgument(f"{self._called} is {self.kind}; only timestamps are told in a time zone")
-        if not ZONE_NAME.fullmatch(zone):
-            raise InvalidArgument(
-                f"{self._called} has a time zone that can't be one: {zone[:40]!r}",
-                hint='"Europe/Paris", or "UTC"',
-            )
-
-    def __str__(self) -> str:
-        """The column in words."""
-        declared = f" in {self.bounds}" if self.bounds else f" of {self.keys}" if self.keys else ""
-        return f"{self.name} {self.kind}{declared}"
-
-
-_A = {"bounds": "Bounds", "keys": "Keys", "time_zone": "a text"}
-_AS = {"bounds": "Bounds(0, 100)", "keys": 'Keys(["a", "b"])', "time_zone": '"Europe/Paris", or "UTC"'}
-"""How each is declared in code."""
+from discreet.privacy import Limits, Period, Unit
+from discreet.tables.schema.source import Column, Kind, Source
+from discreet.tables.schema.toml import suggestion
 
 _ONE_ROW = Limits(rows=1)
 _NO_ID = frozenset({Kind.REAL, Kind.BOOLEAN})
@@ -360,3 +219,67 @@ class Table:
         raise InvalidArgument(
             f"table {self.name!r} has no column {name!r}", hint=f"did you mean {close!r}?" if close else there
         )
+
+
+# ── Whose the rows are ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A link that is followed to a row's owner.
+
+    Args:
+        column: of the table left.
+        table: the table entered.
+        to: its column that is equal.
+    """
+
+    column: str
+    table: Table
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """How the unit of a table's rows is found.
+
+    Args:
+        unit: its columns are those of the table where the hops end; of the table itself, if there are none.
+        hops: the links to follow, in order. A link that ends at the id itself isn't followed: the id is there already.
+    """
+
+    unit: Unit
+    hops: tuple[Hop, ...] = ()
+
+    def signature(self, table: Table) -> tuple[Kind | None, Period | None]:
+        """What the units of two tables must have in common before they can be equal: the id's kind, and the period.
+
+        Args:
+            table: whose rows this is the owner of.
+        """
+        last = self.hops[-1].table if self.hops else table
+        return None if self.unit.column is None else last.column(self.unit.column).kind, self.unit.per
+
+    def words(self, table: Table) -> str:
+        """The unit and the way to it in lower case; of a period, with the time zone in which it is told.
+
+        Args:
+            table: whose rows this is the owner of.
+        """
+        last = self.hops[-1].table if self.hops else table
+        zone = None if self.unit.at is None else last.column(self.unit.at).time_zone
+        return f"{self}{'' if zone is None else f', in {zone}'}".casefold()
+
+    def __str__(self) -> str:
+        """The unit, and the way to it."""
+        way = "".join(f"{hop.column} → {hop.table.name}.{hop.to} → " for hop in self.hops)
+        return f"{way}{self.unit}"
+
+
+def identifying(table: Table, tables: Sequence[Table]) -> frozenset[str]:
+    """The columns, in lower case, that tell units apart, or rows that links lead from or to."""
+    own = {link.column for link in table.links}
+    if table.unit is not None and table.unit.column is not None:
+        own.add(table.unit.column)
+    own |= {link.to for other in tables for link in other.links if link.table.casefold() == table.name.casefold()}
+    return frozenset(column.casefold() for column in own)

@@ -1,16 +1,20 @@
-"""TOML in and out: the few words of it that a configuration needs, with every number exact."""
+"""TOML as a configuration needs it: parsing with every number exact, quoting, and entries that errors can name."""
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
-from collections.abc import Iterable
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from fractions import Fraction
-from typing import TypeAlias
+from pathlib import Path
 
-from discreet.errors import ConfigError
+from discreet.errors import ConfigError, InvalidArgument
 
 MOST_DIGITS = 400
 """Numbers with more digits, or beyond 10^±400, are refused: no declaration needs them, and exact arithmetic on
@@ -19,19 +23,13 @@ MOST_DIGITS = 400
 MOST_BYTES = 16 * 2**20
 """Files longer than this are refused unread: no configuration is, and a pipe or device never ends."""
 
-Value: TypeAlias = "str | bool | int | Fraction | date | list[Value] | dict[str, Value] | None"
-"""What the writer writes. None is NULL among keys, written `{ null = true }`, because TOML has no word for it."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_WIDTH = 100
-_SIGNIFICANT = 100
-_PLAIN = range(-4, 16)
-"""The powers of ten of a number that is written out, as 0.001; others are written as 1e-6."""
 
 
-# ── In ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def parse(data: bytes) -> dict[str, object]:
@@ -85,7 +83,7 @@ def _syntax(message: str, text: str) -> ConfigError:
     return ConfigError(f"the file isn't valid TOML: {words[:1].lower()}{words[1:]}", hint=hint, place=place)
 
 
-# ── Out ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Texts, keys and files ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def quoted(text: str) -> str:
@@ -131,87 +129,207 @@ def dotted(path: Iterable[str]) -> str:
     return ".".join(map(key, path))
 
 
-def number(value: Fraction) -> str:
-    """An exact number: as an integer or decimal if it is one, else as a text such as "1/3".
+def write_config(text: str, path: str | os.PathLike[str], *, replacing: bool) -> None:
+    """Write the text of a configuration to a file, whole or not at all.
+
+    Args:
+        text: the configuration.
+        path: of the file.
+        replacing: whether a file that is there may be replaced: it holds a custodian's decisions.
 
     Raises:
-        ConfigError: it takes more than `MOST_DIGITS` digits.
+        ConfigError: the file can't be written, or is there and may not be replaced.
+    """
+    file = Path(path)
+    try:
+        if not replacing:
+            file.open("xb").close()  # takes the name, or finds it taken
+        part = file.with_name(f"{file.name}.{os.getpid()}.part")
+        try:
+            part.write_bytes(text.encode())
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    except FileExistsError:
+        raise ConfigError(f"the file {str(path)!r} is there already", hint="move it away first") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the file {str(path)!r} can't be written: {reason(error)}") from None
+
+
+def reason(error: Exception) -> str:
+    """The system's words for what went wrong, without the path, which is named already."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+# ── Entries ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_RATIO = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}/[0-9]{{1,{MOST_DIGITS}}}")
+_DECIMAL = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?([eE][+-]?[0-9]{{1,9}})?")
+_SHOWN = 60
+_LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One entry of a configuration: its value, where it stands, and how a right one looks.
+
+    Every reader below returns what it promises or raises a `ConfigError` that names the entry by its full path,
+    says what was expected and what is there, and shows a right one.
+
+    Args:
+        path: the full name, such as `tables.adult.columns.age.bounds`; empty for the whole file.
+        value: as TOML has it, with floats as decimals.
+        example: a right entry, for hints.
 
     Examples:
-        >>> print(number(Fraction(110)), number(Fraction("0.1")), number(Fraction("1e-6")), number(Fraction(1, 3)))
-        110 0.1 1e-6 "1/3"
+        >>> Node("budget.epsilon", Decimal("0.1")).number()
+        Fraction(1, 10)
     """
-    if abs(_bounded(value.numerator)) < 2**63 and _bounded(value.denominator) == 1:
-        return f"{value.numerator:_}" if abs(value) >= 10_000 else str(value)  # noqa: PLR2004 — years stay whole
-    return _decimal(value) or quoted(str(value))
+
+    path: str
+    value: object
+    example: str = ""
+
+    def wrong(self, expected: str, *, hint: str = "") -> ConfigError:
+        """The error for a value that isn't what was expected."""
+        return self.error(f"expected {expected}, got {describe(self.value)}", hint=hint or self.example)
+
+    def error(self, message: str, *, hint: str = "") -> ConfigError:
+        """An error about this entry."""
+        return ConfigError(_short(f"{self.path}: {message}" if self.path else message), hint=_short(hint))
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Lay an `InvalidArgument` raised inside at this entry's door."""
+        try:
+            yield
+        except InvalidArgument as error:
+            raise self.error(error.message, hint=error.hint_at("file") or self.example) from None
+
+    def text(self, *, empty: bool = False) -> str:
+        """A text, which may only be empty if that is said."""
+        if not isinstance(self.value, str) or not (self.value or empty):
+            raise self.wrong("a text in quotes")
+        return self.value
+
+    def flag(self) -> bool:
+        """True or false."""
+        if not isinstance(self.value, bool):
+            raise self.wrong("true or false")
+        return self.value
+
+    def whole(self) -> int:
+        """A whole number."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            raise self.wrong("a whole number, without a point or exponent")
+        return self._small(self.value)
+
+    def number(self) -> Fraction:
+        """A number, exactly as it is written: 0.1 is one tenth; a text such as "1/3" is a number too."""
+        written = self.value
+        if isinstance(written, int) and not isinstance(written, bool):
+            return Fraction(self._small(written))
+        if isinstance(written, str) and _RATIO.fullmatch(written):
+            try:
+                return Fraction(written)
+            except ZeroDivisionError:
+                raise self.wrong("a number") from None
+        if isinstance(written, str) and _DECIMAL.fullmatch(written):
+            written = Decimal(written)
+        if not isinstance(written, Decimal) or not written.is_finite():
+            raise self.wrong("a finite number")
+        if len(written.as_tuple().digits) > MOST_DIGITS or (written and abs(written.adjusted()) > MOST_DIGITS):
+            raise self.wrong(f"a number of at most {MOST_DIGITS} digits")
+        # A zero may carry any exponent, so that 0e999999999 must not become 10^999999999 on the way.
+        exact = Fraction(written) if written else Fraction(0)
+        self._small(max(abs(exact.numerator), exact.denominator))
+        return exact
+
+    def _small(self, number: int) -> int:
+        """The integer, unless it has too many digits to compute with or to show."""
+        if abs(number) >= 10**MOST_DIGITS:
+            raise self.wrong(f"a number of at most {MOST_DIGITS} digits")
+        return number
+
+    def one_of(self, options: list[str], also: Mapping[str, str] | None = None) -> str:
+        """One of a few words; `also` maps words of other systems to ours, for the hint."""
+        word = self.value
+        if isinstance(word, str) and word in options:
+            return word
+        close = suggestion(word, options, also or {}) if isinstance(word, str) else None
+        hint = f"did you mean {quoted(close)}?" if close else self.example
+        raise self.wrong(f"one of {', '.join(map(quoted, options))}", hint=hint)
+
+    def array(self) -> list[Node]:
+        """The elements of an array."""
+        if not isinstance(self.value, list):
+            raise self.wrong("an array in [brackets]")
+        return [Node(f"{self.path}[{n}]", item, self.example) for n, item in enumerate(self.value)]
+
+    def named(self) -> dict[str, Node]:
+        """The entries of a table whose keys are names of the custodian's choice; at least one."""
+        if not isinstance(self.value, dict) or not self.value:
+            raise self.wrong("a table with at least one entry")
+        return {name: Node(self._below(name), entry, self.example) for name, entry in self.value.items()}
+
+    def table(
+        self, known: Mapping[str, str], *, required: tuple[str, ...] = (), also: Mapping[str, str] | None = None
+    ) -> dict[str, Node]:
+        """The entries of a table of known keys.
+
+        Args:
+            known: the keys there are, each with an example.
+            required: those that can't be left out.
+            also: keys of other systems and their name here, for the hint.
+
+        Raises:
+            ConfigError: it isn't a table, has a key that isn't known, or lacks one that is required.
+        """
+        if not isinstance(self.value, dict):
+            raise self.wrong("a table")
+        for name in self.value:
+            if name not in known:
+                close = suggestion(name, list(known), also or {})
+                hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+                raise Node(self._below(name), None).error("there is no such key", hint=hint)
+        for name in required:
+            if name not in self.value:
+                raise ConfigError(f"{self._below(name)} is missing", hint=known[name])
+        return {name: Node(self._below(name), entry, known[name]) for name, entry in self.value.items()}
+
+    def _below(self, name: str) -> str:
+        """The full name of an entry of this table."""
+        name = key(name) if len(name) <= _SHOWN else quoted(name[:_SHOWN] + "…")
+        return f"{self.path}.{name}" if self.path else name
 
 
-def _bounded(value: int) -> int:
-    """The integer, unless it has more digits than can be read back."""
-    if abs(value) >= 10**MOST_DIGITS:
-        raise ConfigError(f"a number of more than {MOST_DIGITS} digits can't be written to a configuration")
-    return value
-
-
-def _decimal(value: Fraction) -> str | None:
-    """The number in decimal notation; None if that never ends, or takes more than `_SIGNIFICANT` digits."""
-    twos = (value.denominator & -value.denominator).bit_length() - 1
-    rest, fives = value.denominator >> twos, 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    if rest != 1:
-        return None
-    places = max(twos, fives)
-    digits = str(abs(value) * 10**places)
-    power = len(digits) - places - 1
-    digits = digits.rstrip("0")
-    if len(digits) > _SIGNIFICANT:
-        return None
-    sign = "-" if value < 0 else ""
-    if power not in _PLAIN:
-        return f"{sign}{digits[0]}{'.' + digits[1:] if len(digits) > 1 else ''}e{power}"
-    digits = "0" * -power + digits.ljust(power + 1, "0")
-    point = max(power, 0) + 1
-    return f"{sign}{digits[:point]}.{digits[point:] or '0'}"
-
-
-def value(item: Value) -> str:
-    """Any value; tables are written inline.
+def suggestion(word: str, options: list[str], also: Mapping[str, str]) -> str | None:
+    """The option that was probably meant.
 
     Examples:
-        >>> print(value({"kind": "integer", "bounds": [Fraction(0), Fraction(110)]}))
-        { kind = "integer", bounds = [0, 110] }
-        >>> print(value(["Female", "Male", None]))
-        ["Female", "Male", { null = true }]
+        >>> suggestion("bouns", ["bounds", "keys"], {})
+        'bounds'
     """
-    if isinstance(item, dict):
-        return "{ " + ", ".join(f"{key(name)} = {value(entry)}" for name, entry in item.items()) + " }"
-    if isinstance(item, list):
-        return _array([value(entry) for entry in item])
-    return _scalar(item)
+    folded = {option.casefold(): option for option in options} | dict(also)
+    close = get_close_matches(word[:_SHOWN].casefold(), list(folded), n=1)
+    return folded[close[0]] if close else None
 
 
-def _scalar(item: str | bool | int | Fraction | date | None) -> str:
-    """A value that holds no other."""
-    if item is None:
-        return "{ null = true }"
-    if isinstance(item, bool):
-        return str(item).lower()
-    if isinstance(item, int):
-        return str(_bounded(item))  # an integer of any length stays one: among keys, 1e20 would be a real number
-    if isinstance(item, Fraction):
-        return number(item)
-    return item.isoformat() if isinstance(item, date) else quoted(item)
+def _short(words: str) -> str:
+    """The words, cut where a name or value of endless length makes them so."""
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
 
 
-def _array(items: list[str]) -> str:
-    """An array on one line if it fits, else on as few lines as it takes."""
-    line = "[" + ", ".join(items) + "]"
-    if len(line) <= _WIDTH:
-        return line
-    lines = [""]
-    for item in items:
-        if lines[-1] and len(lines[-1]) + len(item) > _WIDTH:
-            lines.append("")
-        lines[-1] += f"{item}, "
-    return "[\n" + "".join(f"    {line.rstrip()}\n" for line in lines) + "]"
+def describe(value: object) -> str:
+    """What is there, in a few words; never long, whatever it is."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return quoted(value) if len(value) <= _SHOWN else f"a text of {len(value)} signs"
+    if isinstance(value, int | Decimal):
+        short = isinstance(value, Decimal) or abs(value) < 10**_SHOWN
+        return f"the number {str(value)[:_SHOWN]}" if short else "a number of too many digits"
+    if isinstance(value, date | time):
+        kind = "time" if isinstance(value, time) else "timestamp" if isinstance(value, datetime) else "date"
+        return f"the {kind} {value.isoformat()}"
+    return f"an array of {len(value)}" if isinstance(value, list) else "a table"

@@ -170,6 +170,26 @@ class Grammar:
         return min(stop + 1, len(text))
 
 
+def header_size(text: bytes, *, multiline: bool, at_end: bool) -> int | None:
+    r"""How many bytes the first record has, with its line end; None if that can't be said before more text is there.
+
+    Examples:
+        >>> header_size(b'age,"s\nex"\n39,', multiline=True, at_end=False)
+        11
+    """
+    place = 0
+    while (found := min((at for at in (text.find(b"\r", place), text.find(b"\n", place)) if at >= 0), default=-1)) >= 0:
+        end = found + 1
+        if text[found:end] == b"\r":
+            if end == len(text) and not at_end:
+                return None
+            end += text[end : end + 1] == b"\n"
+        if not multiline or text.count(b'"', 0, found) % 2 == 0:
+            return end
+        place = end
+    return len(text) if at_end else None
+
+
 class Text:
     """A file's text as far as it has been read and not yet used.
 

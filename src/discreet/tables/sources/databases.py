@@ -15,11 +15,11 @@ import pyarrow as pa
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.session import SHUT_OFF
-from discreet.tables.sources.arrays import MOST_ROWS, decoded, deliver, delivered, slices
+from discreet.tables.session import name as quoted
+from discreet.tables.sources.arrow import MOST_ROWS, decoded, deliver, delivered, slices
 from discreet.tables.sources.cells import Mended, TextColumns
 from discreet.tables.sources.files import identity_of
 from discreet.tables.sources.reader import Field, OpenSource, column_names, only
-from discreet.tables.sql_text import name as quoted
 
 _NUMBERS = frozenset({"HUGEINT", "UHUGEINT", "BIGNUM"})
 """Whole numbers beyond 64 bits come as texts: Arrow's decimals have 38 digits, and these have 39 and more."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from discreet.errors import SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
-from discreet.tables.sources.files import OpenFile
+from discreet.tables.sources.files import PATTERN, OpenFile
 from discreet.tables.sources.reader import OpenSource
 
 
@@ -45,19 +45,19 @@ def open_source(  # noqa: PLR0911 — one per kind
 
             return OpenParquet(source.location)
         case "csv":
-            from discreet.tables.sources.csv_file import OpenCsv
+            from discreet.tables.sources.text_files import OpenCsv
 
             return OpenCsv(source)
         case "arrow":
-            from discreet.tables.sources.ipc import OpenIpc
+            from discreet.tables.sources.arrow import OpenIpc
 
             return OpenIpc(source.location)
         case "jsonl":
-            from discreet.tables.sources.jsonl import OpenJsonLines
+            from discreet.tables.sources.text_files import OpenJsonLines
 
             return OpenJsonLines(source)
         case "xlsx":
-            from discreet.tables.sources.xlsx import OpenXlsx
+            from discreet.tables.sources.cells import OpenXlsx
 
             return OpenXlsx(source)
         case "duckdb" if not is_sqlite(source.location):
@@ -68,9 +68,6 @@ def open_source(  # noqa: PLR0911 — one per kind
             from discreet.tables.sources.databases import OpenSqlite
 
             return OpenSqlite(source)
-
-
-_PATTERN = frozenset("*?[")
 
 
 def source_of(data: object, name: str) -> Source:
@@ -95,7 +92,7 @@ def source_of(data: object, name: str) -> Source:
         return data
     if isinstance(data, (str, os.PathLike)):
         return _of_path(Path(data), name)
-    from discreet.tables.sources.dataframes import LIBRARIES
+    from discreet.tables.sources.in_memory import LIBRARIES
 
     if type(data).__module__.partition(".")[0] in LIBRARIES:
         return Source(kind="memory", location=name)
@@ -131,7 +128,7 @@ def source_at(path: str | Path, table: str | None = None) -> Source:
 def _is_of_many(path: Path) -> bool:
     """Whether a path is a folder, or a pattern of files' names."""
     try:
-        return path.is_dir() or (not path.exists() and bool(_PATTERN & set(str(path))))
+        return path.is_dir() or (not path.exists() and any(sign in str(path) for sign in PATTERN))
     except OSError:  # a name that is too long
         return False
 
@@ -197,7 +194,7 @@ def tables_in(path: str | Path) -> list[str]:
 
         return sqlite_tables(str(path))
     if str(path).casefold().endswith(".xlsx"):
-        from discreet.tables.sources.xlsx import sheets
+        from discreet.tables.sources.cells import sheets
 
         return sheets(str(path))
     from discreet.tables.sources.databases import duckdb_tables

@@ -12,9 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.errors import SourceMissing, SourceUnsupported
-from discreet.tables.sources.arrays import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
-from discreet.tables.sources.files import OpenFile
-from discreet.tables.sources.parquet_files import Part, listing, parts_of
+from discreet.tables.sources.arrow import MOST_BYTES, MOST_ROWS, deliver, delivered, slices, uuid_texts
+from discreet.tables.sources.files import OpenFile, Part, listing, parts_of
 from discreet.tables.sources.reader import Field, OpenSource, column_names
 
 _BUFFER = 1 << 20

@@ -151,8 +151,6 @@ class OpenSource(ABC):
 
     def _choose(self, names: Sequence[str]) -> list[Field]:
         """The columns of these names."""
-        from discreet.tables.sources.arrays import is_delivered
-
         known = {each.name: each for each in self.fields}
         for name in names:
             if (
@@ -197,6 +195,29 @@ class OpenFileSource(OpenSource):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def is_delivered(kind: pa.DataType) -> bool:
+    """Whether columns of this type are handed out as they are.
+
+    Examples:
+        >>> import pyarrow as pa
+        >>> is_delivered(pa.timestamp("ms", "Europe/Paris")), is_delivered(pa.time64("us"))
+        (True, False)
+    """
+    import pyarrow as pa
+
+    plain = (
+        pa.types.is_boolean,
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_decimal128,
+        pa.types.is_decimal256,
+        pa.types.is_string,
+        pa.types.is_date,
+        pa.types.is_timestamp,
+    )
+    return kind == pa.dictionary(pa.int32(), pa.string()) or any(is_kind(kind) for is_kind in plain)
 
 
 def column_names(written: Sequence[str], location: str) -> tuple[str, ...]:

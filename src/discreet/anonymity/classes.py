@@ -1,0 +1,411 @@
+"""Equivalence classes, and the one table that everything is computed from: classes × sensitive values, with counts.
+
+A class holds the rows that an attacker who knows the quasi-identifiers can't tell apart. Rows are counted as units: a
+class whose rows are all one person's has one unit, and nobody hides in it. Where no unit is named, every row is one of
+its own. Where missing values are wildcards, a class hides among more: see `hiding.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.anonymity.columns import Coded, Codes, Mask, Whole, places_of
+from discreet.anonymity.grouping import Packable, group, grouped, starts_of
+from discreet.anonymity.hiding import ClassSizes, Held, Members, class_sizes, hiding_places, pooled
+from discreet.anonymity.records import Missing, Records
+from discreet.errors import InvalidArgument
+
+# ── Equivalence classes ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Classes:
+    """The equivalence classes of a table.
+
+    Args:
+        columns: the quasi-identifiers.
+        tuples: classes × columns: the codes that the rows of a class share, in lexicographic order.
+        rows: of each class, how many rows are in it; at least 1.
+        units: of each class, how many units have a row in it: its rows, where every row is a unit of its own.
+        sizes: of each class, among how many units one of its units hides: the same number, or more where missing values
+            are wildcards.
+        members: which units are in it; None where every row is a unit of its own.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> table = read({"sex": ["F", "M", "F"], "age": [40, 25, 40]})
+        >>> found = classes_of(table, ["sex", "age"])
+        >>> found.number, found.sizes.tolist(), found.total
+        (2, [2, 1], 3)
+    """
+
+    columns: tuple[Coded, ...]
+    tuples: Codes
+    rows: Whole
+    units: Whole
+    sizes: Whole
+    members: Members | None = None
+
+    @property
+    def number(self) -> int:
+        """How many classes there are."""
+        return len(self.rows)
+
+    @property
+    def total(self) -> int:
+        """How many units the table has."""
+        return int(self.units.sum()) if self.members is None else self.members.number
+
+    @property
+    def alike(self) -> int:
+        """How many pairs of units can't be told apart, added up over the classes."""
+        return int((self.units * (self.sizes - 1)).sum()) // 2
+
+    def within(self, which: Mask) -> int:
+        """How many units have a row in one of these classes."""
+        return int(self.units[which].sum()) if self.members is None else self.members.within(which)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers' names."""
+        return tuple(column.name for column in self.columns)
+
+
+def classes_of(records: Records, quasi_identifiers: Sequence[str]) -> Classes:
+    """The equivalence classes of a table's rows on some columns.
+
+    Args:
+        records: the table.
+        quasi_identifiers: one or more of its columns.
+
+    Raises:
+        InvalidArgument: no column is named, or one twice; or missing values are wildcards where units have several
+            rows.
+        SchemaMismatch: the table lacks one.
+
+    Source: Wang, Fung (2006), "Anonymizing sequential releases", the definition of (X, Y)-anonymity: of each class,
+    how many different units.
+    """
+    columns = chosen(records, quasi_identifiers)
+    if records.units is not None:
+        return _by_unit(records, columns)
+    found = grouped(columns)
+    tuples = found.tuples()
+    sizes = found.counts
+    if records.missing is Missing.WILDCARD:
+        sizes = hiding_places(columns, tuples, found.counts)
+    return Classes(columns=columns, tuples=tuples, rows=found.counts, units=found.counts, sizes=sizes)
+
+
+def _by_unit(records: Records, columns: tuple[Coded, ...]) -> Classes:
+    """The classes of a table whose units have several rows.
+
+    Raises:
+        InvalidArgument: missing values are wildcards.
+    """
+    units = records.units
+    assert units is not None  # noqa: S101 — the caller looked
+    if records.missing is Missing.WILDCARD:
+        raise InvalidArgument(
+            "missing values can't be wildcards where rows are counted by unit",
+            hint="take them as values of their own",
+        )
+    return _with_members(columns, [column.stored for column in columns], units.codes, units.number, None)
+
+
+def regrouped(classes: Classes, columns: Sequence[Coded], tuples: Codes, missing: Missing) -> Classes:
+    """The classes once their tuples are made coarser, so that some may be the same.
+
+    Args:
+        classes: as they were.
+        columns: the quasi-identifiers that are left. Their codes aren't those of rows any more; their sizes and missing
+            values are what counts.
+        tuples: classes × columns: the new codes.
+        missing: what a missing value is taken to be.
+    """
+    codes = [np.ascontiguousarray(tuples[:, place]) for place in range(len(columns))]
+    members = classes.members
+    if members is not None:
+        of_entry = [each[members.classes] for each in codes]
+        return _with_members(tuple(columns), of_entry, members.units, members.number, members.rows)
+    found = group(codes, [column.size for column in columns], classes.rows)
+    left, sizes = found.tuples(), found.counts
+    if missing is Missing.WILDCARD:
+        sizes = hiding_places(columns, left, found.counts)
+    return Classes(columns=tuple(columns), tuples=left, rows=found.counts, units=found.counts, sizes=sizes)
+
+
+def _with_members(
+    columns: tuple[Coded, ...], codes: Sequence[Packable], units: Codes, number: int, rows: Whole | None
+) -> Classes:
+    """The classes of entries, each a unit's, which stand for so many rows; for one if that is left out."""
+    found = group([*codes, units], [*(column.size for column in columns), number], rows)
+    entries = found.tuples()
+    begins = changes(entries[:, :-1])
+    first = np.flatnonzero(begins)
+    held = np.diff(first, append=len(entries))
+    return Classes(
+        columns=columns,
+        tuples=entries[first, :-1],
+        rows=np.add.reduceat(found.counts, first) if len(first) else found.counts,
+        units=held,
+        sizes=held,
+        members=Members(classes=np.cumsum(begins) - 1, units=entries[:, -1].copy(), rows=found.counts, number=number),
+    )
+
+
+def changes(tuples: Codes) -> Mask:
+    """Which of some ordered tuples differ from the one before.
+
+    Examples:
+        >>> changes(np.array([[0, 1], [0, 1], [0, 2]], np.int32)).tolist()
+        [True, False, True]
+    """
+    new = np.zeros(len(tuples), dtype=np.bool_)
+    new[:1] = True
+    for codes in tuples.T:
+        new[1:] |= codes[1:] != codes[:-1]
+    return new
+
+
+def chosen(records: Records, quasi_identifiers: Sequence[str]) -> tuple[Coded, ...]:
+    """The columns of these names.
+
+    Raises:
+        InvalidArgument: no column is named, or one twice, or a text was given for a list of names.
+        SchemaMismatch: the table lacks one.
+    """
+    if isinstance(quasi_identifiers, str):
+        raise InvalidArgument("quasi-identifiers are a list of names", hint=f"[{quasi_identifiers!r}]")
+    names = list(quasi_identifiers)
+    if not names:
+        raise InvalidArgument("classes need one or more quasi-identifiers")
+    if len(set(names)) < len(names):
+        raise InvalidArgument("a quasi-identifier is named twice")
+    return tuple(records.column(name) for name in names)
+
+
+def sizes_of(classes: Classes) -> ClassSizes:
+    """The histogram of a table's classes."""
+    return class_sizes(classes.units, classes.sizes, classes.members)
+
+
+# ── The frequency table ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Frequencies:
+    """How often each sensitive value occurs in each equivalence class.
+
+    Only what occurs is stored: the pairs of class i are those from `starts[i]` to `starts[i + 1]`, in the order of
+    their values. Units are counted, not rows: one that has a value several times in a class has it once, one that has
+    several values there counts for each of them, and one that is in several classes counts in each.
+
+    Args:
+        rows: of each class, how many rows are in it.
+        units: of each class, how many units have a row in it: its rows, where every row is a unit of its own.
+        sizes: of each class, among how many units one of its units hides; the same number, or more where missing values
+            are wildcards.
+        starts: where the pairs of each class begin, and where the last ends: classes + 1 places.
+        values: of each pair, the code of the sensitive value.
+        counts: of each pair, how many of the `sizes` units have it.
+        totals: of each sensitive value, how many units have it, added up over the classes of the whole table.
+        whole: how many units the classes of the whole table have, added up.
+        sensitive: the attribute; None if there is none, and then no pairs and no totals.
+        population: of each class, how many units of a population table have the same quasi-identifiers; None if there
+            is no such table.
+        classes: where the table came from; None for one that a search merged.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> table = read({"zip": ["1", "2", "1"], "ill": ["flu", "flu", "cold"]})
+        >>> found = frequencies_of(table, ["zip"], "ill")
+        >>> found.starts.tolist(), found.values.tolist(), found.totals.tolist()
+        ([0, 2, 3], [0, 1, 1], [1, 2])
+    """
+
+    rows: Whole
+    units: Whole
+    sizes: Whole
+    starts: Whole
+    values: Codes
+    counts: Whole
+    totals: Whole
+    whole: int
+    sensitive: Coded | None = None
+    population: Whole | None = None
+    classes: Classes | None = None
+
+    @property
+    def number(self) -> int:
+        """How many classes there are."""
+        return len(self.rows)
+
+    @property
+    def total(self) -> int:
+        """How many units the table has; those that are in several classes are counted in each if that isn't known."""
+        return int(self.units.sum()) if self.classes is None else self.classes.total
+
+    def within(self, which: Mask) -> int:
+        """How many units have a row in one of these classes; as `total`."""
+        return int(self.units[which].sum()) if self.classes is None else self.classes.within(which)
+
+    def only(self, kept: Mask) -> Frequencies:
+        """The frequencies of a release of these classes alone: the whole table is then what is released."""
+        pairs = np.repeat(kept, np.diff(self.starts))
+        lengths = np.diff(self.starts)[kept]
+        values, counts = self.values[pairs], self.counts[pairs]
+        units = self.units[kept]
+        return replace(
+            self,
+            rows=self.rows[kept],
+            units=units,
+            sizes=self.sizes[kept],
+            starts=np.append(0, np.cumsum(lengths)),
+            values=values,
+            counts=counts,
+            totals=summed(values, counts, len(self.totals)),
+            whole=int(units.sum()),
+            population=None if self.population is None else self.population[kept],
+            classes=None,
+        )
+
+
+def frequencies_of(
+    records: Records,
+    quasi_identifiers: Sequence[str],
+    sensitive: str | None = None,
+    population: Records | None = None,
+) -> Frequencies:
+    """The frequency table of a table's rows.
+
+    Args:
+        records: the table.
+        quasi_identifiers: one or more of its columns.
+        sensitive: another of its columns; None for the classes alone.
+        population: a table of everybody whom the rows were drawn from, with the same quasi-identifiers.
+
+    Raises:
+        InvalidArgument: no quasi-identifier is named, one twice, or the sensitive column among them.
+        SchemaMismatch: a table lacks one of the columns, or the population holds values of another kind in it.
+    """
+    if sensitive is None:
+        found = classes_of(records, quasi_identifiers)
+        people = None if population is None else counted(found, records, population)
+        return bare(rows=found.rows, units=found.units, sizes=found.sizes, population=people, classes=found)
+    columns = chosen(records, quasi_identifiers)
+    attribute = records.column(sensitive)
+    if attribute.name in {column.name for column in columns}:
+        raise InvalidArgument(f"the column {sensitive!r} can't be both quasi-identifying and sensitive")
+    if records.units is not None:
+        return _frequencies_by_unit(records, quasi_identifiers, attribute, population)
+    every = [*columns, attribute]
+    pairs = grouped(every)
+    tuples, values = np.split(pairs.tuples(), [len(columns)], axis=1)
+    begins = changes(tuples)
+    first = np.flatnonzero(begins)
+    held = Held(
+        classes=np.cumsum(begins) - 1, values=values[:, 0].copy(), counts=pairs.counts, span=max(attribute.size, 1)
+    )
+    rows = np.add.reduceat(pairs.counts, first) if len(first) else pairs.counts
+    own, sizes = tuples[first], rows
+    if records.missing is Missing.WILDCARD:
+        held, sizes = pooled(columns, own, held), hiding_places(columns, own, rows)
+    classes = Classes(columns=columns, tuples=own, rows=rows, units=rows, sizes=sizes)
+    return Frequencies(
+        rows=rows,
+        units=rows,
+        sizes=sizes,
+        starts=np.append(starts_of(held.classes), len(held.values)),
+        values=held.values,
+        counts=held.counts,
+        totals=attribute.counts(),
+        whole=records.rows,
+        sensitive=attribute,
+        population=None if population is None else counted(classes, records, population),
+        classes=classes,
+    )
+
+
+def _frequencies_by_unit(
+    records: Records, quasi_identifiers: Sequence[str], attribute: Coded, population: Records | None
+) -> Frequencies:
+    """The frequencies of a table whose units have several rows."""
+    units = records.units
+    assert units is not None  # noqa: S101 — the caller looked
+    classes = classes_of(records, quasi_identifiers)
+    every = [*classes.columns, attribute]
+    entries = group([*(c.stored for c in every), units.codes], [*(c.size for c in every), units.number]).tuples()
+    begins = np.flatnonzero(changes(entries[:, :-1]))
+    pairs, counts = entries[begins, :-1], np.diff(begins, append=len(entries))
+    starts = np.flatnonzero(changes(pairs[:, :-1]))
+    values = pairs[:, -1].copy()
+    return Frequencies(
+        rows=classes.rows,
+        units=classes.units,
+        sizes=classes.sizes,
+        starts=np.append(starts, len(pairs)),
+        values=values,
+        counts=counts,
+        totals=summed(values, counts, attribute.size),
+        whole=int(classes.units.sum()),
+        sensitive=attribute,
+        population=None if population is None else counted(classes, records, population),
+        classes=classes,
+    )
+
+
+def summed(values: Codes, counts: Whole, number: int) -> Whole:
+    """Of each of so many values, the sum of its counts. Sums of integers below 2^53 are exact in doubles."""
+    return np.bincount(values, weights=counts, minlength=number).astype(np.int64)
+
+
+def counted(classes: Classes, records: Records, others: Records) -> Whole:
+    """Of each class, how many units of another table have the same quasi-identifiers.
+
+    A value that isn't among the classes' is no row's of theirs, so such rows count nowhere.
+
+    Raises:
+        SchemaMismatch: the other table lacks a quasi-identifier, or holds values of another kind in it.
+        InvalidArgument: missing values are wildcards: which rows agree is then said only within a table.
+    """
+    if Missing.WILDCARD in {records.missing, others.missing}:
+        raise InvalidArgument(
+            "a population can't be compared with while missing values are wildcards", hint="read both as own values"
+        )
+    theirs = [others.column(column.name) for column in classes.columns]
+    places = [places_of(mine, other)[other.codes] for mine, other in zip(classes.columns, theirs, strict=True)]
+    known = np.ones(others.rows, dtype=np.bool_)
+    for codes in places:
+        known &= codes >= 0
+    sizes = [column.size for column in classes.columns]
+    if others.units is not None:
+        once = group([*(codes[known] for codes in places), others.units.codes[known]], [*sizes, others.units.number])
+        places = list(once.tuples()[:, :-1].T)
+        known = np.ones(once.number, dtype=np.bool_)
+    both = [np.concatenate((classes.tuples[:, place], codes[known])) for place, codes in enumerate(places)]
+    weights = np.concatenate((np.zeros(classes.number, dtype=np.int64), np.ones(int(known.sum()), dtype=np.int64)))
+    found = group(both, sizes, weights)
+    of_row = found.of_row()  # first: the same sort adds up the weights
+    return found.counts[of_row[: classes.number]]
+
+
+def bare(
+    *, rows: Whole, units: Whole, sizes: Whole, population: Whole | None, classes: Classes | None = None
+) -> Frequencies:
+    """The frequency table of classes alone, without a sensitive attribute; see `Frequencies`."""
+    return Frequencies(
+        rows=rows,
+        units=units,
+        sizes=sizes,
+        starts=np.zeros(len(rows) + 1, dtype=np.int64),
+        values=np.zeros(0, dtype=np.int32),
+        counts=np.zeros(0, dtype=np.int64),
+        totals=np.zeros(0, dtype=np.int64),
+        whole=int(units.sum()),
+        population=population,
+        classes=classes,
+    )

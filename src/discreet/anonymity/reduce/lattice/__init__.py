@@ -1,1 +1,0 @@
-"""Full-domain generalisation: the lattice of levels, searched with a proof of optimality."""

@@ -1,0 +1,479 @@
+"""The distinct tuples of a table, and the keys of a node: what they weigh, and how they roll up to a coarser one.
+
+A key counts rows, the units that rows belong to, and those of a population. A unit whose rows all have the same
+quasi-identifiers stays in one class at every node: such units add up like rows. The others may be in several classes of
+a node and meet in one of a coarser node, so they can't be added up. They have codes, which keys hold, and are counted
+where they occur.
+
+Neighbouring columns with few values share a field, which holds their joint code ((c₁·n₂ + c₂)·n₃ + …). Fields have just
+enough bits, the first in the highest, so that ordered keys are tuples in lexicographic order. A last field may hold a
+sensitive value, which is never generalised. Where one word of 62 bits is too short, keys have several words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.anonymity.columns import Coded, Codes, Mask, Whole
+from discreet.anonymity.grouping import group, grouped
+from discreet.anonymity.hierarchies.ladder import Ladder
+from discreet.anonymity.loss.loss import Levels
+from discreet.anonymity.records import Units
+
+# ── Tuples and what they count ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How to read the weights of keys, and their last field.
+
+    Args:
+        by_unit: whether rows of the table or of the population are counted by unit. Weights are then those of rows and
+            of units that have no code; else of rows, which are units.
+        population: whether the weights of a population come last.
+        own: how many units of the table have a code: 1, 2, … Code 0 is of all others.
+        others: how many units of the population have one, from `own` + 1 on.
+    """
+
+    by_unit: bool = False
+    population: bool = False
+    own: int = 0
+    others: int = 0
+
+    @property
+    def codes(self) -> int:
+        """How many codes there are; 0 if keys hold none."""
+        return 1 + self.own + self.others if self.own or self.others else 0
+
+    def units(self, weights: Sequence[Whole], codes: Codes | None) -> Whole:
+        """Of each key, how many units of the table it counts."""
+        if not self.by_unit:
+            return weights[0]
+        if codes is None:
+            return weights[1]
+        return np.where(codes == 0, weights[1], codes <= self.own)
+
+    def people(self, weights: Sequence[Whole], codes: Codes | None) -> Whole:
+        """Of each key, how many units of the population it counts."""
+        if codes is None:
+            return weights[-1]
+        return np.where(codes == 0, weights[-1], codes > self.own)
+
+    def distinct(self, weights: Sequence[Whole], codes: Codes | None) -> int:
+        """How many units of the table some keys count together, each once."""
+        if codes is None:
+            return int(self.units(weights, None).sum())
+        own = codes[(codes > 0) & (codes <= self.own)]
+        return int(weights[1][codes == 0].sum()) + int(np.count_nonzero(np.bincount(own)))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Tuples:
+    """Distinct tuples with what they count.
+
+    Args:
+        codes: column by column: the quasi-identifiers; behind them the sensitive attribute if there is one, and the
+            code of the unit if there are such codes.
+        weights: of each tuple, as `Counted` says.
+    """
+
+    codes: tuple[Codes, ...]
+    weights: tuple[Whole, ...]
+
+    def only(self, which: Mask) -> Tuples:
+        """Some of them."""
+        return Tuples(
+            codes=tuple(column[which] for column in self.codes),
+            weights=tuple(weight[which] for weight in self.weights),
+        )
+
+    def without_last(self) -> Tuples:
+        """Without their last column, which is the same for all."""
+        return Tuples(codes=self.codes[:-1], weights=self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Side:
+    """A table, or a population beside it.
+
+    Args:
+        columns: the quasi-identifiers, in codes that table and population share.
+        units: whose each row is; None if each is a unit of its own.
+    """
+
+    columns: tuple[Coded, ...]
+    units: Units | None
+
+
+def tuples_of(
+    table: Side, population: Side | None, sensitive: Mapping[str, Coded]
+) -> tuple[dict[str | None, Tuples], Counted]:
+    """The distinct tuples of a table, with those of a population.
+
+    Returns:
+        Sensitive attribute → tuples that hold it; and under None, which is first, those without one, if there is a
+        population, rows are counted by unit, or there are no attributes. And what their weights count.
+    """
+    if table.units is None and (population is None or population.units is None):
+        tuples: dict[str | None, Tuples] = {}
+        if population is not None or not sensitive:
+            tuples[None] = _rows(table.columns) if population is None else _both(table.columns, population.columns)
+        for name, attribute in sensitive.items():
+            tuples[name] = _rows((*table.columns, attribute))
+        return tuples, Counted(population=population is not None)
+    return _by_unit(table, population, sensitive)
+
+
+def _rows(columns: Sequence[Coded]) -> Tuples:
+    """The tuples of rows, by how many rows have them."""
+    found = grouped(columns)
+    return Tuples(codes=_columns(found.tuples()), weights=(found.counts,))
+
+
+def _both(columns: Sequence[Coded], others: Sequence[Coded]) -> Tuples:
+    """The tuples of the rows of a table and of a population."""
+    mine, theirs = columns[0].rows, others[0].rows
+    parts: list[_Part] = [
+        ([column.codes for column in columns], [np.ones(mine), np.zeros(mine)]),
+        ([column.codes for column in others], [np.zeros(theirs), np.ones(theirs)]),
+    ]
+    return _as_one(parts, [column.size for column in columns])
+
+
+def _by_unit(
+    table: Side, population: Side | None, sensitive: Mapping[str, Coded]
+) -> tuple[dict[str | None, Tuples], Counted]:
+    """The same where rows of one of them are counted by unit."""
+    mine = _entries(table.columns, table.units)
+    codes, own = _codes(mine, table.units, 1)
+    parts: list[_Part] = [(_coded(mine, codes), [mine.weights[0], _counts(mine, table.units)])]
+    others = 0
+    if population is not None:
+        theirs = _entries(population.columns, population.units)
+        their_codes, others = _codes(theirs, population.units, own + 1)
+        people = _counts(theirs, population.units)
+        parts[0][1].append(np.zeros(len(mine.weights[0])))
+        nobody = np.zeros(len(people))
+        parts.append((_coded(theirs, their_codes), [nobody, nobody, people]))
+    counted = Counted(by_unit=True, population=population is not None, own=own, others=others)
+    sizes = [column.size for column in table.columns]
+    tuples: dict[str | None, Tuples] = {None: _as_one(parts, [*sizes, 1 + own + others])}
+    for name, attribute in sensitive.items():
+        held = _entries((*table.columns, attribute), table.units)
+        part: _Part = (_coded(held, codes), [held.weights[0], _counts(held, table.units)])
+        tuples[name] = _as_one([part], [*sizes, attribute.size, 1 + own + others])
+    return {name: each if counted.codes else each.without_last() for name, each in tuples.items()}, counted
+
+
+def _entries(columns: Sequence[Coded], units: Units | None) -> Tuples:
+    """Each unit once per tuple, weighing its rows; its number stands behind the tuple: 0 where each row is a unit."""
+    whose = np.zeros(columns[0].rows, dtype=np.int32) if units is None else units.codes
+    number = 1 if units is None else units.number
+    found = group([*(column.stored for column in columns), whose], [*(column.size for column in columns), number])
+    return Tuples(codes=_columns(found.tuples()), weights=(found.counts,))
+
+
+def _codes(entries: Tuples, units: Units | None, first: int) -> tuple[Codes, int]:
+    """The code of each unit: 0 if it is in one tuple, else a number from `first` on; and how many have one."""
+    if units is None:
+        return np.zeros(1, dtype=np.int32), 0
+    apart = np.bincount(entries.codes[-1]) > 1
+    return np.where(apart, np.cumsum(apart) + first - 1, 0).astype(np.int32), int(apart.sum())
+
+
+def _coded(entries: Tuples, codes: Codes) -> list[Codes]:
+    """The columns of entries, with the code of the unit behind them instead of its number."""
+    return [*entries.codes[:-1], codes[entries.codes[-1]]]
+
+
+def _counts(entries: Tuples, units: Units | None) -> Whole:
+    """How many units each entry counts: one, or its rows where each is a unit of its own."""
+    return entries.weights[0] if units is None else np.ones_like(entries.weights[0])
+
+
+_Part: TypeAlias = tuple[list[Codes], list[NDArray[Any]]]
+"""Columns of codes, and weights."""
+
+
+def _as_one(parts: Sequence[_Part], sizes: Sequence[int]) -> Tuples:
+    """Tuples of several parts, equal ones as one. Sums of integers below 2^53 are exact in doubles."""
+    columns = [np.concatenate(each) for each in zip(*(codes for codes, _ in parts), strict=True)]
+    weights = [np.concatenate(each) for each in zip(*(weights for _, weights in parts), strict=True)]
+    found = group(columns, sizes)
+    of_row = found.of_row()
+    return Tuples(
+        codes=_columns(found.tuples()),
+        weights=tuple(np.bincount(of_row, weight, minlength=found.number).astype(np.int64) for weight in weights),
+    )
+
+
+def _columns(tuples: Codes) -> tuple[Codes, ...]:
+    """Tuples column by column."""
+    return tuple(np.ascontiguousarray(column) for column in tuples.T)
+
+
+# ── Fields of keys ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+WORD = 62
+"""Bits of a word that are used: the sign and one more stay free."""
+_SHARED = 1 << 13
+"""Columns share a field while their joint codes are at most so many: a step up is then one look into a small table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a key holds the joint code of some columns.
+
+    Args:
+        sizes: of each of the columns, how many codes it has.
+        word: which word.
+        shift: the lowest of its bits.
+        bits: how many; 0 where there is but one code.
+    """
+
+    sizes: tuple[int, ...]
+    word: int
+    shift: int
+    bits: int
+
+    def read(self, words: Sequence[Whole]) -> Whole:
+        """The joint code in each key."""
+        return (words[self.word] >> self.shift) & ((1 << self.bits) - 1)
+
+    def column(self, place: int, words: Sequence[Whole]) -> Codes:
+        """Of each key, the code of one of the columns."""
+        below = prod(self.sizes[place + 1 :])
+        alone = np.arange(prod(self.sizes[: place + 1]) if place else self.sizes[0], dtype=np.int32)
+        codes = np.repeat(alone % self.sizes[place], below)
+        return codes.take(self.read(words))
+
+
+def blocks_of(sizes: Sequence[int]) -> tuple[int, ...]:
+    """How many neighbouring columns each field holds, for columns with so many values each."""
+    blocks: list[int] = []
+    joint = _SHARED
+    for size in (max(size, 1) for size in sizes):
+        if joint * size > _SHARED or not blocks:
+            blocks.append(1)
+            joint = size
+        else:
+            blocks[-1] += 1
+            joint *= size
+    return tuple(blocks)
+
+
+def fields_of(sizes: Sequence[int], blocks: Sequence[int]) -> tuple[Field, ...]:
+    """The fields of columns with so many codes each."""
+    joint: list[tuple[int, ...]] = []
+    start = 0
+    for number in blocks:
+        joint.append(tuple(max(size, 1) for size in sizes[start : start + number]))
+        start += number
+    words: list[list[tuple[tuple[int, ...], int]]] = [[]]
+    for each in joint:
+        bits = (prod(each) - 1).bit_length()
+        if sum(used for _, used in words[-1]) + bits > WORD:
+            words.append([])
+        words[-1].append((each, bits))
+    return tuple(
+        Field(each, word, sum(used for _, used in fields[place + 1 :]), bits)
+        for word, fields in enumerate(words)
+        for place, (each, bits) in enumerate(fields)
+    )
+
+
+def joined(steps: Sequence[Whole], sizes: Sequence[int]) -> Whole:
+    """From steps of single columns to the step of their joint code.
+
+    Args:
+        steps: of each column, code → new code.
+        sizes: of each column, how many new codes it has.
+    """
+    scaled = [step * prod(sizes[place + 1 :]) for place, step in enumerate(steps)]
+    return reduce(np.add.outer, scaled).ravel()
+
+
+def packed(codes: Sequence[Codes], field: Field) -> Whole:
+    """The joint code of some columns."""
+    joint = codes[0].astype(np.int64)
+    for column, size in zip(codes[1:], field.sizes[1:], strict=True):
+        joint *= size
+        joint += column
+    return joint
+
+
+# ── Keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_CELLS = 16
+"""Counting in a table of all keys beats sorting them while it has at most so many cells per key."""
+_FEW = 1 << 12
+"""A table of so many cells costs next to nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Keys:
+    """The different keys of a node in ascending order.
+
+    Args:
+        levels: the node.
+        fields: of the quasi-identifiers, and behind them of what is never generalised: the sensitive value, the unit.
+        words: the keys, word by word.
+        weights: of each key, how many rows have it; behind that what else is counted, as `Counted` says.
+    """
+
+    levels: Levels
+    fields: tuple[Field, ...]
+    words: tuple[Whole, ...]
+    weights: tuple[Whole, ...]
+
+    @property
+    def number(self) -> int:
+        """How many keys there are."""
+        return len(self.words[0])
+
+    def codes(self, place: int, which: Whole | slice) -> Codes:
+        """Of some keys, the group of quasi-identifier number `place`; what is never generalised has higher numbers."""
+        within = place
+        field = self.fields[0]
+        for field in self.fields:
+            if within < len(field.sizes):
+                break
+            within -= len(field.sizes)
+        return field.column(within, [word[which] for word in self.words])
+
+    def firsts(self, ignored: int) -> Whole:
+        """Where a new key begins if the last fields don't count.
+
+        Args:
+            ignored: how many fields.
+        """
+        shifts = [0] * len(self.words)
+        for field in self.fields[len(self.fields) - ignored :]:
+            shifts[field.word] = max(shifts[field.word], field.shift + field.bits)
+        return np.flatnonzero(begins([word >> shift for word, shift in zip(self.words, shifts, strict=True)]))
+
+
+class Roller:
+    """Makes keys, and rolls them up.
+
+    Args:
+        ladders: of the quasi-identifiers.
+        last: of each thing that keys hold and that is never generalised, how many there are.
+    """
+
+    def __init__(self, ladders: Sequence[Ladder], last: Sequence[int] = ()) -> None:
+        """Keep them; maps between levels are made when they are first needed."""
+        self._ladders = tuple(ladders)
+        self._last = tuple(last)
+        self._blocks = blocks_of([ladder.groups(0) for ladder in ladders])
+        self._maps: dict[tuple[int, int, int], Whole] = {}
+
+    def bottom(self, codes: Sequence[Codes], weights: Sequence[Whole]) -> Keys:
+        """The keys of tuples.
+
+        Args:
+            codes: of the quasi-identifiers, and of whatever else keys hold; tuples may repeat.
+            weights: of each tuple.
+        """
+        levels = (0,) * len(self._ladders)
+        fields = self._fields(levels)
+        words = [np.zeros(len(codes[0]), dtype=np.int64) for _ in range(fields[-1].word + 1)]
+        start = 0
+        for field in fields:
+            words[field.word] |= packed(codes[start : start + len(field.sizes)], field) << field.shift
+            start += len(field.sizes)
+        return _merged(levels, fields, words, tuple(weights))
+
+    def up(self, keys: Keys, levels: Levels) -> Keys:
+        """The keys at a coarser node.
+
+        Args:
+            keys: of a node that is finer in every column, or equal.
+            levels: the coarser node.
+        """
+        fields = self._fields(levels)
+        words = [np.zeros(keys.number, dtype=np.int64) for _ in range(fields[-1].word + 1)]
+        start = 0
+        for old, new in zip(keys.fields, fields, strict=True):
+            stop = start + len(new.sizes)
+            if new.bits:
+                code = old.read(keys.words)
+                if keys.levels[start:stop] == levels[start:stop]:
+                    words[new.word] |= code << new.shift
+                else:
+                    steps = [self._step(place, keys.levels[place], levels[place]) for place in range(start, stop)]
+                    words[new.word] |= (joined(steps, new.sizes) << new.shift).take(code)
+            start = stop
+        return _merged(levels, fields, words, keys.weights)
+
+    def _fields(self, levels: Levels) -> tuple[Field, ...]:
+        """The layout of keys at a node."""
+        sizes = [ladder.groups(level) for ladder, level in zip(self._ladders, levels, strict=True)]
+        return fields_of([*sizes, *self._last], [*self._blocks, *(1 for _ in self._last)])
+
+    def _step(self, place: int, low: int, high: int) -> Whole:
+        """The group at `high` of each group at `low`."""
+        found = self._maps.get((place, low, high))
+        if found is None:
+            found = self._maps[place, low, high] = self._ladders[place].between(low, high).astype(np.int64)
+        return found
+
+
+def _merged(levels: Levels, fields: tuple[Field, ...], words: Sequence[Whole], weights: tuple[Whole, ...]) -> Keys:
+    """Equal keys as one, ascending."""
+    bits = sum(field.bits for field in fields)
+    if len(words) == 1 and (1 << min(bits, WORD)) <= max(_CELLS * len(words[0]), _FEW):
+        key, sums = _counted(words[0], weights, 1 << bits)
+        return Keys(levels=levels, fields=fields, words=(key,), weights=sums)
+    if len(words) == 1 and len(weights) == 1 and bits + int(weights[0].sum()).bit_length() <= WORD:
+        key, total = _sorted(words[0], weights[0])
+        return Keys(levels=levels, fields=fields, words=(key,), weights=(total,))
+    order, ordered = _order(words, bits)
+    first = np.flatnonzero(begins(ordered))
+    sums = tuple(np.add.reduceat(weight[order], first) if len(first) else weight for weight in weights)
+    return Keys(levels=levels, fields=fields, words=tuple(word[first] for word in ordered), weights=sums)
+
+
+def _order(words: Sequence[Whole], bits: int) -> tuple[Whole, list[Whole]]:
+    """The order of keys of so many bits, and the keys in it; key and place are sorted as one number if that fits."""
+    places = max(len(words[0]) - 1, 1).bit_length()
+    if len(words) == 1 and bits + places <= WORD:
+        both = np.sort(words[0] << places | np.arange(len(words[0])))
+        return both & ((1 << places) - 1), [both >> places]
+    order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(tuple(reversed(words)))
+    return order, [word[order] for word in words]
+
+
+def begins(ordered: Sequence[Whole]) -> Mask:
+    """Which of some ordered keys differ from the one before."""
+    new = np.ones(len(ordered[0]), dtype=np.bool_)
+    np.not_equal(ordered[0][1:], ordered[0][:-1], out=new[1:])
+    for word in ordered[1:]:
+        new[1:] |= word[1:] != word[:-1]
+    return new
+
+
+def _counted(key: Whole, weights: tuple[Whole, ...], span: int) -> tuple[Whole, tuple[Whole, ...]]:
+    """Add up in a table of all keys there could be. Sums of integers below 2^53 are exact in doubles."""
+    sums = [np.bincount(key, weight, minlength=span) for weight in weights]
+    there = sums[0] != 0
+    for total in sums[1:]:
+        there |= total != 0
+    found = np.flatnonzero(there)
+    return found, tuple(total[found].astype(np.int64) for total in sums)
+
+
+def _sorted(key: Whole, weight: Whole) -> tuple[Whole, Whole]:
+    """Add up along ordered keys, with the weight in the low bits of what is ordered."""
+    low = int(weight.sum()).bit_length()
+    both = np.sort(key << low | weight)
+    ordered = both >> low
+    first = np.flatnonzero(begins([ordered]))
+    return ordered[first], np.add.reduceat(both & ((1 << low) - 1), first) if len(first) else weight

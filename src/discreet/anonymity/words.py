@@ -1,0 +1,138 @@
+"""How reports say numbers and names, and whose the rows are that were counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.anonymity.records import Missing
+
+# ── Numbers and names ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LEAST = 0.001
+
+
+def percent(share: float) -> str:
+    """A share in percent, with three digits; what isn't nothing or all never looks as if it were.
+
+    Examples:
+        >>> percent(0.5143), percent(0.99999), percent(1), percent(0.00001)
+        ('51.4 %', '> 99.9 %', '100 %', '< 0.1 %')
+    """
+    if 0 < share < _LEAST:
+        return f"< {100 * _LEAST:.3g} %"
+    if 1 - _LEAST < share < 1:
+        return f"> {100 * (1 - _LEAST):.3g} %"
+    return f"{100 * share:.3g} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """What is counted, in words.
+
+    Args:
+        one: a single one.
+        many: several.
+
+    Examples:
+        >>> Noun.of(()).counted(2), Noun.of(("patient",)).counted(1)
+        ('2 rows', '1 unit')
+    """
+
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, unit: Sequence[str]) -> Noun:
+        """Rows, unless columns say whose a row is."""
+        return cls("unit", "units") if unit else cls("row", "rows")
+
+    def counted(self, count: int) -> str:
+        """So many of them."""
+        return f"{count:,} {self.one if count == 1 else self.many}"
+
+
+def hide(count: int) -> str:
+    """The verb for so many rows or units.
+
+    Examples:
+        >>> hide(1), hide(2)
+        ('hides', 'hide')
+    """
+    return "hides" if count == 1 else "hide"
+
+
+def taken_as(missing: Missing) -> str:
+    """What missing values were taken for.
+
+    Examples:
+        >>> taken_as(Missing.OWN_VALUE)
+        'a value of their own'
+    """
+    return {Missing.OWN_VALUE: "a value of their own", Missing.WILDCARD: "any value", Missing.REFUSE: "an error"}[
+        missing
+    ]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    Examples:
+        >>> listed(["a"]), listed(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# ── Whose the rows are ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """A column that identifies, and yet has values that several rows share: rows may be people's, several of each.
+
+    Args:
+        column: its name.
+        values: how many different ones it has, without a missing one.
+        rows: how many rows have one.
+
+    Examples:
+        >>> print(Repeated(column="patient_id", values=2_000, rows=12_000))
+        patient_id has 2,000 values in 12,000 rows
+    """
+
+    column: str
+    values: int
+    rows: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as JSON-ready data."""
+        return {"column": self.column, "values": self.values, "rows": self.rows}
+
+    def __str__(self) -> str:
+        """The figures in words."""
+        return f"{self.column} has {self.values:,} values in {self.rows:,} rows"
+
+
+def rows_counted(repeated: Sequence[Repeated], so: str = "there is no verdict") -> str:
+    """Why there is no verdict, or what else follows, where columns that identify repeat.
+
+    Examples:
+        >>> rows_counted([Repeated(column="patient_id", values=2, rows=3)])
+        'Rows were counted, not people: patient_id has 2 values in 3 rows. So there is no verdict.'
+    """
+    return f"Rows were counted, not people: {', and '.join(map(str, repeated))}. So {so}."
+
+
+def say_whose(repeated: Sequence[Repeated]) -> str:
+    """What to say so that there is one.
+
+    Examples:
+        >>> say_whose([Repeated(column="id", values=2, rows=3)]).partition(",")[0]
+        'Say whose a row is (--unit id'
+    """
+    name = min(repeated, key=lambda each: each.values).column
+    return (
+        f'Say whose a row is (--unit {name}, in Python unit="{name}"), or that each is somebody else\'s '
+        "(--rows-are-people, unit=())."
+    )

@@ -1,0 +1,348 @@
+"""What names say by themselves, without looking at any data: what a column is about, and whose rows a table has."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from discreet.errors import InvalidArgument
+from discreet.privacy import Bounds, Keys, Limits, Unit
+from discreet.tables.schema.source import Column, Kind
+from discreet.tables.schema.table import Link
+
+PEOPLE = (
+    "person patient subject participant respondent individual citizen resident beneficiary insured member user "
+    "customer client consumer subscriber cardholder passenger visitor employee worker staff student pupil donor "
+    "voter taxpayer applicant borrower tenant owner"
+)
+"""Words for people, those first who are likelier to be what a table is about."""
+
+
+def without_owner(name: str) -> str | None:
+    """The name without the person it is about, if it begins with one.
+
+    Examples:
+        >>> without_owner("PatientAge")
+        'age'
+    """
+    first, _, rest = plain(name).partition("_")
+    return rest if rest and first in PEOPLE.split() else None
+
+
+def plain(name: str) -> str:
+    """A name in lower case, its words apart by underscores, without accents.
+
+    Examples:
+        >>> plain("hours-per-week"), plain("maritalStatus"), plain("Âge (years)")
+        ('hours_per_week', 'marital_status', 'age_years')
+    """
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", split) if not unicodedata.combining(sign))
+    return re.sub(r"[^a-z0-9]+", "_", bare.casefold()).strip("_")
+
+
+def joined(name: str) -> str:
+    """A plain name without its underscores, so that `zip_code` and `zipcode` are one."""
+    return plain(name).replace("_", "")
+
+
+# ── What is known of columns of a name ───────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What is publicly known of a column.
+
+    Args:
+        why: where the knowledge is from, for a comment; starts in lower case.
+        bounds: what its numbers or times may be.
+        codings: lists of its values in use around the world. With more than one, only the data or its codebook can
+            tell which is meant.
+        identifying: whether its values single people out, so that no question needs it.
+        doubtful: whether the name alone leaves it open what is coded, so that NULL should be shown as a group, into
+            which values of other codings fall.
+    """
+
+    why: str
+    bounds: Bounds | None = None
+    codings: tuple[Keys, ...] = ()
+    identifying: bool = False
+    doubtful: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A piece of knowledge, with the names and kinds of the columns it is about.
+
+    Args:
+        names: as `plain` writes them, and apart by spaces.
+        kinds: the kinds of columns it fits; others know nothing of it.
+        knowledge: what is known.
+    """
+
+    names: str
+    kinds: frozenset[Kind]
+    knowledge: Knowledge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codebook:
+    """The published description of a dataset that is public itself.
+
+    Args:
+        title: of the dataset.
+        reference: where it is described.
+        facts: what it says of each column.
+        at_least: how many of its columns a table must have to be taken for it.
+        missing: texts it writes for NULL.
+    """
+
+    title: str
+    reference: str
+    facts: tuple[Fact, ...]
+    at_least: int
+    missing: tuple[str, ...] = ()
+
+    def describes(self, names: Iterable[str]) -> bool:
+        """Whether a table with columns of these names is taken for this dataset. Names are public, so nothing leaks."""
+        found = {joined(name) for name in names}
+        return sum(not found.isdisjoint(_each_joined(fact.names)) for fact in self.facts) >= self.at_least
+
+    def about(self, name: str, kind: Kind) -> Knowledge | None:
+        """What it says of a column, if the column has the kind it says."""
+        return find(self.facts, name, kind)
+
+
+def find(facts: Iterable[Fact], name: str, kind: Kind) -> Knowledge | None:
+    """The first fact about columns of that name and kind."""
+    found = joined(name)
+    return next((fact.knowledge for fact in facts if kind in fact.kinds and found in _each_joined(fact.names)), None)
+
+
+@cache
+def _each_joined(names: str) -> frozenset[str]:
+    """The names of a fact, joined; there are no more of these than facts."""
+    return frozenset(map(joined, names.split()))
+
+
+# ── Whose rows a table has ───────────────────────────────────────────────────────────────────────────────────────────
+
+OWNERS = f"{PEOPLE} household family account device"
+"""Words for whom rows may be about, likeliest first."""
+_ALONE = "person patient subject participant respondent user customer client employee student passenger"
+"""People that mean an id even without saying so. The others may be a yes or no, such as `insured`."""
+
+NUMBERS = "id no nr num number key uuid guid code identifier hash pseudonym"
+_OFFICIAL = "ssn social_security_number nhs_number national_id tax_id passport_number mrn medical_record_number"
+BARE = "id uuid guid identifier"
+"""Ids of who knows what: perhaps of people, perhaps of rows."""
+
+_EACH_ROW = (
+    "REVIEW: right only if nobody can have two rows. If somebody can, name the column that tells whose row it is."
+)
+SEVERAL_ROWS = Limits(groups=5, rows_per_group=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitChoice:
+    """A unit to propose, or a link to one.
+
+    Args:
+        unit: whose presence to hide; None if the link says it.
+        limits: a guess, since nothing but the data or its custodian knows how many rows somebody has: a few for an id
+            of people, one for an id that doesn't say of what.
+        ids: the columns that look like ids of people, likeliest first, or the one that was named.
+        why: for a comment.
+        link: that says whose a row is; None if the unit does.
+        also: other links that the names suggest, for a comment.
+    """
+
+    unit: Unit | None
+    limits: Limits
+    ids: tuple[str, ...]
+    why: str
+    link: Link | None = None
+    also: tuple[Link, ...] = ()
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """All that the names suggest; the one in use first."""
+        return self.also if self.link is None else (self.link, *self.also)
+
+    @property
+    def tells(self) -> str | None:
+        """The column that tells whose row it is; None if each row is its own."""
+        return self.link.column if self.link is not None else self.unit.column if self.unit is not None else None
+
+
+def likely_unit(columns: Sequence[Column]) -> UnitChoice:
+    """The column that most likely tells whose row it is, else each row."""
+    ranked = [(rank, column.name) for column in columns if (rank := rank_of_id(column)) is not None]
+    ids = tuple(name for _, name in sorted(ranked))
+    if not ids:
+        return UnitChoice(unit=Unit.row(), limits=Limits(rows=1), ids=(), why=_EACH_ROW)
+    others = f"; so do {', '.join(ids[1:])}" if ids[1:] else ""
+    why = f"REVIEW: {ids[0]} looks like an id{others}. The unit is what tells whose row it is."
+    limits = Limits(groups=1, rows_per_group=1) if joined(ids[0]) in BARE.split() else SEVERAL_ROWS
+    return UnitChoice(unit=Unit(ids[0]), limits=limits, ids=ids, why=why)
+
+
+def named_unit(name: str, columns: Sequence[Column]) -> UnitChoice:
+    """The unit that a custodian names: a column, or `row`, which is each row, as in a configuration.
+
+    Raises:
+        InvalidArgument: there is no such column.
+    """
+    if name == "row":
+        return UnitChoice(unit=Unit.row(), limits=Limits(rows=1), ids=(), why=_EACH_ROW)
+    for column in columns:
+        if column.name.casefold() == name.casefold():
+            why = "As the custodian named it: what tells whose row it is."
+            return UnitChoice(unit=Unit(column.name), limits=SEVERAL_ROWS, ids=(column.name,), why=why)
+    known = ", ".join(column.name for column in columns)
+    raise InvalidArgument(f"there is no column {name!r} to be the unit", hint=f"`row`, or one of {known}")
+
+
+def rank_of_id(column: Column) -> int | None:
+    """How likely a column tells whose row it is: 0 is likeliest, None not at all.
+
+    Examples:
+        >>> def rank(name):
+        ...     return rank_of_id(Column(name=name, kind=Kind.TEXT))
+        >>> rank("PatientID") < rank("household_id") < rank("ssn") < rank("id")
+        True
+        >>> rank("paid") is None
+        True
+    """
+    if column.kind not in {Kind.INTEGER, Kind.TEXT}:
+        return None
+    word = joined(column.name)
+    owners = OWNERS.split()
+    for rank, owner in enumerate(owners):
+        rest = word.removeprefix(owner)
+        numbered = rest != word and rest in NUMBERS.split()
+        if numbered or word == f"id{owner}" or (word == owner and owner in _ALONE.split()):
+            return rank
+    others = [joined(name) for name in (*_OFFICIAL.split(), *BARE.split())]
+    return len(owners) + others.index(word) if word in others else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableNames:
+    """A table as far as its names tell.
+
+    Args:
+        name: of the table.
+        columns: of the table.
+        choice: the unit that it would have on its own.
+        chosen: whether a custodian named that unit.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    choice: UnitChoice
+    chosen: bool = False
+
+    @property
+    def key(self) -> Column | None:
+        """The column that names this table's rows: `customer_id` or `id` in `customers`; None if none does."""
+        if self.chosen:
+            return next((column for column in self.columns if column.name == self.choice.tells), None)
+        named = [column for column in self.columns if joined(column.name) in _names_of_rows(self.name)]
+        bare = [column for column in self.columns if joined(column.name) in BARE.split()]
+        return next(iter(named + bare), None)
+
+    @property
+    def called(self) -> set[str]:
+        """What other tables call the key: as the custodian did, or like the table."""
+        own = {joined(self.key.name)} - set(BARE.split()) if self.chosen and self.key is not None else set()
+        return own or _names_of_rows(self.name)
+
+    @property
+    def is_of_people(self) -> bool:
+        """Whether its own names say whose the rows are: by an id of people, or by the table's name and any id."""
+        tells = self.choice.tells
+        about = any(stem in OWNERS.split() for stem in _stems(self.name))
+        return tells is not None and (self.chosen or about or joined(tells) not in BARE.split())
+
+
+def link_up(tables: Sequence[TableNames]) -> tuple[UnitChoice, ...]:
+    """The unit or link of each table, once the others are known.
+
+    A column is taken for a link if it is called like another table and `id`, or like the unit that a custodian named
+    there. A table takes a link that leads to people, however far away, instead of a unit of its own, because then all
+    its tables protect the same; failing that, one that leads to any id, if otherwise each row were a unit.
+
+    Guarantee: what the links lead to is a unit with a column, never a circle; no data has a part in it.
+    """
+    found = {table.name: _candidates(table, tables) for table in tables}
+    chosen = {table.name: table.choice for table in tables}
+    settled = {table.name for table in tables if table.is_of_people and not _own_is_link(table, found)}
+    _spread(tables, found, chosen, settled)
+    settled |= {table.name for table in tables if table.choice.tells is not None}
+    _spread(tables, found, chosen, settled)
+    return tuple(
+        replace(chosen[table.name], also=tuple(link for link in found[table.name] if link != chosen[table.name].link))
+        for table in tables
+    )
+
+
+def _spread(
+    tables: Sequence[TableNames], found: dict[str, list[Link]], chosen: dict[str, UnitChoice], settled: set[str]
+) -> None:
+    """Link tables to those that are settled, which settles them, until nothing more follows."""
+    growing = True
+    while growing:
+        growing = False
+        for table in tables:
+            link = next((link for link in found[table.name] if link.table in settled), None)
+            if link is not None and table.name not in settled:
+                chosen[table.name] = _linked(link)
+                settled.add(table.name)
+                growing = True
+
+
+def _linked(link: Link) -> UnitChoice:
+    """The choice of a link."""
+    target = f"{link.table}.{link.to}"
+    why = f"REVIEW: by its name alone, {link.column} is taken for a link to {target}: whose that row is, this is."
+    return UnitChoice(unit=None, limits=SEVERAL_ROWS, ids=(), why=why, link=link)
+
+
+def _own_is_link(table: TableNames, found: dict[str, list[Link]]) -> bool:
+    """Whether the column that tells whose row it is names rows of another table, which tells more."""
+    return not table.chosen and any(link.column == table.choice.tells for link in found[table.name])
+
+
+def _candidates(table: TableNames, tables: Sequence[TableNames]) -> list[Link]:
+    """The links that names suggest, those to people first."""
+    own = table.key
+    columns = [column for column in table.columns if column.kind in {Kind.INTEGER, Kind.TEXT} and column != own]
+    links = [
+        (rank_of_id(column), Link(column.name, other.name, key.name))
+        for column in columns
+        for other in tables
+        if other is not table and not table.chosen and (key := other.key) is not None
+        if key.kind is column.kind and joined(column.name) in other.called
+    ]
+    return [link for _, link in sorted(links, key=lambda pair: (pair[0] is None, pair[0]))]
+
+
+def _names_of_rows(table: str) -> set[str]:
+    """What a column is called that names the rows of a table."""
+    return {name for stem in _stems(table) for name in (*(stem + number for number in NUMBERS.split()), f"id{stem}")}
+
+
+def _stems(table: str) -> set[str]:
+    """A table's name in the singular, as far as English goes.
+
+    Examples:
+        >>> sorted(_stems("Companies"))
+        ['compani', 'companie', 'companies', 'company']
+    """
+    name = joined(table)
+    endings = {"": "", "s": "", "es": "", "ies": "y"}
+    return {name.removesuffix(plural) + one for plural, one in endings.items() if name.endswith(plural)} - {""}

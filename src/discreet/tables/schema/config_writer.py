@@ -1,0 +1,345 @@
+"""Writing discreet.toml: everything public about private tables, each number exact, with comments where they help."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeAlias
+
+from discreet.errors import ConfigError, SourceUnsupported
+from discreet.exact.rational import rational
+from discreet.privacy import Bounds, Budget, Limits, MonthlyShare, Unit
+from discreet.tables.schema.config import relocated
+from discreet.tables.schema.dataset import Dataset
+from discreet.tables.schema.source import Column, Source
+from discreet.tables.schema.table import ROW_CEILING, Link, Table
+from discreet.tables.schema.toml import MOST_DIGITS, comment, dotted, key, quoted, write_config
+
+
+def dumps(dataset: Dataset, *, folder: str | os.PathLike[str] | None = None, notes: Notes | None = None) -> str:
+    """Write a configuration as text: `loads(dumps(dataset)) == dataset`.
+
+    Args:
+        dataset: what to write.
+        folder: where the file will stand; paths inside of it are written relative to it, so that it can be moved as
+            a whole. None leaves paths as they are.
+        notes: comments, by the path of the entry they're on. They change nothing about what is read back.
+
+    Raises:
+        ConfigError: a table exists in memory only, or a name or number can't be written.
+
+    Examples:
+        >>> from discreet.tables import Column, Kind, Source, Table
+        >>> from discreet.privacy import Bounds, Budget, Unit
+        >>> age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 125))
+        >>> table = Table(name="census", source=Source.of("census.csv"), columns=(age,), unit=Unit.row())
+        >>> print(dumps(Dataset(name="census", tables=(table,), budget=Budget(3), ledger="census.ledger")))
+        name = "census"
+        ledger = "census.ledger"
+        adjacency = "add_remove"
+        <BLANKLINE>
+        [budget]
+        epsilon = 3
+        <BLANKLINE>
+        [tables.census]
+        source = "census.csv"
+        unit = "row"
+        <BLANKLINE>
+        [tables.census.columns]
+        age = { kind = "integer", bounds = [0, 125] }
+        <BLANKLINE>
+    """
+    if folder is not None:
+        base = Path(folder).absolute()
+        dataset = relocated(dataset, lambda location: _relative(Path(location).absolute(), base))
+    return "\n".join([*_Writer(notes or {}).document(dataset), ""])
+
+
+def save_config(dataset: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a configuration to a file, whole or not at all; one that is there is replaced.
+
+    Raises:
+        ConfigError: a table exists in memory only, a name or number can't be written, or the file can't be.
+    """
+    write_config(dumps(dataset, folder=Path(path).absolute().parent), path, replacing=True)
+
+
+def _relative(location: Path, folder: Path) -> str:
+    """The path as seen from the folder if it lies inside, else as it is."""
+    return location.relative_to(folder).as_posix() if location.is_relative_to(folder) else str(location)
+
+
+_WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Comments on one entry of a configuration.
+
+    Args:
+        above: lines before it.
+        beside: a remark at the end of its line; it moves above where the line would grow too long.
+        below: lines after it.
+    """
+
+    above: tuple[str, ...] = ()
+    beside: str = ""
+    below: tuple[str, ...] = ()
+
+
+KeyPath: TypeAlias = tuple[str, ...]
+Notes: TypeAlias = Mapping[KeyPath, Note]
+"""Comments by the entry's path; the empty path is the whole file."""
+
+_SILENT = Note()
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """The lines of a configuration, with the comments that belong to them."""
+
+    notes: Notes
+
+    def document(self, dataset: Dataset) -> Iterator[str]:
+        """The whole file."""
+        top = self.notes.get((), _SILENT)
+        if top.above:
+            yield from map(comment, top.above)
+            yield ""
+        yield from self.entry((), "name", dataset.name)
+        yield from self.entry((), "ledger", dataset.ledger)
+        if dataset.snapshots is not None:
+            yield from self.entry((), "snapshots", dataset.snapshots)
+        if dataset.schema is not None:
+            yield from self.entry((), "schema", dataset.schema)
+        yield from self.entry((), "adjacency", dataset.adjacency.value)
+        yield from self.budget(("budget",), dataset.budget)
+        for analyst, share in dataset.analysts.items():
+            yield from self.budget(("analysts", analyst), share)
+        for table in dataset.tables:
+            yield from self.table(table)
+        yield from map(comment, top.below)
+
+    def budget(self, path: KeyPath, budget: Budget) -> Iterator[str]:
+        """A budget under its header."""
+        yield from self.header(path)
+        amounts = {"epsilon": budget.epsilon, "rho": budget.rho, "delta": budget.delta or None}
+        for name, amount in amounts.items():
+            if amount is not None:
+                yield from self.entry(path, name, amount)
+        if isinstance(budget, MonthlyShare):
+            yield from self.entry(path, "renews", "monthly")
+
+    def table(self, table: Table) -> Iterator[str]:
+        """A table and its columns."""
+        path = ("tables", table.name)
+        yield from self.header(path)
+        yield from self.entry(path, "source", _source(table))
+        if table.source.missing:
+            yield from self.entry(path, "missing", list(table.source.missing))
+        for name, item in _whose(table).items():
+            yield from self.entry(path, name, item)
+        if table.refresh:
+            yield from self.entry(path, "refresh", table.refresh)
+        if table.row_ceiling != ROW_CEILING:
+            yield from self.entry(path, "row_ceiling", Fraction(table.row_ceiling))
+        yield from self.header((*path, "columns"))
+        for column in table.columns:
+            yield from self.entry((*path, "columns"), column.name, declaration(column))
+
+    def header(self, path: KeyPath) -> Iterator[str]:
+        """The header of a table of TOML."""
+        yield ""
+        yield from self.noted(path, f"[{dotted(path)}]")
+
+    def entry(self, path: KeyPath, name: str, item: Value) -> Iterator[str]:
+        """One key and its value."""
+        yield from self.noted((*path, name), f"{key(name)} = {value(item)}")
+
+    def noted(self, path: KeyPath, text: str) -> Iterator[str]:
+        """The text, with the comments on it."""
+        note = self.notes.get(path, _SILENT)
+        yield from map(comment, note.above)
+        remark = comment(note.beside) if note.beside else ""
+        fits = "\n" not in text and len(text) + len(remark) < _WIDTH
+        if remark and not fits:
+            yield remark
+        yield f"{text}  {remark}" if remark and fits else text
+        yield from map(comment, note.below)
+
+
+def declaration(column: Column) -> dict[str, Value]:
+    """What stands after the column's name."""
+    item: dict[str, Value] = {"kind": column.kind.value}
+    if column.bounds is not None:
+        item["bounds"] = _bounds(column.bounds)
+    if column.keys is not None:
+        item["keys"] = list(column.keys)
+    if column.time_zone is not None:
+        item["time_zone"] = column.time_zone
+    if column.places is not None:
+        item["places"] = column.places
+    if not column.nullable:
+        item["nullable"] = False
+    return item
+
+
+def _bounds(bounds: Bounds) -> Value:
+    """The two ends."""
+    return [end if isinstance(end, date) else rational(end, "bound") for end in (bounds.lo, bounds.hi)]
+
+
+def _source(table: Table) -> Value:
+    """The path alone where that says it all, else with what is declared; the kind where the ending doesn't say it."""
+    source = table.source
+    if source.kind == "memory":
+        raise ConfigError(
+            f"table {table.name!r} exists in memory only, so no configuration can name it",
+            hint="write it to a Parquet file first",
+        )
+    declared = {name: said for name, said in source.declared().items() if name != "missing"}
+    try:
+        plain = Source.of(source.location).kind == source.kind
+    except SourceUnsupported:
+        plain = False
+    if plain and not declared:
+        return source.location
+    kind: dict[str, Value] = {} if plain else {"kind": source.kind}
+    return {**kind, "path": source.location, **declared}
+
+
+def _whose(table: Table) -> dict[str, Value]:
+    """Whose the rows are, and how many of them count; or that they are nobody's."""
+    if table.public:
+        unique: dict[str, Value] = {"unique": list(table.unique)} if table.unique else {}
+        return {"public": True, **unique}
+    whose: dict[str, Value] = {}
+    if table.unit is not None:
+        whose["unit"] = _unit(table.unit)
+    if table.links:
+        whose["links"] = {link.column: _target(link) for link in table.links}
+    if table.unit is None or not table.unit.is_row or table.limits != Limits(rows=1):
+        whose["limits"] = _limits(table.limits)
+    return whose
+
+
+def _target(link: Link) -> Value:
+    """A text where it says which part is the table's name, else both names apart."""
+    plain = "." not in link.table + link.to
+    return f"{link.table}.{link.to}" if plain else {"table": link.table, "column": link.to}
+
+
+def _unit(unit: Unit) -> Value:
+    """A word where one says it all. An id column that is called "row" needs the longer form."""
+    if unit.column is None:
+        return "row"
+    if unit.per is None or unit.at is None:
+        return {"column": unit.column} if unit.column == "row" else unit.column
+    return {"column": unit.column, "per": unit.per, "at": unit.at}
+
+
+def _limits(limits: Limits) -> Value:
+    """The limits in their shape."""
+    named = {"rows": limits.rows, "groups": limits.groups, "rows_per_group": limits.rows_per_group}
+    return {name: limit for name, limit in named.items() if limit is not None}
+
+
+# ── Values ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Value: TypeAlias = "str | bool | int | Fraction | date | list[Value] | dict[str, Value] | None"
+"""What the writer writes. None is NULL among keys, written `{ null = true }`, because TOML has no word for it."""
+
+_ARRAY_WIDTH = 100
+_SIGNIFICANT = 100
+_PLAIN = range(-4, 16)
+"""The powers of ten of a number that is written out, as 0.001; others are written as 1e-6."""
+
+
+def value(item: Value) -> str:
+    """Any value; tables are written inline.
+
+    Examples:
+        >>> print(value({"kind": "integer", "bounds": [Fraction(0), Fraction(110)]}))
+        { kind = "integer", bounds = [0, 110] }
+        >>> print(value(["Female", "Male", None]))
+        ["Female", "Male", { null = true }]
+    """
+    if isinstance(item, dict):
+        return "{ " + ", ".join(f"{key(name)} = {value(entry)}" for name, entry in item.items()) + " }"
+    if isinstance(item, list):
+        return _array([value(entry) for entry in item])
+    return _scalar(item)
+
+
+def _scalar(item: str | bool | int | Fraction | date | None) -> str:
+    """A value that holds no other."""
+    if item is None:
+        return "{ null = true }"
+    if isinstance(item, bool):
+        return str(item).lower()
+    if isinstance(item, int):
+        return str(_bounded(item))  # an integer of any length stays one: among keys, 1e20 would be a real number
+    if isinstance(item, Fraction):
+        return number(item)
+    return item.isoformat() if isinstance(item, date) else quoted(item)
+
+
+def _array(items: list[str]) -> str:
+    """An array on one line if it fits, else on as few lines as it takes."""
+    line = "[" + ", ".join(items) + "]"
+    if len(line) <= _ARRAY_WIDTH:
+        return line
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) > _ARRAY_WIDTH:
+            lines.append("")
+        lines[-1] += f"{item}, "
+    return "[\n" + "".join(f"    {line.rstrip()}\n" for line in lines) + "]"
+
+
+def number(value: Fraction) -> str:
+    """An exact number: as an integer or decimal if it is one, else as a text such as "1/3".
+
+    Raises:
+        ConfigError: it takes more than `MOST_DIGITS` digits.
+
+    Examples:
+        >>> print(number(Fraction(110)), number(Fraction("0.1")), number(Fraction("1e-6")), number(Fraction(1, 3)))
+        110 0.1 1e-6 "1/3"
+    """
+    if abs(_bounded(value.numerator)) < 2**63 and _bounded(value.denominator) == 1:
+        return f"{value.numerator:_}" if abs(value) >= 10_000 else str(value)  # noqa: PLR2004 — years stay whole
+    return _decimal(value) or quoted(str(value))
+
+
+def _bounded(value: int) -> int:
+    """The integer, unless it has more digits than can be read back."""
+    if abs(value) >= 10**MOST_DIGITS:
+        raise ConfigError(f"a number of more than {MOST_DIGITS} digits can't be written to a configuration")
+    return value
+
+
+def _decimal(value: Fraction) -> str | None:
+    """The number in decimal notation; None if that never ends, or takes more than `_SIGNIFICANT` digits."""
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    rest, fives = value.denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return None
+    places = max(twos, fives)
+    digits = str(abs(value) * 10**places)
+    power = len(digits) - places - 1
+    digits = digits.rstrip("0")
+    if len(digits) > _SIGNIFICANT:
+        return None
+    sign = "-" if value < 0 else ""
+    if power not in _PLAIN:
+        return f"{sign}{digits[0]}{'.' + digits[1:] if len(digits) > 1 else ''}e{power}"
+    digits = "0" * -power + digits.ljust(power + 1, "0")
+    point = max(power, 0) + 1
+    return f"{sign}{digits[:point]}.{digits[point:] or '0'}"
