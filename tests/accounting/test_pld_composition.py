@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accounting.pld import curve_of
-from discreet.accounting.pld.bins import Bins, Rounding
 from discreet.accounting.pld.convolution import Composition, Tilted
-from discreet.accounting.pld.gaussian_law import Gaussian
-from discreet.accounting.pld.laws import response
+from discreet.accounting.pld.laws import Bins, Rounding, response
+from discreet.accounting.pld.pairs import Gaussian
 from discreet.accounting.pld.sides import Above, Below
 from discreet.privacy import (
     ApproxEvent,

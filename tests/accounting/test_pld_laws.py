@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from discreet.accounting.pld.bins import Bins, Rounding
-from discreet.accounting.pld.gaussian_law import Gaussian
 from discreet.accounting.pld.laws import (
     Atoms,
+    Bins,
     Law,
+    Rounding,
     Symmetric,
     atoms,
     bounded_range,
@@ -26,6 +26,7 @@ from discreet.accounting.pld.laws import (
     small_gaussian,
     undiluted,
 )
+from discreet.accounting.pld.pairs import Gaussian
 from discreet.privacy import ExponentialEvent, GaussianEvent, LaplaceEvent
 from support.pairs import Pair, composed, noisy
 from support.pairs import response as randomised_response

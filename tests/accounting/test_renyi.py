@@ -12,8 +12,7 @@ import pytest
 from flint import arb
 
 from discreet.accounting import pure_to_renyi, renyi_curve_of
-from discreet.accounting.renyi_divergences import log_moment
-from discreet.accounting.renyi_sampling import GREATEST_ORDER, _without_replacement
+from discreet.accounting.renyi_divergences import GREATEST_ORDER, _without_replacement, log_moment
 from discreet.accounting.sampled_gaussian import between
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact.ball import ball, fraction, precision

@@ -9,8 +9,8 @@ from math import comb, cos, exp, fsum, log, log1p, pi, sqrt
 import pytest
 
 from discreet.accounting import renyi_curve_of
-from discreet.accounting.pld.curve import curve_of
-from discreet.accounting.renyi_sampling import GREATEST_ORDER
+from discreet.accounting.pld import curve_of
+from discreet.accounting.renyi_divergences import GREATEST_ORDER
 from discreet.accounting.sampled_gaussian import _even, replaced
 from discreet.privacy import GaussianEvent, SampledEvent
 from support.pmf import gaussian_pmf

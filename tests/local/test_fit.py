@@ -28,7 +28,7 @@ from discreet.local import (
     UnaryEncoding,
 )
 from discreet.local.count_mean_sketch import columns, functions
-from discreet.local.hadamard import parity
+from discreet.local.transforms import parity
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 
 ALARM = 1e-9

@@ -10,8 +10,19 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local import fingerprints
-from discreet.local.hadamard import is_power_of_two, parity, power_of_two_from, walsh_hadamard
-from discreet.local.hashing import EXCESS, PRIME, candidates_of, coefficients, digits, hashed, hashed_digits
+from discreet.local.transforms import (
+    EXCESS,
+    PRIME,
+    candidates_of,
+    coefficients,
+    digits,
+    hashed,
+    hashed_digits,
+    is_power_of_two,
+    parity,
+    power_of_two_from,
+    walsh_hadamard,
+)
 from discreet.noise import uniform
 from discreet.stats import clopper_pearson
 

@@ -25,7 +25,7 @@ from discreet.local import (
     Rappor,
     UnaryEncoding,
 )
-from discreet.local.randomisation import TwoLevelLaw, flip_probability, two_level_law
+from discreet.local.reports import TwoLevelLaw, flip_probability, two_level_law
 from discreet.privacy import LaplaceEvent, PureDP, PureEvent
 from support.reports import Law, is_tight, keeps, of_bits, worst_ratio
 

@@ -28,7 +28,7 @@ from discreet.local import (
     Rappor,
     UnaryEncoding,
 )
-from discreet.local.randomisation import two_level_law
+from discreet.local.reports import two_level_law
 
 ANY: Any = None
 

@@ -22,7 +22,7 @@ from discreet.local import (
 from discreet.local.count_mean_sketch import columns, functions
 from discreet.local.frequency_oracles import one_hot
 from discreet.local.means import slope
-from discreet.local.randomisation import TwoLevelLaw, two_level_law
+from discreet.local.reports import TwoLevelLaw, two_level_law
 from support.tapes import Tape, outcomes
 
 Draw = Callable[[NDArray[np.int64], Words], NDArray[np.int64]]

@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq
 
 from discreet.noise import laplace_sampler
 from discreet.noise.bernoulli import draw_bernoulli_exp
-from discreet.noise.exponential_sampler import (
+from discreet.noise.laplace_sampler import (
     FlooredExponential,
     draw_geometric,
     floored_exponential,

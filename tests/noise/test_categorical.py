@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from discreet.entropy import Keystream, Words
 from discreet.errors import InvalidArgument
 from discreet.noise import categorical
-from discreet.noise.batch import LazyUniform
 from discreet.noise.categorical import HEAVIEST, MOST_ENTRIES, Categorical, prepared
+from discreet.noise.sampling import LazyUniform
 from discreet.stats import likelihood_ratio, likelihood_ratio_critical
 from support.distributions import categorical_pmf
 from support.tapes import Tape, TapeRanOut, outcomes, words_of

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from discreet.entropy import Words
-from discreet.noise import exponential_sampler, gaussian_sampler, laplace_sampler
+from discreet.noise import gaussian_sampler, laplace_sampler
 from discreet.noise.bernoulli import draw_bernoulli, draw_bernoulli_exp
-from discreet.noise.exponential_sampler import (
+from discreet.noise.laplace_sampler import (
     FlooredExponential,
     draw_geometric,
     floored_exponential,
@@ -180,7 +180,7 @@ def test_the_doubtful_path_decides_the_same(scale: Fraction, monkeypatch: pytest
         (one_trial(scale), 3, 4),
     ]
     floats = [outcomes(sampler, width=width, depth=depth) for sampler, width, depth in samplers]
-    monkeypatch.setattr(exponential_sampler, "_TAIL", math.inf)
-    monkeypatch.setattr(exponential_sampler, "_DIGIT", math.inf)
+    monkeypatch.setattr(laplace_sampler, "_TAIL", math.inf)
+    monkeypatch.setattr(laplace_sampler, "_DIGIT", math.inf)
     monkeypatch.setattr(gaussian_sampler, "_SLACK", math.inf)
     assert [outcomes(sampler, width=width, depth=depth) for sampler, width, depth in samplers] == floats

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from discreet.entropy import Keystream
 from discreet.noise import discrete_gaussian, discrete_laplace, gaussian_sampler, laplace_sampler
-from discreet.noise.batch import LazyUniform, settle_floor
-from discreet.noise.exponential_sampler import FlooredExponential, Law, _floors, floored_exponential, no_shift
+from discreet.noise.laplace_sampler import FlooredExponential, Law, _floors, floored_exponential, no_shift
+from discreet.noise.sampling import LazyUniform, settle_floor
 from support.tapes import Tape
 
 BITS = 63

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.entropy import Keystream
 from discreet.noise import laplace_sampler
 from discreet.noise.bernoulli import draw_bernoulli_exp
-from discreet.noise.exponential_sampler import draw_geometric, geometric_law
+from discreet.noise.laplace_sampler import draw_geometric, geometric_law
 from support.tapes import Tape
 
 scales = st.fractions(min_value=Fraction(1, 64), max_value=2**20, max_denominator=1000)

@@ -15,7 +15,7 @@ import pytest
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.noise import bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace, geometric, laplace_sampler
-from discreet.noise.batch import CHUNK, fill
+from discreet.noise.sampling import CHUNK, fill
 from support.tapes import Tape
 
 INTEGER_SAMPLERS: list[Callable[..., Any]] = [geometric, discrete_laplace, discrete_gaussian]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta  # type: ignore[import-untyped]  # scipy ships no types
 
 from discreet.errors import InvalidArgument
-from discreet.stats import binomial, clopper_pearson, lower_bound, upper_bound
+from discreet.stats import clopper_pearson, confidence_bounds, lower_bound, upper_bound
 
 
 @st.composite
@@ -79,11 +79,11 @@ def test_two_exact_probabilities_are_all_it_takes(
     """Floats find the bound, and one on each side prove it; a bad guess takes longer and ends in the same place."""
     asked: list[float] = []
     for name in ("at_least", "at_most"):
-        tail = getattr(binomial, name)
-        monkeypatch.setattr(binomial, name, lambda k, n, p, tail=tail: (asked.append(p), tail(k, n, p))[1])
+        tail = getattr(confidence_bounds, name)
+        monkeypatch.setattr(confidence_bounds, name, lambda k, n, p, tail=tail: (asked.append(p), tail(k, n, p))[1])
     found = clopper_pearson(successes, trials, confidence)
     assert len(set(asked)) <= 4
-    monkeypatch.setattr(binomial, "_guess", lambda successes, trials, *_, **__: successes / trials / 2)
+    monkeypatch.setattr(confidence_bounds, "_guess", lambda successes, trials, *_, **__: successes / trials / 2)
     assert clopper_pearson(successes, trials, confidence) == pytest.approx(found, rel=2.0**-38)
     assert len(set(asked)) > 8
 

@@ -20,18 +20,11 @@ from discreet.accounting.adaptive import (
     RenyiSum,
     ZCDPSum,
 )
-from discreet.accounting.calibration import Noise, Solution, radius_of, scale_within, solve
+from discreet.accounting.advanced_composition import advanced, heterogeneous, optimal, optimal_delta
+from discreet.accounting.calibration import Noise, Solution, Training, radius_of, scale_within, solve, training
 from discreet.accounting.charge import Charge, charge_of, first_charge_of, loss_of
-from discreet.accounting.composition import (
-    advanced,
-    amplify_poisson,
-    amplify_without_replacement,
-    group,
-    heterogeneous,
-    parallel,
-    sequential,
-)
-from discreet.accounting.convert import convert
+from discreet.accounting.composition import amplify_poisson, amplify_without_replacement, group, parallel, sequential
+from discreet.accounting.convert import convert, lowered
 from discreet.accounting.filters import Filter, Odometer, Remaining, filter_for
 from discreet.accounting.gaussian_dp import (
     gaussian_loss_of,
@@ -39,23 +32,22 @@ from discreet.accounting.gaussian_dp import (
     gaussian_to_delta,
     gaussian_to_epsilon,
     mu_for,
-)
-from discreet.accounting.guarantee import Accountant, Guarantee, best_of
-from discreet.accounting.optimal_composition import optimal, optimal_delta
-from discreet.accounting.pld import LossCurve, curve_of
-from discreet.accounting.pure_dp import (
-    bounded_range_to_renyi,
-    bounded_range_to_zcdp,
-    laplace_to_zcdp,
-    lowered,
     pure_to_gaussian,
-    pure_to_renyi,
-    pure_to_zcdp,
 )
-from discreet.accounting.renyi_curve import RenyiCurve, renyi_curve_of
-from discreet.accounting.renyi_dp import renyi_to_delta, renyi_to_epsilon
-from discreet.accounting.training import Training, training
-from discreet.accounting.zcdp import gaussian_to_zcdp, rho_for, to_approx, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_renyi
+from discreet.accounting.guarantee import Accountant, Guarantee, RenyiCurve, best_of, renyi_curve_of
+from discreet.accounting.pld import LossCurve, curve_of
+from discreet.accounting.renyi_dp import bounded_range_to_renyi, pure_to_renyi, renyi_to_delta, renyi_to_epsilon
+from discreet.accounting.zcdp import (
+    bounded_range_to_zcdp,
+    gaussian_to_zcdp,
+    laplace_to_zcdp,
+    pure_to_zcdp,
+    rho_for,
+    to_approx,
+    zcdp_to_delta,
+    zcdp_to_epsilon,
+    zcdp_to_renyi,
+)
 
 __all__ = [
     "Accountant",

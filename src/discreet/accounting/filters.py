@@ -78,12 +78,10 @@ from math import nextafter
 
 from discreet.accounting.charge import Charge
 from discreet.accounting.loss_arithmetic import rounded_up
-from discreet.accounting.pure_dp import pure_to_zcdp
-from discreet.accounting.zcdp import gaussian_to_zcdp, rho_for
+from discreet.accounting.zcdp import gaussian_to_zcdp, pure_to_zcdp, rho_for
 from discreet.errors import LossNotAccepted
 from discreet.exact import log, sqrt, to_float
-from discreet.exact.rational import Rationalizable, probability
-from discreet.exact.rounding import shorten, shown
+from discreet.exact.rational import Rationalizable, probability, shorten, shown
 from discreet.privacy import ZCDP, ApproxDP, Budget, GaussianDP, Loss, PureDP
 
 _LEVELS = 24
@@ -275,11 +273,10 @@ class Filter:
             ε = 3
         """
         unspent = [limit for limit in self.limits if spent.within(limit)]
-        none = Fraction(0)
         return Remaining(
-            epsilon=max((_greatest_epsilon(limit, spent) for limit in unspent), default=none),
-            rho=max((_greatest_rho(limit, spent) for limit in unspent), default=none),
-            delta=max((limit.delta - spent.delta for limit in unspent), default=none),
+            epsilon=max((_greatest_epsilon(limit, spent) for limit in unspent), default=Fraction(0)),
+            rho=max((_greatest_rho(limit, spent) for limit in unspent), default=Fraction(0)),
+            delta=max((limit.delta - spent.delta for limit in unspent), default=Fraction(0)),
         )
 
 
@@ -299,9 +296,8 @@ def filter_for(budget: Budget) -> Filter:
         rho = budget.rho or Fraction(0)
         return Filter(limits=(Charge(epsilon=None, rho=rho, delta=budget.delta),), guarantee=ZCDP(rho, budget.delta))
     if budget.is_pure:
-        return Filter(
-            limits=(Charge(epsilon=budget.epsilon, rho=None, delta=Fraction(0)),), guarantee=PureDP(budget.epsilon)
-        )
+        limit = Charge(epsilon=budget.epsilon, rho=None, delta=Fraction(0))
+        return Filter(limits=(limit,), guarantee=PureDP(budget.epsilon))
     converted = budget.delta * _CONVERTED
     selecting = budget.delta - converted
     return Filter(

@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: the μ of events, and between μ and (ε, δ).
+"""Gaussian differential privacy: the μ of events and of pure releases, and between μ and (ε, δ).
 
 μ says how hard it is to tell neighbours apart, as the distance of two normals.
 
@@ -52,12 +52,12 @@ from discreet.accounting.loss_arithmetic import (
     rounded_up,
     total,
 )
-from discreet.accounting.pure_dp import pure_to_gaussian
 from discreet.errors import InvalidArgument, LossNotAccepted
 from discreet.exact import exp
-from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.exact.rounding import shorten
+from discreet.exact import sqrt as rational_sqrt
+from discreet.exact.rational import Rationalizable, positive, probability, shorten
 from discreet.privacy import (
+    FAR,
     ApproxEvent,
     ComposedEvent,
     Event,
@@ -255,3 +255,45 @@ def _at_most(mu: Fraction, epsilon: Fraction, target: arb) -> bool:
 def _bits(mu: Fraction) -> int:
     """Enough to see the difference of two tails that are μ apart, however small or great it is."""
     return BITS + 4 * abs(round(log(mu.numerator) - log(mu.denominator)))
+
+
+# ── From pure differential privacy ────────────────────────────────────────────────────────────────────────────────────
+
+
+def pure_to_gaussian(epsilon: Rationalizable) -> Fraction:
+    """The least μ such that every ε-DP release is μ-GDP: Φ(μ/2) = e^ε/(1 + e^ε); rounded up.
+
+    Proof. Of every ε-DP release the trade-off function is at least that of randomised response with odds e^ε, the
+    lines from (0, 1) to (c, c) to (1, 0) with c = 1/(1 + e^ε). That of μ-GDP, G(a) = Φ(Φ⁻¹(1 − a) − μ), is convex,
+    and 1 at 0 and 0 at 1, so it lies below these lines as soon as G(c) ≤ c, which says 2Φ⁻¹(1 − c) ≤ μ. From ε = 4096
+    on μ = √(8ε) is stated, which is just above: Φ(−μ/2) ≤ e^(−μ²/8)/2 ≤ 1/(1 + e^ε).
+
+    Args:
+        epsilon: above 0, from 2⁻¹⁰⁰ to 2¹⁰⁰.
+
+    Source: Dong, Roth, Su (2019), Section 2, for both trade-off functions.
+
+    Examples:
+        >>> float(round(pure_to_gaussian(1), 4))
+        1.232
+    """
+    return _mu(moderate(epsilon, "epsilon"))
+
+
+@lru_cache(maxsize=1024)
+def _mu(epsilon: Fraction) -> Fraction:
+    """`pure_to_gaussian` of an exact argument."""
+    from discreet.exact.ball import ball, precision
+
+    if epsilon > FAR:
+        return rational_sqrt(8 * epsilon, round_up=True)
+
+    def passes(mu: Fraction) -> bool:
+        far = ball(mu) / ball(8).sqrt()
+        if epsilon < 1:  # both sides near 0, to full relative precision
+            return bool(far.erf() >= (ball(epsilon) / 2).tanh())
+        return bool(far.erfc() <= 2 / (1 + ball(epsilon).exp()))
+
+    with precision(192):
+        e = float(epsilon)
+        return least(passes, start=Fraction(min(1.26 * e, sqrt(8 * e))), floor=Fraction(1, 2**101))

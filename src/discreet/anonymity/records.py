@@ -14,8 +14,7 @@ import numpy as np
 from discreet.anonymity.arrow import Unread, columns_of
 from discreet.anonymity.columns import Coded, Codes, Whole, encode
 from discreet.anonymity.grouping import grouped
-from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch
 
 if TYPE_CHECKING:
     import pyarrow as pa

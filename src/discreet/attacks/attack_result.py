@@ -132,7 +132,7 @@ class AttackResult:
 
         Nobody is drawn twice, which makes a sample's share vary less than the binomial that the interval is for.
 
-        Source: Clopper, Pearson (1934), the definition of the limits, see `discreet.stats.binomial`.
+        Source: Clopper, Pearson (1934), the definition of the limits, see `discreet.stats.confidence_bounds`.
 
         Examples:
             >>> found = AttackResult(
@@ -144,7 +144,7 @@ class AttackResult:
         """
         if self.success is None or self.drawn_from is None:
             return None
-        from discreet.stats.binomial import clopper_pearson
+        from discreet.stats.confidence_bounds import clopper_pearson
 
         return clopper_pearson(round(self.success * self.tried), self.tried, _CONFIDENCE)
 

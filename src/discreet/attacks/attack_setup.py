@@ -21,10 +21,9 @@ from discreet.attacks.targets.exact_answers import Exact
 from discreet.attacks.targets.noisy_answers import Answers, Bare
 from discreet.attacks.targets.rows import Rows
 from discreet.attacks.targets.unit_column import limits_of, pseudonymous, with_unit
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
-from discreet.hints import Hint
 from discreet.privacy import Bounds, Budget, Keys, Unit
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.attacks import on_answers, on_rows
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Setup, Terms, set_up
-from discreet.errors import InvalidArgument, NotTried
+from discreet.errors import Hint, InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
-from discreet.hints import Hint
 
 if TYPE_CHECKING:
     from discreet.anonymity.records import Unit

@@ -14,8 +14,7 @@ from discreet.audit.audit_result import Audit, delta_of
 from discreet.audit.learning import Aim, Event, Found, Given, Predicate, from_laws, from_outputs, laws_of
 from discreet.audit.outputs import Batch
 from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, probability
-from discreet.exact.rounding import log, to_float
+from discreet.exact.rational import Rationalizable, log, probability, to_float
 from discreet.privacy import ApproxDP, Loss, PureDP
 from discreet.stats import lower_bound, upper_bound
 

@@ -149,6 +149,6 @@ def _amount(exact: str | None, as_format: options.Format) -> str | None:
     """An amount of a cost."""
     from fractions import Fraction
 
-    from discreet.exact.rounding import shown
+    from discreet.exact.rational import shown
 
     return exact if exact is None or as_format is not options.Format.TABLE else shown(Fraction(exact))

@@ -15,7 +15,7 @@ from discreet.cli.common.failures import ExitCode, reported
 from discreet.cli.common.screen import say, working
 from discreet.cli.common.sheets import show_json
 from discreet.errors import InvalidArgument
-from discreet.exact.rounding import shown
+from discreet.exact.rational import shown
 from discreet.printable import printable
 
 

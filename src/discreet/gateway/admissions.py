@@ -23,9 +23,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine import open_engine
-from discreet.errors import DiscreetError, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
+from discreet.errors import DiscreetError, Hint, InvalidArgument, NotAdmitted, SnapshotError, SnapshotMissing
 from discreet.gateway.current import AFTER_CLOSE, OTHERS, Current, groups_read, hint_to_admit
-from discreet.hints import Hint
 from discreet.query.planner import Plan
 from discreet.tables import Dataset, Table
 from discreet.tables.admission import (

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import finalize
 
 from discreet.engine import Engine
-from discreet.errors import AccountClosed
-from discreet.hints import Hint
+from discreet.errors import AccountClosed, Hint
 from discreet.query.planner import Plan
 from discreet.tables import Dataset
 from discreet.tables.admission import Lock, Snapshot

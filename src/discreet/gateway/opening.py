@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.arguments import taking_known
-from discreet.errors import InvalidArgument, LedgerMissing
+from discreet.errors import Hint, InvalidArgument, LedgerMissing
 from discreet.gateway.admissions import Admissions
 from discreet.gateway.declaring import (
     BudgetLike,
@@ -21,7 +21,6 @@ from discreet.gateway.declaring import (
     text_of,
 )
 from discreet.gateway.protected import Protected
-from discreet.hints import Hint
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits
 from discreet.tables import Column, Dataset, Source, Table, load_config
 from discreet.tables.admission import describe

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
-from discreet.errors import BudgetError, InvalidArgument, LedgerCorrupt, LedgerUnavailable
-from discreet.hints import Hint
+from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.history import debit_content
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.location import File, locate

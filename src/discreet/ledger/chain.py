@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Select, bindparam, insert, select, update
 
-from discreet.errors import LedgerCorrupt, LedgerVersion
-from discreet.hints import Hint
+from discreet.errors import Hint, LedgerCorrupt, LedgerVersion
 from discreet.ledger.database import ENTRY, LEDGER, Topic, note, places
 from discreet.ledger.row import BEGINNING, FORMAT, GENESIS, Kind, Row, to_body
 

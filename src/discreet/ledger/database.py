@@ -27,8 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from discreet.errors import DiscreetError, LedgerCorrupt, LedgerMissing, LedgerUnavailable
-from discreet.hints import Hint
+from discreet.errors import DiscreetError, Hint, LedgerCorrupt, LedgerMissing, LedgerUnavailable
 from discreet.ledger.location import File, Server
 
 METADATA = MetaData()

@@ -17,8 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import LedgerCorrupt, LedgerUnavailable
-from discreet.hints import Hint
+from discreet.errors import Hint, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.location import File, locate
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.transaction import AccountTransaction

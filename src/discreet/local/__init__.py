@@ -14,15 +14,13 @@ that keep their answers say instead what all reports of a value that never chang
 """
 
 from discreet.local.count_mean_sketch import CountMeanSketch, HadamardCountMeanSketch
-from discreet.local.estimate import Estimate
 from discreet.local.frequency_oracles import LocalHashing, RandomisedResponse, UnaryEncoding
-from discreet.local.hadamard import HadamardResponse
-from discreet.local.hashing import fingerprints
 from discreet.local.heavy_hitters import Found, HeavyHitters
 from discreet.local.means import LocalLaplace, OneBitMean, PiecewiseMean
-from discreet.local.memoised import BitFlip, BitFlipMemos, MemoisedOneBit, OneBitMemos
-from discreet.local.rappor import Rappor
+from discreet.local.memoised import BitFlip, BitFlipMemos, MemoisedOneBit, OneBitMemos, Rappor
+from discreet.local.reports import Estimate
 from discreet.local.side_by_side import SideBySide, side_by_side
+from discreet.local.transforms import HadamardResponse, fingerprints
 
 __all__ = [
     "BitFlip",

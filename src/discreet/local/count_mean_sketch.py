@@ -14,20 +14,31 @@ from numpy.typing import NDArray
 
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
-from discreet.local.estimate import Estimate, Floats, counted, spread
 from discreet.local.frequency_oracles import byte_count, one_hot
-from discreet.local.hadamard import is_power_of_two, parity, walsh_hadamard
-from discreet.local.hashing import PRIME, candidates_of, checked_salt, coefficients, hashed
-from discreet.local.randomisation import (
+from discreet.local.reports import (
+    Estimate,
+    Floats,
     PackedReports,
     TwoLevelLaw,
     Values,
     checked_epsilon,
     checked_rows,
+    counted,
     flip_probability,
     indices,
     randomised,
+    spread,
     two_level_law,
+)
+from discreet.local.transforms import (
+    PRIME,
+    candidates_of,
+    checked_salt,
+    coefficients,
+    hashed,
+    is_power_of_two,
+    parity,
+    walsh_hadamard,
 )
 from discreet.privacy.events import Pure
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from discreet.entropy import Words
 from discreet.exact import exp
-from discreet.local.estimate import Estimate, counted, frequencies
-from discreet.local.hashing import PRIME, candidates_of, digits, hashed_digits
-from discreet.local.randomisation import (
+from discreet.local.reports import (
+    Estimate,
     NumberReports,
     PackedReports,
     TwoLevelLaw,
@@ -25,11 +24,14 @@ from discreet.local.randomisation import (
     checked_epsilon,
     checked_rows,
     checked_size,
+    counted,
     flip_probability,
+    frequencies,
     indices,
     randomised,
     two_level_law,
 )
+from discreet.local.transforms import PRIME, candidates_of, digits, hashed_digits
 from discreet.noise.bernoulli import draw_bernoulli, draw_packed
 from discreet.privacy.events import Pure
 

@@ -13,11 +13,21 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
-from discreet.local.estimate import CONFIDENCE, Estimate, Floats, counted
 from discreet.local.frequency_oracles import LocalHashing
-from discreet.local.hashing import EXCESS
-from discreet.local.randomisation import TwoLevelLaw, Values, checked_epsilon, checked_rows, indices, randomised
-from discreet.noise.uniform import draw_uniform
+from discreet.local.reports import (
+    CONFIDENCE,
+    Estimate,
+    Floats,
+    TwoLevelLaw,
+    Values,
+    checked_epsilon,
+    checked_rows,
+    counted,
+    indices,
+    randomised,
+)
+from discreet.local.transforms import EXCESS
+from discreet.noise.sampling import draw_uniform
 from discreet.privacy.events import Pure
 from discreet.stats import clopper_pearson
 

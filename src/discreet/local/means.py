@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact import exp
-from discreet.local.estimate import Estimate, counted
-from discreet.local.randomisation import (
+from discreet.local.reports import (
     LARGEST_SPAN,
     WIDTH,
+    Estimate,
     NumberReports,
     TwoLevelLaw,
     Values,
     checked_bounds,
     checked_epsilon,
     clamped,
+    counted,
     indices,
     randomised,
     two_level_law,

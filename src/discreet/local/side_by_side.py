@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
-from discreet.local.estimate import Estimate, counted
 from discreet.local.frequency_oracles import LocalHashing, RandomisedResponse, UnaryEncoding
-from discreet.local.hadamard import HadamardResponse
 from discreet.local.means import LocalLaplace, OneBitMean, PiecewiseMean
-from discreet.local.randomisation import Values, clamped, indices
+from discreet.local.reports import Estimate, Values, clamped, counted, indices
+from discreet.local.transforms import HadamardResponse
 from discreet.mechanisms import Laplace, Release
 from discreet.privacy import PureDP, Sensitivity
 

@@ -6,11 +6,10 @@ how fast a draw is settled, never what it is.
 
 from discreet.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_odds
 from discreet.noise.categorical import categorical
-from discreet.noise.exponential_sampler import geometric
 from discreet.noise.gaussian_sampler import discrete_gaussian
-from discreet.noise.laplace_sampler import bounded_laplace, discrete_laplace, truncated_laplace
-from discreet.noise.staircase_sampler import staircase
-from discreet.noise.uniform import finite, uniform
+from discreet.noise.laplace_sampler import discrete_laplace, geometric
+from discreet.noise.laplace_variants import bounded_laplace, staircase, truncated_laplace
+from discreet.noise.sampling import finite, uniform
 
 __all__ = [
     "bernoulli",

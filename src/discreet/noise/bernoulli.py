@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.entropy import Words
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, rational
-from discreet.noise.batch import LazyUniform, Size, fill, settle_below
+from discreet.noise.sampling import LazyUniform, Size, fill, settle_below
 
 if TYPE_CHECKING:
     from flint import arb

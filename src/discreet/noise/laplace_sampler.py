@@ -1,24 +1,247 @@
-"""Discrete Laplace noise: over all integers, within a symmetric bound, and between any two bounds around 0."""
+"""Geometric and Laplace noise, by the one computation under both: ⌊shift + scale·E⌋ for a standard exponential E.
+
+The floor is taken of a float whose error is bounded below. If the bound reaches over an integer, the float can't
+tell, and the draw is settled in ball arithmetic with more random bits (`settle_floor`). So the floats decide how
+fast a draw is, never what it is.
+
+**What is assumed of floats.** They are IEEE 754 doubles that round to nearest, and NumPy's `log` and `log1p` err by
+at most 64 units in the last place, 2^-46 relative (NumPy keeps its vector loops under 4 and a good libm under 1;
+a test measures it). Write ε = 2^-53, so that each +, −, ×, ÷ and conversion errs by a factor 1 ± ε.
+
+Geometric noise is one-sided, for what may only grow; Laplace noise is two-sided.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.entropy import Words
-from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable
-from discreet.noise.batch import LazyUniform, Size, checked_scale, fill, integers, settle_floor
-from discreet.noise.exponential_sampler import FlooredExponential, draw_geometric, floored_exponential, geometric_law
-from discreet.noise.uniform import draw_uniform
+from discreet.noise.sampling import LazyUniform, Size, checked_scale, fill, integers, settle_floor
 
 if TYPE_CHECKING:
     from flint import arb
+
+
+Shift = Callable[[], "arb"]
+"""A shift in [0, 1), evaluated in ball arithmetic at the working precision."""
+
+ONE_WORD = 1 << 24  # up to this scale one word of randomness resolves the floor nearly always
+_TAIL = 2.0**-39
+_DIGIT = 2.0**-44
+
+
+class Law(Protocol):
+    """A monotone function of a uniform number U, once in floats with a bound on their error, once in balls."""
+
+    def estimate(self, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.float64], Any]:
+        """The value at some point of each cell, and a bound on how far that is from any value of the cell."""
+
+    def ball(self, u: arb) -> arb:
+        """The value at `u`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """T = shift − scale·log U, which is shift + scale·E.
+
+    **Bound.** Let k ≥ 1 be U's cell, U ∈ [k, k+1) / 2^b with b ≤ 63, and t the float computed. fl(k) = k(1 ± ε), and
+    scaling by 2^-b is exact. So log of it is off log U by at most log((k+1)/k) + 1.01ε ≤ 1/k + 1.01ε; `log` adds
+    2^-46 of its value, which is under 44 (63·log 2 = 43.7). Together 1/k + 2^-40.5. Times scale, with 2ε·44·scale for
+    rounding scale and the product, 2ε for rounding shift and ε(44·scale + 1) for the sum, the error of t is at most
+    scale/k + (scale + 1)·2^-40.4. The margin scale/k + (scale + 1)·2^-39 leaves 2^-39.7·(scale + 1) for the rounding
+    of the margin itself and of t ± margin, which is below 2^-45·(scale + 1). At k = 0 the margin is infinite.
+    """
+
+    scale: Fraction
+    shift: Shift
+    scale_float: float
+    shift_float: float
+
+    def estimate(self, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.float64], Any]:
+        """The value in floats, and the margin of the bound above."""
+        k = cells.astype(np.float64)
+        margin = self.scale_float / k
+        margin += (self.scale_float + 1) * _TAIL
+        k *= 2.0**-bits
+        value = np.log(k, out=k)
+        value *= -self.scale_float
+        value += self.shift_float
+        return value, margin
+
+    def ball(self, u: arb) -> arb:
+        """The value at `u` in balls."""
+        from discreet.exact.ball import ball
+
+        return self.shift() - ball(self.scale) * u.log()
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """T = shift − scale·log(1 − pU) with p = 1 − e^(-span/scale): as `Tail`, given that scale·E < span.
+
+    **Bound.** Let span ≤ scale and U ∈ [k, k+1) / 2^b. The float of pU is off by p(2^-b + 3.1ε), and the derivative of
+    log(1 − y) there is at most 1/(1−p) = e^(span/scale). Since scale·p·e^(span/scale) = scale·(e^(span/scale) − 1) ≤
+    1.72·span, this shifts T by at most span·(1.72·2^-b + 5.4ε). `log1p` adds 2^-46 = 128ε of a value of at most span,
+    and the product and the sum add 4ε·(span + 1). The margin span·(2^(1-b) + 2^-44) + 2^-44 allows 512ε for 138ε.
+    """
+
+    scale: Fraction
+    shift: Shift
+    span: int
+    scale_float: float
+    shift_float: float
+    chance_float: float
+
+    def estimate(self, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.float64], Any]:
+        """The value in floats, and the margin of the bound above."""
+        value = cells.astype(np.float64)
+        value *= -self.chance_float * 2.0**-bits
+        np.log1p(value, out=value)
+        value *= -self.scale_float
+        value += self.shift_float
+        return value, self.span * (2.0 ** (1 - bits) + _DIGIT) + _DIGIT
+
+    def ball(self, u: arb) -> arb:
+        """The value at `u` in balls."""
+        from discreet.exact.ball import ball
+
+        chance = 1 - (-ball(Fraction(self.span) / self.scale)).exp()
+        return self.shift() - ball(self.scale) * (1 - chance * u).log()
+
+
+@dataclass(frozen=True, slots=True)
+class FlooredExponential:
+    """⌊shift + scale·E⌋, exactly, for any rational scale.
+
+    A large scale doesn't fit one word: the fraction of scale·E would be lost in rounding. There E is split. With
+    an integer span, ⌊scale·E / span⌋ and scale·E mod span are independent, because E has no memory. The first is
+    ⌊(scale/span)·E′⌋; the second is scale·E″ given that this is below span. As span is an integer,
+    ⌊shift + scale·E⌋ = span·⌊(scale/span)·E′⌋ + ⌊shift + scale·E″⌋, and each floor is of a size that floats resolve.
+    """
+
+    high: Tail
+    low: Digit | None
+
+    def draw(self, cells: NDArray[np.int64], bits: int, source: Words, dtype: type) -> NDArray[Any]:
+        """One value for each cell of a uniform number.
+
+        Args:
+            cells: uniform in [0, 2^bits), independent.
+            bits: at most 63.
+            source: gives further words: one for each cell if the scale is large, and what doubtful draws need.
+            dtype: np.int64, for scales up to 2^52, or object for Python integers of any size.
+
+        Raises:
+            OverflowError: a value doesn't fit int64. It is never wrapped or cut off.
+        """
+        floors, doubtful = _floors(self.high, cells, bits)
+        values: NDArray[Any] = floors.astype(dtype, copy=False)
+        digits = None
+        if self.low is not None:
+            digits = source.words(len(cells))
+            lows, more = _floors(self.low, digits, source.width)
+            values = values * self.low.span + lows
+            doubtful |= more
+        for i in np.flatnonzero(doubtful):
+            exact = settle_floor(self.high.ball, LazyUniform(cells[i], bits, source))
+            if self.low is not None and digits is not None:
+                low = settle_floor(self.low.ball, LazyUniform(digits[i], source.width, source))
+                exact = exact * self.low.span + low
+            values[i] = exact
+        return values
+
+
+def floored_exponential(scale: Fraction, shift: Shift, *, span: int | None = None) -> FlooredExponential:
+    """Prepare the sampler of ⌊shift + scale·E⌋.
+
+    Args:
+        scale: above 0.
+        shift: in [0, 1), as a ball.
+        span: where a large scale is split, at most scale; chosen if None, and 1 means not split.
+    """
+    from discreet.exact.ball import ball, enclose
+
+    if span is None:
+        span = 1 if scale <= ONE_WORD else 1 << (int(scale).bit_length() // 2)
+    shift_float = float(enclose(shift, bits=64)[0])
+    if span == 1:
+        return FlooredExponential(Tail(scale, shift, float(scale), shift_float), None)
+    ratio = scale / span
+    chance = enclose(lambda: 1 - (-1 / ball(ratio)).exp(), bits=64)[0]
+    high = Tail(ratio, no_shift, float(ratio), 0.0)
+    return FlooredExponential(high, Digit(scale, shift, span, float(scale), shift_float, float(chance)))
+
+
+def no_shift() -> arb:
+    """Zero, as a ball."""
+    from discreet.exact.ball import ball
+
+    return ball(0)
+
+
+def _floors(law: Law, cells: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The floor of the law in each cell, and where it is in doubt (the floor given there means nothing)."""
+    with np.errstate(all="ignore"):  # cell 0 gives infinities: it is in doubt, as it should be
+        value, margin = law.estimate(cells, bits)
+        low = np.floor(value - margin)
+        value += margin
+        high = np.floor(value, out=value)
+        return low.astype(np.int64), ~(low == high)  # so written, NaN is in doubt as well
+
+
+# ── Geometric noise ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+geometric_law = lru_cache(maxsize=256)(partial(floored_exponential, shift=no_shift))
+
+
+@overload
+def geometric(scale: Rationalizable, size: None = None) -> int: ...
+@overload
+def geometric(scale: Rationalizable, size: int | tuple[int, ...]) -> NDArray[Any]: ...
+def geometric(scale: Rationalizable, size: Size = None) -> int | NDArray[Any]:
+    """Draw from Pr[n] = (1 − e^(-1/scale))·e^(-n/scale) for n ≥ 0.
+
+    Guarantee: exactly that distribution, given uniform bits. ⌊scale·E⌋ for a standard exponential E is geometric:
+    it is at least n iff E ≥ n/scale, which has probability e^(-n/scale).
+
+    Args:
+        scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded.
+        size: how many draws, or a shape; None for a single one.
+
+    Returns:
+        A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
+
+    Raises:
+        InvalidArgument: the scale or the size is not a number, or is out of range.
+        OverflowError: a draw for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
+
+    Source: Ghosh, Roughgarden, Sundararajan (2009), the definition of the geometric mechanism, one side of it.
+
+    Examples:
+        >>> bool((geometric(10, size=100) >= 0).all())
+        True
+    """
+    number = checked_scale(scale, "scale")
+    law, dtype = geometric_law(number), integers(number, size)
+    noise: int | NDArray[Any] = fill(size, dtype, partial(draw_geometric, law, dtype))
+    return noise
+
+
+def draw_geometric(law: FlooredExponential, dtype: type, count: int, source: Words) -> NDArray[Any]:
+    """`count` independent draws from a source of words."""
+    return law.draw(source.words(count), source.width, source, dtype)
+
+
+# ── Laplace noise ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @overload
@@ -76,143 +299,3 @@ def draw_laplace(law: FlooredExponential, dtype: type, count: int, source: Words
     sign = 1 - 2 * (words & 1)
     noise: NDArray[Any] = law.draw(words >> 1, source.width - 1, source, dtype) * sign
     return noise
-
-
-@overload
-def truncated_laplace(scale: Rationalizable, reach: int, size: None = None) -> int: ...
-@overload
-def truncated_laplace(scale: Rationalizable, reach: int, size: int | tuple[int, ...]) -> NDArray[Any]: ...
-def truncated_laplace(scale: Rationalizable, reach: int, size: Size = None) -> int | NDArray[Any]:
-    """Draw from Pr[n] ∝ e^(-|n|/scale) for the integers n from −reach to reach.
-
-    Guarantee: exactly that distribution, given uniform bits. If the reach is at least the scale, discrete Laplace draws
-    are taken until one lies within it. If it is less, all integers within it are equally likely to be proposed, and
-    n is kept if a geometric draw is at least |n|, which has probability e^(-|n|/scale). Either way more than half of
-    the proposals are kept, and how many it took says nothing about the value that came out.
-
-    Args:
-        scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded.
-        reach: the greatest magnitude; a whole number of at least 0.
-        size: how many draws, or a shape; None for a single one.
-
-    Returns:
-        A Python int if `size` is None. Otherwise an int64 array, or, for scales above 2^52, an array of Python ints.
-
-    Raises:
-        InvalidArgument: scale, reach or size is not a number, or is out of range.
-        OverflowError: a proposal for an array doesn't fit int64, with a chance below e^(-2047) whatever the data.
-
-    Examples:
-        >>> bool(abs(truncated_laplace(10, 25, size=100)).max() <= 25)
-        True
-    """
-    number = checked_scale(scale, "scale")
-    if type(reach) is not int or reach < 0:
-        raise InvalidArgument("reach must be a whole number of at least 0")
-    dtype = integers(number, size)
-    noise: int | NDArray[Any] = fill(size, dtype, partial(TruncatedLaplace(number, reach).draw, dtype))
-    return noise
-
-
-@dataclass(frozen=True, slots=True)
-class TruncatedLaplace:
-    """The sampler for one scale and reach."""
-
-    scale: Fraction
-    reach: int
-
-    def draw(self, dtype: type, count: int, source: Words) -> NDArray[Any]:
-        """`count` independent draws from a source of words."""
-        out: NDArray[Any] = np.empty(count, dtype=dtype)
-        done = 0
-        while done < count:
-            left = count - done
-            kept = self.trials(dtype, left + left // 2, source)[:left]
-            out[done : done + len(kept)] = kept
-            done += len(kept)
-        return out
-
-    def trials(self, dtype: type, count: int, source: Words) -> NDArray[Any]:
-        """The values of those of `count` proposals that are kept."""
-        if self.reach >= self.scale:
-            proposed = draw_laplace(laplace_law(self.scale), dtype, count, source)
-            within: NDArray[Any] = proposed[np.abs(proposed) <= self.reach]
-            return within
-        proposed = draw_uniform(2 * self.reach + 1, count, source).astype(dtype) - self.reach
-        chances = draw_geometric(geometric_law(self.scale), dtype, count, source)
-        return proposed[chances >= np.abs(proposed)]
-
-
-@overload
-def bounded_laplace(scale: Rationalizable, low: int, high: int, size: None = None) -> int: ...
-@overload
-def bounded_laplace(scale: Rationalizable, low: int, high: int, size: int | tuple[int, ...]) -> NDArray[Any]: ...
-def bounded_laplace(scale: Rationalizable, low: int, high: int, size: Size = None) -> int | NDArray[Any]:
-    """Draw from Pr[n] ∝ e^(-|n|/scale) for the integers n from low to high.
-
-    Guarantee: exactly that distribution, given uniform bits. Nothing is rejected, so every draw takes one path,
-    wherever the bounds are: they may be private. A draw takes some 20 µs; `truncated_laplace` is a thousand times
-    faster where the bounds are public and symmetric.
-
-    Args:
-        scale: a rational in [2^-10, 2^60], best an int or a Fraction; it isn't rounded.
-        low: the least value, a whole number of at most 0.
-        high: the greatest value, a whole number of at least 0.
-        size: how many draws, or a shape; None for a single one.
-
-    Returns:
-        A Python int if `size` is None. Otherwise an array of Python ints.
-
-    Raises:
-        InvalidArgument: an argument is of the wrong kind, or is out of range. No bound is quoted.
-
-    Examples:
-        >>> draws = bounded_laplace(10, -2, 5, size=50)
-        >>> bool((draws >= -2).all() and (draws <= 5).all())
-        True
-    """
-    number = checked_scale(scale, "scale")
-    if type(low) is not int or type(high) is not int or not low <= 0 <= high:
-        raise InvalidArgument("low must be a whole number of at most 0, and high one of at least 0")
-    noise: int | NDArray[Any] = fill(size, object, partial(draw_bounded_laplace, BoundedLaplace(number, low, high)))
-    return noise
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedLaplace:
-    """The law as a function of a uniform number, of which the floor is taken.
-
-    Let q = e^(-1/scale), a = q^(1−low) and b = q^(1+high). With A(u) = a + u·(1 + q − a − b), a draw is ⌊T(U)⌋ for
-
-        T = 1 + scale·log A  where A ≤ 1,  and  −scale·log(1 + q − A)  where A ≥ 1.
-
-    T is continuous (1 at A = 1, whichever way it is computed) and rises from low at u = 0 to high + 1 at u = 1. The
-    weights q^|j| from low to n − 1 sum to (q^(1−n) − a)/(1 − q) for n ≤ 1 and to (1 + q − a − q^n)/(1 − q) for n ≥ 1,
-    all of them to (1 + q − a − b)/(1 − q). So T(u) ≥ n iff u is at least the share of the weights below n.
-    """
-
-    scale: Fraction
-    low: int
-    high: int
-
-    def ball(self, u: arb) -> arb:
-        """T at `u`, in balls."""
-        from discreet.exact.ball import ball
-
-        scale = ball(self.scale)
-        q, a, b = ((-ball(power) / scale).exp() for power in (1, 1 - self.low, 1 + self.high))
-        level = a + u * (1 + q - a - b)
-        if level <= 1:
-            return 1 + scale * level.log()
-        if level >= 1:
-            return -scale * (1 + q - level).log()
-        return (1 + scale * level.log()).union(-scale * (1 + q - level).log())
-
-
-def draw_bounded_laplace(law: BoundedLaplace, count: int, source: Words) -> NDArray[Any]:
-    """`count` independent draws from a source of words, as Python integers."""
-    cells, bits = source.words(count), source.width
-    out: NDArray[Any] = np.empty(count, dtype=object)
-    for i in range(count):
-        out[i] = settle_floor(law.ball, LazyUniform(cells[i], bits, source))
-    return out

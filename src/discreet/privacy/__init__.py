@@ -1,6 +1,18 @@
 """The words of differential privacy: units, neighbours, bounds, keys, limits, sensitivities, losses, events."""
 
-from discreet.privacy.declarations import Bounds, BoundValue, Keys, KeyValue, Limits
+from discreet.privacy.declarations import (
+    ADD_REMOVE,
+    SUBSTITUTION,
+    Adjacency,
+    Bounds,
+    BoundValue,
+    Keys,
+    KeyValue,
+    Limits,
+    Period,
+    Sensitivity,
+    Unit,
+)
 from discreet.privacy.events import (
     ApproxEvent,
     ComposedEvent,
@@ -26,7 +38,6 @@ from discreet.privacy.losses import (
     RenyiDP,
     rho_of_range,
 )
-from discreet.privacy.neighbours import ADD_REMOVE, SUBSTITUTION, Adjacency, Period, Sensitivity, Unit
 
 __all__ = [
     "ADD_REMOVE",

@@ -8,10 +8,8 @@ from functools import lru_cache
 from typing import Self, TypeAlias
 
 from discreet.arguments import taking_known
-from discreet.errors import InvalidArgument
-from discreet.exact.rational import Rationalizable, positive, rational
-from discreet.exact.rounding import shorten, shown
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument
+from discreet.exact.rational import Rationalizable, positive, rational, shorten, shown
 
 _BITS = 128
 """Working precision; results keep half of it."""

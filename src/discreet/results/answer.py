@@ -12,10 +12,9 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from discreet.arguments import taking_known
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
-from discreet.hints import Hint
 from discreet.results.answer_column import (
     AnswerColumn,
     End,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Self, TypeVar
 
-from discreet.exact.rational import rational
-from discreet.exact.rounding import shown
+from discreet.exact.rational import rational, shown
 
 _Words = TypeVar("_Words")
 

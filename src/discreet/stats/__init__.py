@@ -3,7 +3,7 @@
 Levels are proved, not approximated: what is called a false alarm of 1e-9 happens at most that often.
 """
 
-from discreet.stats.binomial import clopper_pearson, lower_bound, upper_bound
+from discreet.stats.confidence_bounds import clopper_pearson, lower_bound, upper_bound
 from discreet.stats.goodness_of_fit import (
     chi_square,
     chi_square_critical,

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact import log, positive, sqrt, to_float
 from discreet.exact.rational import Rationalizable, probability, rational
-from discreet.stats.search import boundary, excess, rounded_up
+from discreet.stats.confidence_bounds import boundary, excess, rounded_up
 
 if TYPE_CHECKING:
     from flint import arb

@@ -33,7 +33,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.accounting.pld.bins import Bins, Floats, Rounding
+from discreet.accounting.pld.laws import Bins, Floats, Rounding
 
 _U = 2.0**-53
 _OUTSIDE = 44.0

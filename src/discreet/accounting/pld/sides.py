@@ -11,11 +11,9 @@ from fractions import Fraction
 from math import ceil, exp, inf, log, sqrt
 from typing import ClassVar, Protocol
 
-from discreet.accounting.pld.bins import Bins
 from discreet.accounting.pld.convolution import Composition, Tilted
-from discreet.accounting.pld.gaussian_law import Gaussian
-from discreet.accounting.pld.laws import Law
-from discreet.accounting.pld.pairs import Pairs
+from discreet.accounting.pld.laws import Bins, Law
+from discreet.accounting.pld.pairs import Gaussian, Pairs
 from discreet.exact.ball import ball, precision
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from discreet.anonymity.columns import Coded, Reals, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder, build
 from discreet.anonymity.hierarchies.texts import are_whole, is_time, numbers, present, same_number, spelled_dates, times
-from discreet.errors import InvalidArgument, SchemaMismatch
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch
 from discreet.tables.schema.source import DateOrder
 
 if TYPE_CHECKING:

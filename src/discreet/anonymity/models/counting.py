@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Codes, Mask, Whole
 from discreet.anonymity.models.model import MOST
-from discreet.errors import InvalidArgument
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument
 
 Exact: TypeAlias = NDArray[Any]
 """Whole numbers of any size: int64 where they fit, else Python's own in an array of objects."""

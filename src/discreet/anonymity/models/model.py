@@ -12,9 +12,8 @@ from typing import Protocol
 
 from discreet.anonymity.classes import Frequencies
 from discreet.anonymity.columns import Mask, Reals, Whole
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, rational
-from discreet.hints import Hint
 
 
 class Model(Protocol):

@@ -23,9 +23,8 @@ from discreet.anonymity.reduce.generalisation import Optimum, optimum, recode_lo
 from discreet.anonymity.reduce.microaggregation import microaggregate
 from discreet.anonymity.reduce.mondrian import mondrian, mondrian_beside
 from discreet.anonymity.words import Repeated
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable
-from discreet.hints import Hint
 
 Algorithm = Literal["auto", "optimal", "mondrian", "relaxed mondrian", "microaggregation"]
 """How quasi-identifiers are recoded."""

@@ -48,8 +48,7 @@ from numpy.typing import NDArray
 from discreet.anonymity.columns import Mask, Reals
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.reduce.lattice_problem import Finding, Problem
-from discreet.errors import InvalidArgument
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument
 
 # ── The search ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -27,13 +27,13 @@ from discreet.errors import (
     BudgetError,
     ConfigError,
     DiscreetError,
+    Door,
     LedgerError,
     QueryError,
     QuestionFailed,
     ServerError,
     SourceError,
 )
-from discreet.hints import Door
 from discreet.printable import printable
 
 P = ParamSpec("P")

@@ -14,9 +14,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from discreet.accounting import charge_of, rho_for
-from discreet.errors import UnknownColumn, Unsupported
+from discreet.errors import Hint, UnknownColumn, Unsupported
 from discreet.gateway.answers.serving import merged
-from discreet.hints import Hint
 from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEvent
 from discreet.query import ir
 from discreet.query.ir import MARK

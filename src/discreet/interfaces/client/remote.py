@@ -19,11 +19,11 @@ from discreet.arguments import taking_known
 from discreet.entropy import fresh_bytes
 from discreet.errors import (
     AnswerContradicted,
+    Hint,
     InvalidArgument,
     ReplyMalformed,
     ServerUnreachable,
 )
-from discreet.hints import Hint
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
 from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 
 from discreet.errors import InvalidArgument
 from discreet.exact import rational
-from discreet.exact.rounding import shown
+from discreet.exact.rational import shown
 from discreet.interfaces.client.connection import malformed
 from discreet.results import Cost, prospect, state_in_words
 

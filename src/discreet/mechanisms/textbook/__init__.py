@@ -5,13 +5,11 @@
 
 from discreet.mechanisms.textbook.bounded_laplace import BoundedLaplace, TruncatedLaplace
 from discreet.mechanisms.textbook.group_selection import StableHistogram, TruncatedGeometric
-from discreet.mechanisms.textbook.noisy_max import NoisyMax
+from discreet.mechanisms.textbook.noisy_max import NoisyMax, TopK
 from discreet.mechanisms.textbook.permute_and_flip import PermuteAndFlip
-from discreet.mechanisms.textbook.randomised_response import RandomisedResponse
 from discreet.mechanisms.textbook.range_tree import Ranges, RangeTree
 from discreet.mechanisms.textbook.sparse_vector import AboveThreshold, Watch
-from discreet.mechanisms.textbook.staircase import Staircase
-from discreet.mechanisms.textbook.top_k import TopK
+from discreet.mechanisms.textbook.staircase import RandomisedResponse, Staircase
 from discreet.mechanisms.textbook.vector_clipping import Clipping
 
 __all__ = [

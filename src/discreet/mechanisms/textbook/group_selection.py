@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, positive, probability
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.additive_noise import Gaussian, Laplace
 from discreet.mechanisms.parameters import delta_share, short_enough
-from discreet.mechanisms.threshold import Noise, Threshold
+from discreet.mechanisms.release import Noise, Threshold
 from discreet.privacy import ZCDP, ApproxDP, ApproxEvent, ComposedEvent, Sensitivity
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.noise.uniform import Finite
+    from discreet.noise.sampling import Finite
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -237,7 +236,7 @@ class TruncatedGeometric:
         """
         import numpy as np
 
-        from discreet.noise.batch import fill
+        from discreet.noise.sampling import fill
 
         needed = fill(counts.shape, np.int64, self._law.draw)
         selected: NDArray[np.bool_] = counts >= needed
@@ -282,8 +281,8 @@ def _law_of(epsilon: Fraction, delta: Fraction) -> Finite:
     Raises:
         InvalidArgument: there are too many steps.
     """
-    from discreet.exact.rounding import exp
-    from discreet.noise.uniform import finite_law
+    from discreet.exact.rational import exp
+    from discreet.noise.sampling import finite_law
 
     one = 1 << _BITS
     per_unit = min(epsilon, Fraction(64))

@@ -229,8 +229,8 @@ class PermuteAndFlip(Pure):
 @lru_cache(maxsize=1024)
 def _radius(rate: Fraction, confidence: Fraction, options: int) -> int:
     """`PermuteAndFlip.radius`, once the arguments are checked."""
-    from discreet.exact.rounding import log
-    from discreet.stats.search import boundary, excess
+    from discreet.exact.rational import log
+    from discreet.stats.confidence_bounds import boundary, excess
 
     doubt = 1 - confidence
     if options == 1 or Fraction(options - 1, options) <= doubt:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 from typing import Self
 
-from discreet.mechanisms.quantile_interval import nested
+from discreet.mechanisms.quantile import nested
 from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates.estimators import Noises, Noisy, integer, is_empty

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting import charge_of
-from discreet.errors import Unsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, Unsupported
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
 from discreet.query.estimates import (

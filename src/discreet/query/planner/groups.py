@@ -33,8 +33,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from discreet.errors import DeltaRequired, TooManyGroups, Unsupported
-from discreet.hints import Hint
+from discreet.errors import DeltaRequired, Hint, TooManyGroups, Unsupported
 from discreet.mechanisms import Threshold
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir

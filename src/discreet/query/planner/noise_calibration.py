@@ -48,8 +48,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
-from discreet.errors import AccuracyUnreachable
-from discreet.hints import Hint
+from discreet.errors import AccuracyUnreachable, Hint
 from discreet.mechanisms import Contribution, Gaussian, Laplace, Mode, Quantile, QuantileInterval
 from discreet.mechanisms.parameters import LEAST
 from discreet.privacy import ADD_REMOVE, Adjacency, Limits, Sensitivity

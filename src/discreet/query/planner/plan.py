@@ -11,8 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting import Charge, charge_of, first_charge_of, loss_of
-from discreet.errors import Unsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, Unsupported
 from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureDP
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir

@@ -27,11 +27,10 @@ from typing import (
     get_type_hints,
 )
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
 from discreet.exact.rational import moderate, positive, probability
-from discreet.hints import Hint
 from discreet.privacy import Bounds, BoundValue, Limits
 from discreet.query import ir
 from discreet.query.ir import declared_limits

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from discreet.errors import Unsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, Unsupported
 from discreet.query import ir
 from discreet.query.ir import listed
 from discreet.tables import Kind

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from discreet.errors import TypeMismatch, Unsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, TypeMismatch, Unsupported
 from discreet.query.sql.calendars import CALENDAR, Node, Rule
 from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, semantics_of, undivided
 from discreet.query.sql.function_names import aggregate, named

@@ -22,8 +22,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from discreet.errors import SnapshotError, SnapshotMissing
-from discreet.hints import Hint
+from discreet.errors import Hint, SnapshotError, SnapshotMissing
 from discreet.tables.schema.source import Column, Kind, Source
 from discreet.tables.schema.table import Table
 from discreet.tables.sources.in_place import Place, check_places, held_open

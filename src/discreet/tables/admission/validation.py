@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SourceUnsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceUnsupported
 from discreet.tables.admission.column_casts import SQL_TYPES, called, cast, is_text, kind_of, places_of, readable_as
 from discreet.tables.admission.snapshot import HeldColumn, HeldTable, written
 from discreet.tables.schema.source import Column, Kind, Source

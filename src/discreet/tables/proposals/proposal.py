@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from discreet.errors import InvalidArgument
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Budget
 from discreet.tables.proposals.data_profile import DataProfile
 from discreet.tables.proposals.names import Codebook, TableNames, UnitChoice, likely_unit, link_up, named_unit

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.errors import InvalidArgument
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import ADD_REMOVE, Adjacency, Bounds, BoundValue, Budget, MonthlyShare, Unit
 from discreet.tables.schema.source import Column
 from discreet.tables.schema.table import Hop, Link, Owner, Table

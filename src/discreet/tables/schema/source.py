@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 from discreet.arguments import taking_known
-from discreet.errors import InvalidArgument, SourceUnsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument, SourceUnsupported
 from discreet.privacy import Bounds, Keys, KeyValue
 
 SourceKind = Literal["csv", "parquet", "arrow", "jsonl", "duckdb", "sqlite", "xlsx", "memory"]

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from discreet.arguments import taking_known
-from discreet.errors import InvalidArgument
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument
 from discreet.privacy import Limits, Period, Unit
 from discreet.tables.schema.source import Column, Kind, Source
 from discreet.tables.schema.toml import suggestion

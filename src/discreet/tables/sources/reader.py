@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from discreet.errors import InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, InvalidArgument, SchemaMismatch, SourceMalformed, SourceMissing, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.files import OpenFile
 

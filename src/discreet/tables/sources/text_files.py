@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow
 
-from discreet.errors import SourceUnsupported
-from discreet.hints import Hint
+from discreet.errors import Hint, SourceUnsupported
 from discreet.tables.schema.source import Source
 from discreet.tables.sources.cells import TextColumns
 from discreet.tables.sources.csv_quoting import Signs

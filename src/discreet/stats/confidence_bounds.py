@@ -1,18 +1,19 @@
-"""Exact confidence bounds of a probability, from a count of successes."""
+"""Exact confidence bounds of a probability, and the search for where a tail falls to a level, which tests share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from math import comb, lgamma, log, log1p
+from math import comb, inf, isfinite, lgamma, log, log1p, ulp
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, probability
-from discreet.stats.search import boundary, excess
 
 if TYPE_CHECKING:
     from flint import arb
+
 
 _MOST_EXACT = 1 << 12
 _MOST_TERMS = 1 << 14
@@ -142,3 +143,99 @@ def _doubt(successes: int, trials: int, confidence: Rationalizable) -> Fraction:
     if trials < 1 or not 0 <= successes <= trials:
         raise InvalidArgument(f"there can't be {successes} successes in {trials} trials")
     return 1 - probability(confidence, "confidence")
+
+
+# ── Where a tail falls to a level ─────────────────────────────────────────────────────────────────────────────────────
+
+_PRECISIONS = (128, 256, 512)  # above that Arb's incomplete beta function can take minutes
+_GAP = 2.0**-40
+
+
+def excess(tail: Callable[[], arb], level: Fraction) -> float:
+    """How far the logarithm of a tail probability is above that of `level`: at most 0 only if that is proved.
+
+    Args:
+        tail: evaluates the probability at the working precision.
+        level: above 0.
+
+    Returns:
+        The difference, rounded up; infinite where 512 bits leave a doubt.
+    """
+    from discreet.exact.ball import ball, fraction, precision
+    from discreet.exact.rational import to_float
+
+    for bits in _PRECISIONS:
+        with precision(bits):
+            ratio = tail() / ball(level)
+            if ratio <= 0:
+                return -inf
+            logarithm = ratio.log()
+            if logarithm.is_finite() and (logarithm <= 0 or logarithm > 0):
+                return to_float(fraction(logarithm.upper()), round_up=True)
+    return inf
+
+
+def rounded_up(tail: arb) -> float:
+    """A probability as a float that isn't below it; 1 if nothing is known of it."""
+    from discreet.exact.ball import fraction
+    from discreet.exact.rational import to_float
+
+    if not tail.is_finite():
+        return 1.0
+    if tail * 2**1074 < 1:
+        return ulp(0.0)  # the least float above 0
+    return min(1.0, to_float(fraction(tail.upper()), round_up=True))
+
+
+def boundary(above: Callable[[float], float], inside: float, outside: float, guess: float | None = None) -> float:
+    """A point where `above` is at most 0, as near as 2^-40 (relative) to where it ceases to be.
+
+    Interpolates between the ends, and halves every third time: some twenty evaluations, or two with a good guess. What
+    is returned is a point at which `above` was seen to be at most 0, so a poor search or guess costs tightness or time,
+    never truth.
+
+    Args:
+        above: `excess` at a point; crosses 0 once between the two ends.
+        inside: where it is at most 0. Relied on, and not asked.
+        outside: where it is above 0, or needn't be at most 0.
+        guess: where it may cross 0, found by floats.
+
+    Examples:
+        >>> round(boundary(lambda x: x * x - 2, 0.0, 2.0), 6)
+        1.414214
+    """
+    seen = {inside: -inf, outside: inf}
+    for point in () if guess is None else _around(guess):
+        if min(inside, outside) < point < max(inside, outside):
+            seen[point] = above(point)
+            inside, outside = (point, outside) if seen[point] <= 0 else (inside, point)
+        if isfinite(seen[inside]) and isfinite(seen[outside]):
+            break
+    for turn in range(200):
+        width = outside - inside
+        if abs(width) <= _GAP * max(abs(inside), abs(outside)):
+            break
+        low, high = seen[inside], seen[outside]
+        point = inside + width / 2
+        if turn % 3 and isfinite(low) and isfinite(high):
+            step = width * low / (low - high)
+            nudge = _GAP / 4 * max(abs(inside), abs(outside)) * (1 if width > 0 else -1)
+            # to cross the root, so that both ends close in
+            point = inside + step + (nudge if turn % 3 == 1 else -nudge)
+        if not min(inside, outside) < point < max(inside, outside):
+            point = inside + width / 2
+        if point in seen:
+            break
+        seen[point] = above(point)
+        if seen[point] <= 0:
+            inside = point
+        else:
+            outside = point
+    return inside
+
+
+def _around(guess: float) -> Iterator[float]:
+    """Points on both sides of a guess: near enough to be all that is needed, and ever farther if it is a poor one."""
+    for reach in (_GAP / 3, 2.0**-36, 2.0**-30, 2.0**-20, 2.0**-10):
+        yield guess * (1 - reach)
+        yield guess * (1 + reach)
