@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from discreet.engine.duckdb.join_limits import rows_at_most
+from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.privacy import Limits
 from discreet.query.ir import (
     Column,

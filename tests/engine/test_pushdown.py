@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from discreet.engine import rewrites
-from discreet.engine.duckdb import engine as duckdb
-from discreet.engine.duckdb import join_limits
+from discreet.engine.duckdb import contributions, join_limits
 from discreet.engine.rewrites import push_filters_down
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
@@ -159,5 +158,5 @@ def test_rows_that_are_filtered_out_make_no_pairs(monkeypatch: pytest.MonkeyPatc
     fewer = call(AT_LEAST, column("again", "amount"), literal(9.1))
     question = asked(Where(joined(JoinKind.INNER, PAIRED), call(BOTH, few, fewer)))
     assert by_group(engine(tables), question)[()]["n"] == 81
-    monkeypatch.setattr(duckdb, "push_filters_down", lambda exact: exact)
+    monkeypatch.setattr(contributions, "push_filters_down", lambda exact: exact)
     assert by_group(engine(tables), question)[()]["n"] < 81

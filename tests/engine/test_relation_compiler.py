@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
-from discreet.engine.duckdb.join_limits import rows_at_most
+from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.query.ir import Exact, Join, PerUnit, Window, nodes
 from support.hashes import HashOrder
 from support.questions import by_group

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from discreet.engine.unit_aggregates import _end, _in_steps
+from discreet.engine.expression_compiler import _end, _in_steps
 from discreet.privacy import Bounds, Limits, Unit
 from discreet.query.ir import Exact, Expr, Measure, Type, Units
 from discreet.tables import Kind

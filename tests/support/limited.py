@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import duckdb
 
+from discreet.engine.duckdb.aggregation import Shape, Statements, each_row, salted
 from discreet.engine.duckdb.contribution_limits import limit_contributions
-from discreet.engine.duckdb.limit_statements import Shape, Statements, salted
 
 Values: TypeAlias = tuple[Any, ...]
 Counts: TypeAlias = dict[Values, int]
@@ -64,7 +64,7 @@ def asked_of_duckdb(
             connection.execute(
                 f"CREATE TABLE keys{number} AS SELECT DISTINCT k{number} AS i, k{number} AS v FROM contributions"
             )
-        statements = limit_contributions(shape)
+        statements = limit_contributions(shape) if shape.units else each_row(shape)
         return run_program(connection, collide(statements) if colliding else statements, shape.keys)
 
 

@@ -17,15 +17,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from discreet.engine.duckdb.clamping import (
-    _from_real,
-    as_number,
-    bounded,
-    clamped_steps,
-    constant_steps,
-    identified,
-    in_range,
-)
+from discreet.engine.duckdb.aggregation import constant_steps
+from discreet.engine.duckdb.contributions import _from_real, as_number, clamped_steps, in_range
+from discreet.engine.duckdb.scan_views import bounded, identified
 from discreet.privacy import Bounds, Keys, Limits, Unit
 from discreet.query.ir import Exact, Literal, Scan, Sum, Type
 from discreet.tables import Column, Kind, Owner, Source, Table

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given
 
 from discreet.engine.duckdb import join_limits
-from discreet.engine.duckdb.join_limits import JoinLimits, _makes_pairs, rows_at_most
+from discreet.engine.duckdb.aggregation import rows_at_most
+from discreet.engine.duckdb.join_limits import JoinLimits, _makes_pairs
 from discreet.privacy import Limits
 from discreet.query.ir import Column as Reference
 from discreet.query.ir import Exact, Expr, Join, JoinKind, PerUnit, Project, Relation, Scan, Where

@@ -14,8 +14,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from discreet.engine.duckdb.aggregation import MOST_ROWS, Adds, Shape
 from discreet.engine.duckdb.contribution_limits import limit_contributions
-from discreet.engine.duckdb.limit_statements import MOST_ROWS, Adds, Shape
 from discreet.privacy import Limits
 from support.limited import Answer, Entry, asked_of_duckdb, by_hand, key_types, run_program, towards_zero, unit_types
 

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine import expression_compiler
-from discreet.engine.column_pruning import scan_views_of
-from discreet.engine.duckdb.contributions import make_contributions, shape_of
+from discreet.engine.duckdb.aggregation import shape_of
+from discreet.engine.duckdb.contributions import make_contributions
 from discreet.engine.duckdb.scan_views import make_scan_view, raw_views_of
+from discreet.engine.relation_compiler import scan_views_of
 from discreet.privacy import Limits
 from discreet.query.ir import (
     Call,

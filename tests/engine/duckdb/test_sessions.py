@@ -13,7 +13,7 @@ from threading import Barrier, Thread
 import duckdb
 import pytest
 
-from discreet.engine.duckdb.sessions import Sessions
+from discreet.engine.duckdb.engine import Sessions
 from discreet.errors import EngineUnavailable
 from discreet.tables.session import Session
 
@@ -187,7 +187,7 @@ def test_there_may_be_no_threads(sessions: Sessions, monkeypatch: pytest.MonkeyP
 
 PROGRAM = """
 import os, sys
-from discreet.engine.duckdb.sessions import Sessions
+from discreet.engine.duckdb.engine import Sessions
 
 def ask():
     with sessions.trial() as session:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.engine.duckdb import DuckDB
-from discreet.engine.duckdb.engine import Compiled
+from discreet.engine.duckdb.contributions import Compiled
 from discreet.errors import QuestionFailed
 from discreet.privacy import Limits, Unit
 from discreet.query.ir import Column as Reference

@@ -15,45 +15,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from discreet.engine.duckdb.limit_statements import (
+from discreet.engine.duckdb.aggregation import (
     CONTRIBUTIONS,
+    NOTHING,
     SOURCE_ROWS,
     Adds,
     Shape,
     Statements,
     group_by,
     hash_rank,
-    key_lookup,
     listed,
     matching,
     numbered,
-    show_all_units,
-    show_units,
+    plain,
+    weighed,
+    whole_histogram,
 )
-
-NOTHING = "0 * count(*)"
-"""What a measure is where others are added up: an aggregate, so that there is one row for one group."""
-
-
-def plain(shape: Shape, *, units: str) -> str:
-    """What all contributions add up to, per group, without any limit.
-
-    Different values can't be corrected by what units over the limit have too much, so they are counted elsewhere,
-    unless there is no limit because each row is a unit.
-    """
-    keys = numbered("k", shape.keys)
-    measures = []
-    for number, adds in enumerate(shape.measures):
-        by_kind = {
-            "units": units,
-            "constant": f"count(*) * CAST({adds.constant} AS HUGEINT)",
-            "present": f"count(v{number}) * CAST({adds.constant} AS HUGEINT)",
-            "values": f"coalesce(sum(v{number}), 0)",
-            "distinct": NOTHING if shape.units else f"count(DISTINCT v{number})",
-            "histogram": NOTHING,
-        }
-        measures.append(f"{by_kind[adds.what]} AS m{number}")
-    return f"SELECT {listed(keys, measures)} FROM {shape.contributions} {group_by(keys)}"
+from discreet.engine.duckdb.scan_views import show_all_units, show_units
 
 
 def kept(table: str, shape: Shape, limit: int, *, sign: int) -> str:
@@ -117,11 +95,6 @@ def totals(shape: Shape) -> list[str]:
         }
         found.append(by_kind.get(adds.what, "0"))
     return found
-
-
-def weighed(rows: str, adds: Adds, shape: Shape) -> str:
-    """A number of rows, times what each of them adds."""
-    return f"CAST({rows} AS {shape.width(adds.greatest)}) * {adds.constant}"
 
 
 def shared(total: str, rows: str, limit: int, width: str | None) -> str:
@@ -217,22 +190,13 @@ def histograms(shape: Shape, scope: Scope) -> Iterator[str]:
             """
 
 
-def whole_histogram(shape: Shape, number: int, adds: Adds) -> str:
-    """A histogram of all contributions, without any limit."""
-    bins = listed(numbered("k", shape.keys), [f"v{number} AS bin"])
-    count = weighed("count(*)", adds, shape)
-    return f"SELECT {bins}, {count} AS count FROM {shape.contributions} WHERE v{number} IS NOT NULL GROUP BY ALL"
-
-
 def _of_values(shape: Shape) -> Iterator[tuple[int, Adds]]:
     """The measures that count values, with their numbers."""
     return ((number, adds) for number, adds in enumerate(shape.measures) if adds.is_of_values)
 
 
 def limit_contributions(shape: Shape) -> Statements:
-    """The statements that limit each unit and add up."""
-    if shape.units == 0:
-        return _each_row(shape)
+    """The statements that limit each unit and add up; where each row is one, see `each_row`."""
     if not shape.keys and all(adds.what == "units" for adds in shape.measures):
         counts = (f"n AS m{number}" for number in range(len(shape.measures)))
         return Statements((), f"SELECT {listed(counts)} FROM ({distinct_units(shape)})")
@@ -241,26 +205,6 @@ def limit_contributions(shape: Shape) -> Statements:
     if shape.limits.groups is not None and shape.limits.rows_per_group is not None:
         return _by_groups(shape, shape.limits.groups, shape.limits.rows_per_group)
     raise TypeError
-
-
-def _each_row(shape: Shape) -> Statements:
-    """Each row is a unit, so there is nothing to limit."""
-    counted = (
-        whole_histogram(shape, number, adds) for number, adds in enumerate(shape.measures) if adds.what == "histogram"
-    )
-    return Statements(
-        (),
-        _late(shape, plain(shape, units="count(*)"), numbered("m", len(shape.measures))),
-        tuple(_late(shape, each, ["bin", "count"]) for each in counted),
-    )
-
-
-def _late(shape: Shape, query: str, columns: list[str]) -> str:
-    """The query's rows with late keys looked up; `columns` are those beside the keys."""
-    if not shape.late:
-        return query
-    keys = (f"keys{number}.i AS k{number}" if number in shape.late else f"k{number}" for number in range(shape.keys))
-    return f"SELECT {listed(keys, columns)} FROM ({query}) {' '.join(map(key_lookup, shape.late))}"
 
 
 def _by_rows(shape: Shape, limit: int) -> Statements:

@@ -1,43 +1,68 @@
-"""Contributions: from the rows of a question to what each adds to its measures, as two views that limits read."""
+"""Contributions: from the rows of a question to what each adds to its measures, as two views that limits read.
+
+What is added up is an integer of steps, as exact arithmetic has it: the value divided by the step, rounded to the
+nearest integer, halves away from zero, and moved within the measure's bounds. It takes two stages, so that no value is
+computed twice. What a question computes is brought into its kind's range, as a scan brings what is stored.
+
+Guarantee: no value of a column's kind makes an expression of this file raise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, ldexp, nextafter
 from typing import TypeAlias
 
-from discreet.engine.column_pruning import ScanView, listed_keys, units_of
-from discreet.engine.duckdb.clamping import as_number, clamped_steps, constant_steps, in_range
+from discreet.engine.duckdb.aggregation import (
+    CONTRIBUTIONS,
+    SOURCE_ROWS,
+    Shape,
+    adds_of,
+    key_lookup,
+    rows_at_most,
+    shape_of,
+)
 from discreet.engine.duckdb.join_limits import JoinLimits
-from discreet.engine.duckdb.limit_statements import CONTRIBUTIONS, SOURCE_ROWS, Adds, Shape, key_lookup
-from discreet.engine.duckdb.scan_views import list_keys
+from discreet.engine.duckdb.scan_views import RawViews, list_keys, moved, within
 from discreet.engine.expression_compiler import guarded, name_of, selected
-from discreet.engine.relation_compiler import JoinLimit, RelationCompiler
+from discreet.engine.relation_compiler import JoinLimit, RelationCompiler, ScanView, listed_keys, scan_views_of
+from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
 from discreet.privacy import KeyValue
-from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Measure, Sum, Units, nodes
+from discreet.query.ir import Column, DistinctValues, Exact, Expr, Histogram, Join, Key, Sum, Units, nodes
 from discreet.tables import Kind
-from discreet.tables.admission.column_casts import LONGEST_TEXT, SQL_TYPES
-from discreet.tables.session import Session, bigint
+from discreet.tables.admission.column_casts import CALENDAR, LONGEST_TEXT, SQL_TYPES
+from discreet.tables.session import Session, bigint, double
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram
 """A measure to which each row contributes a value."""
 
+_GREATEST = 2**63 - 1
 
-def shape_of(exact: Exact) -> Shape:
-    """What the limiting SQL depends on."""
-    groups: int | None = 1
-    for key in exact.keys:
-        groups = None if groups is None or key.values is None else groups * len(key.values)
-    is_row = exact.owner.unit.is_row
-    late = (number for number, key in enumerate(exact.keys) if is_row and listed_keys(key, exact) is not None)
-    return Shape(
-        units=units_of(exact.owner),
-        keys=len(exact.keys),
-        measures=tuple(map(_adds, exact.measures)),
-        groups=groups,
-        late=tuple(late),
-        limits=exact.limits,
-        salt=exact.salt,
-    )
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A question as it is carried out, with or without rows: a function of the plan alone.
+
+    Args:
+        exact: with all that can be said more shortly, and filters where they spare most.
+        shape: of its limits.
+        views: of its scans.
+        rows: the SQL of its rows; None where that isn't known before tables are looked at.
+    """
+
+    exact: Exact
+    shape: Shape
+    views: tuple[ScanView, ...]
+    rows: str | None
+
+    @classmethod
+    def of(cls, asked: Exact) -> Compiled:
+        """A question, compiled."""
+        joins = any(isinstance(node, Join) for node in nodes(asked.source))  # only these leave anything to rewrite
+        exact = push_filters_down(eliminate_owner_joins(asked)) if joins else asked
+        views = scan_views_of(exact)
+        return cls(exact, shape_of(asked), views, plain_rows(exact, views))
 
 
 def plain_rows(exact: Exact, views: Sequence[ScanView]) -> str | None:
@@ -98,7 +123,7 @@ def _contributed(exact: Exact) -> Mapping[str, _OfRows]:
     return {
         f"v{number}": measure
         for number, measure in enumerate(exact.measures)
-        if not isinstance(measure, Units) and _adds(measure).what != "constant"
+        if not isinstance(measure, Units) and adds_of(measure).what != "constant"
     }
 
 
@@ -118,24 +143,6 @@ def _select(exact: Exact, views: Sequence[ScanView], limit: JoinLimit | None) ->
             chosen[f"k{number}"] = guarded(key.expr, rows.columns)
     chosen |= {name: guarded(measure.value, rows.columns) for name, measure in _contributed(exact).items()}
     return str(ibis.to_sql(selected(rows.table, chosen), dialect="duckdb"))
-
-
-def _adds(measure: Measure) -> Adds:
-    """What a measure adds up."""
-    match measure:
-        case Sum():
-            constant = constant_steps(measure)
-            if constant is not None:
-                return Adds("constant", greatest=abs(constant), constant=constant)
-            if measure.lo == measure.hi:
-                return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
-            return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
-        case Units():
-            return Adds("units", greatest=1)
-        case DistinctValues():
-            return Adds("distinct", greatest=1)
-        case Histogram(grid=grid):
-            return Adds("histogram", greatest=2**-grid, constant=2**-grid)
 
 
 def _as_read(value: str, measure: _OfRows) -> str:
@@ -179,3 +186,102 @@ def _as_key(value: str, expr: Expr, listed: Sequence[KeyValue] | None = None) ->
         return f"TRY_CAST({value} AS {SQL_TYPES[kind]})"
     kept_value = in_range(kind, f"TRY_CAST({value} AS {SQL_TYPES[kind]})")
     return f"CASE WHEN {kept_value} = 0 THEN 0 ELSE {kept_value} END" if kind is Kind.REAL else kept_value
+
+
+def most_rows(session: Session, exact: Exact, views: Sequence[ScanView], raw: RawViews) -> int:
+    """How many rows the question can have, from how many its tables have."""
+    counts = {}
+    for scan in exact.scans:
+        view = next(each for each in views if each.is_of(scan))
+        owned = scan.owner is not None and bool(scan.owner.hops)
+        counts[scan.alias] = rows_in(session, view.name if owned else raw[scan.table.name.casefold()].name)
+    return rows_at_most(exact.source, counts)
+
+
+def rows_in(session: Session, table: str) -> int:
+    """How many rows a table has."""
+    ((count,),) = session.execute(f"SELECT count(*) FROM {table}")
+    return int(count)
+
+
+# ── What a row adds ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def in_range(kind: Kind, value: str) -> str:
+    """What a question has computed, within the range of its kind: no NaN, no year that Python doesn't know.
+
+    Args:
+        kind: of the value.
+        value: in SQL.
+    """
+    if kind is Kind.REAL:
+        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
+    if kind in CALENDAR:
+        return within(value, *CALENDAR[kind])
+    if kind is Kind.TEXT:
+        return f"CASE WHEN strlen({value}) > {LONGEST_TEXT} THEN left({value}, {LONGEST_TEXT}) ELSE {value} END"
+    return f"TRY_CAST({value} AS BIGINT)" if kind is Kind.INTEGER else value
+
+
+def as_number(value: str, measure: Sum) -> str:
+    """A row's value, read as a number; a real already in whole steps.
+
+    A product with a power of two is exact, unless it underflows, where it rounds to 0 anyway, or overflows, where it
+    is an infinity, which the bounds move.
+    """
+    if measure.value.type.kind is not Kind.REAL:
+        return f"TRY_CAST({value} AS BIGINT)"
+    return f"round(TRY_CAST({value} AS DOUBLE) * {double(ldexp(1.0, -measure.grid))})"
+
+
+def clamped_steps(value: str, measure: Sum) -> str:
+    """The integer that a row adds, a BIGINT; if all values add the same, anything that isn't NULL.
+
+    What is usual, a value within the bounds, is asked first: the rest is then asked of the others only.
+
+    Args:
+        value: as `as_number` left it; a plain name, for it is repeated.
+        measure: says the step and the bounds.
+    """
+    if measure.lo == measure.hi:  # what counts is only whether there is a value
+        return f"CASE WHEN NOT isnan({value}) THEN 1 END" if measure.value.type.kind is Kind.REAL else value
+    if measure.value.type.kind is Kind.REAL:
+        return _from_real(value, measure.lo, measure.hi)
+    step = 2 ** abs(measure.grid)
+    if measure.grid < 0:
+        return _finer(value, measure.lo, measure.hi, step)
+    # Rounding never decreases, so bounds on the quotient are bounds on the value.
+    if step == 1:
+        return _clamped_integer(value, measure.lo, measure.hi, "BIGINT")
+    wide = "BIGINT" if max(-measure.lo, measure.hi) * step + step <= _GREATEST else "HUGEINT"
+    near = _clamped_integer(value, measure.lo * step, measure.hi * step, wide)
+    away = f"CASE WHEN {near} < 0 THEN -{step // 2} ELSE {step // 2} END"
+    return f"CAST(({near} + {away}) // CAST({step} AS {wide}) AS BIGINT)"
+
+
+def _finer(value: str, lo: int, hi: int, step: int) -> str:
+    """An integer times `step`, within the bounds."""
+    near = _clamped_integer(value, lo // step, -(-hi // step), "BIGINT")  # encloses the bounds, so the product fits
+    if lo % step == hi % step == 0:
+        return f"{near} * {bigint(step)}"
+    product = f"CAST({near} AS HUGEINT) * CAST({step} AS HUGEINT)"
+    return f"CASE WHEN {value} IS NOT NULL THEN CAST(least(greatest({product}, {lo}), {hi}) AS BIGINT) END"
+
+
+def _from_real(value: str, lo: int, hi: int) -> str:
+    """A whole double as a BIGINT within the bounds; NULL if it isn't a number.
+
+    Bounds beyond 2^53 may lie between two doubles. A double above the last one within lies above the bound too.
+    """
+    first, last = float(lo), float(hi)
+    first = nextafter(first, inf) if first < lo else first
+    last = nextafter(last, -inf) if last > hi else last
+    return (
+        f"CASE WHEN {value} BETWEEN {double(first)} AND {double(last)} THEN TRY_CAST({value} AS BIGINT) "
+        f"WHEN {value} < {double(first)} THEN {bigint(lo)} WHEN NOT isnan({value}) THEN {bigint(hi)} END"
+    )
+
+
+def _clamped_integer(value: str, lo: int, hi: int, sql_type: str) -> str:
+    """An integer within the bounds, in a type that holds them."""
+    return moved(value, f"CAST({lo} AS {sql_type})", f"CAST({hi} AS {sql_type})")

@@ -1,28 +1,45 @@
-"""The embedded engine: DuckDB over a snapshot, its expressions compiled by Ibis."""
+"""The embedded engine: DuckDB over a snapshot, its expressions compiled by Ibis, and the sessions that it asks in.
+
+Starting DuckDB takes longer than a small question does. So the next question's session is started while the answer to
+this one is being stored, and questions are tried in a session that is kept: there are no rows in it, and what a trial
+makes is rolled back.
+
+A fork closes the sessions that wait: neither an instance of DuckDB nor a thread that starts one survives it.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from threading import RLock, Thread
 from typing import Any
+from weakref import WeakSet
 
-from discreet.engine.column_pruning import ScanView, position, scan_views_of
+from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, each_row, in_order, result_of
 from discreet.engine.duckdb.contribution_limits import limit_contributions
-from discreet.engine.duckdb.contributions import make_contributions, plain_rows, shape_of
-from discreet.engine.duckdb.join_limits import rows_at_most
-from discreet.engine.duckdb.limit_statements import SOURCE_ROWS, Shape
-from discreet.engine.duckdb.scan_views import RawViews, make_scan_view, raw_views_of, without_rows
-from discreet.engine.duckdb.sessions import Sessions
+from discreet.engine.duckdb.contributions import Compiled, make_contributions, most_rows, rows_in
+from discreet.engine.duckdb.scan_views import (
+    RawViews,
+    check_unique,
+    held_in,
+    make_scan_view,
+    raw_views_of,
+    without_rows,
+)
 from discreet.engine.interface import ExactResult, check_capability
 from discreet.engine.relation_compiler import brings_together
-from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
-from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed, SchemaMismatch
-from discreet.privacy import KeyValue
-from discreet.query.ir import MOST_VALUES, Exact, Histogram, Key
-from discreet.tables import Kind, Table
+from discreet.errors import DiscreetError, EngineUnavailable, QuestionFailed
+from discreet.query.ir import Exact
+from discreet.tables import Table
 from discreet.tables.admission import Snapshot
 from discreet.tables.session import Session
+
+_TURN = RLock()
+"""Held while sessions change hands, and during a fork."""
 
 _MOST_PREPARED = 64
 """How many questions are remembered from when they are prepared until they are run."""
@@ -32,30 +49,6 @@ MOST_ROWS = 10_000_000
 
 _MOST_KNOWN = 64
 """Of how many public tables it is remembered what they hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A question as it is carried out, with or without rows: a function of the plan alone.
-
-    Args:
-        exact: with all that can be said more shortly, and filters where they spare most.
-        shape: of its limits.
-        views: of its scans.
-        rows: the SQL of its rows; None where that isn't known before tables are looked at.
-    """
-
-    exact: Exact
-    shape: Shape
-    views: tuple[ScanView, ...]
-    rows: str | None
-
-    @classmethod
-    def of(cls, asked: Exact) -> Compiled:
-        """A question, compiled."""
-        exact = push_filters_down(eliminate_owner_joins(asked))
-        views = scan_views_of(exact)
-        return cls(exact, shape_of(asked), views, plain_rows(exact, views))
 
 
 class DuckDB:
@@ -87,7 +80,7 @@ class DuckDB:
         if not table.unique or table in self._unique:
             return
         with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
-            _check_unique(session, table, raw_views_of(session, [table], snapshot))
+            check_unique(session, table, raw_views_of(session, [table], snapshot))
         self._unique.add(table)
 
     def known(self, table: Table) -> Table:
@@ -99,7 +92,7 @@ class DuckDB:
             return table
         if known is None:
             with self._snapshot.held_open([table]) as snapshot, self._sessions.fresh() as session:
-                known = _held(session, table, raw_views_of(session, [table], snapshot))
+                known = held_in(session, table, raw_views_of(session, [table], snapshot))
             self._known[table] = known
             if len(self._known) > _MOST_KNOWN:  # each analyst may have bounds of their own
                 self._known.pop(next(iter(self._known)), None)
@@ -153,52 +146,13 @@ class DuckDB:
             raw = raw_views_of(session, exact.tables, snapshot)
             session.execute("BEGIN TRANSACTION")
             groups, counts = _groups(session, compiled, raw)
-        return _result(exact, groups, counts)
+        return result_of(exact, groups, counts)
 
     def _remember(self, exact: Exact, compiled: Compiled) -> None:
         """Keep a question for when it is run: that very object, for −0.0 and 0.0 are equal but not the same."""
         self._prepared[id(exact)] = exact, compiled
         if len(self._prepared) > _MOST_PREPARED:
             self._prepared.popitem(last=False)
-
-
-def _check_unique(session: Session, table: Table, raw: RawViews) -> None:
-    """Check that no value occurs twice in columns that a public table declares as unique."""
-    places = {position(name, table): name for name in table.unique}
-    scan = ScanView(number=0, table=table, owner=None, checked=tuple(sorted(places)))
-    make_scan_view(session, scan, raw)
-    for place, name in places.items():
-        twice = f"SELECT c{place} FROM {scan.name} WHERE c{place} IS NOT NULL GROUP BY 1 HAVING count(*) > 1 LIMIT 1"
-        if session.execute(f"SELECT 1 FROM ({twice})"):
-            raise SchemaMismatch(
-                f"column {name!r} of table {table.name!r} is declared as unique, but a value occurs in it twice",
-                hint="values beyond a column's bounds count as its ends; leave it out of unique, or mend the table",
-            )
-
-
-def _held(session: Session, table: Table, raw: RawViews) -> Table:
-    """A public table with what it holds."""
-    places = range(len(table.columns))
-    scan = ScanView(number=0, table=table, owner=None, checked=tuple(places))
-    make_scan_view(session, scan, raw)
-    rows = _different(session, scan, places)
-    values = [
-        None if column.kind in {Kind.REAL, Kind.TIMESTAMP} else tuple(v for (v,) in _different(session, scan, [place]))
-        for place, column in enumerate(table.columns)
-    ]
-    return replace(
-        table,
-        columns=tuple(replace(each, values=held) for each, held in zip(table.columns, values, strict=True)),
-        rows=rows if len(rows) <= MOST_VALUES else None,
-    )
-
-
-def _different(session: Session, scan: ScanView, places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
-    """The different rows of some columns, in order; one more than `MOST_VALUES`, if there are more."""
-    names = ", ".join(f"c{place}" for place in places)
-    some = f"SELECT DISTINCT {names} FROM {scan.name} LIMIT {MOST_VALUES + 1}"
-    order = ", ".join(f"{number} NULLS LAST" for number, _ in enumerate(places, start=1))
-    return tuple(session.execute(f"FROM ({some}) ORDER BY {order}"))
 
 
 def _meet(exact: Exact) -> bool:
@@ -218,66 +172,173 @@ def _groups(
     for scan in views:
         make_scan_view(session, scan, raw)
     make_contributions(session, exact, compiled.shape, views, keep=keep, rows=compiled.rows)
-    rows = _count(session, SOURCE_ROWS) if keep else _rows_at_most(session, exact, views, raw)
+    rows = rows_in(session, SOURCE_ROWS) if keep else most_rows(session, exact, views, raw)
     narrowed = () if keep else tuple(scan.name for scan in views if scan.units)
-    statements = limit_contributions(replace(compiled.shape, rows=rows, scans=narrowed))
+    shape = replace(compiled.shape, rows=rows, scans=narrowed)
+    statements = limit_contributions(shape) if shape.units else each_row(shape)
     for statement in statements.setup:
         session.execute(statement)
-    groups = session.execute(f"{statements.query} {_in_order(len(exact.keys))}")
-    return groups, [session.execute(_by_group(query, len(exact.keys))) for query in statements.histograms]
+    groups = session.execute(f"{statements.query} {in_order(len(exact.keys))}")
+    return groups, [session.execute(by_group(query, len(exact.keys))) for query in statements.histograms]
 
 
-def _rows_at_most(session: Session, exact: Exact, views: Sequence[ScanView], raw: RawViews) -> int:
-    """How many rows the question can have, from how many its tables have."""
-    counts = {}
-    for scan in exact.scans:
-        view = next(each for each in views if each.is_of(scan))
-        owned = scan.owner is not None and bool(scan.owner.hops)
-        counts[scan.alias] = _count(session, view.name if owned else raw[scan.table.name.casefold()].name)
-    return rows_at_most(exact.source, counts)
+# ── Sessions ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _count(session: Session, rows: str) -> int:
-    """How many rows a table has."""
-    ((count,),) = session.execute(f"SELECT count(*) FROM {rows}")
-    return int(count)
+class Sessions:
+    """Hands out sessions; safe to use from several threads.
+
+    Guarantee: a session in which rows can be read is used for one question alone.
+
+    Args:
+        threads: of each session; None for one per core.
+        memory: bytes of each before it spills; None for 60 % of what there is.
+    """
+
+    def __init__(self, *, threads: int | None, memory: int | None) -> None:
+        """Start none yet."""
+        self._start = partial(Session, threads=threads, memory=memory)
+        self._next: _Next | None = None
+        self._trials: dict[bool, Session] = {}
+        self._is_first = True
+        with _TURN:
+            _ALL.add(self)
+
+    @contextmanager
+    def fresh(self, *, in_order: bool = False) -> Iterator[Session]:
+        """A session of one's own, which is thrown away afterwards.
+
+        Args:
+            in_order: whether joins are made in the order in which they are written.
+
+        Raises:
+            EngineUnavailable: none can be started.
+        """
+        with _TURN:
+            waiting, self._next = self._next, None
+        session = (waiting and waiting.session()) or self._start()
+        try:
+            if in_order:
+                session.join_as_written()
+            yield session
+        finally:
+            self._leave(session)
+
+    @contextmanager
+    def trial(self, *, in_order: bool = False) -> Iterator[Session]:
+        """A session that can open no file, in a transaction that is rolled back.
+
+        Guarantee: after a trial without an error a session for the question waits, so starting one can't fail any more,
+        unless a thread that asks at the same moment takes it.
+
+        Args:
+            in_order: as for `fresh`.
+
+        Raises:
+            EngineUnavailable: none can be started.
+        """
+        with _TURN:
+            self._next = self._next or _Next(self._start)
+            session = self._trials.pop(in_order, None)
+        if session is None or not session.is_whole:
+            session = self._start()
+            if in_order:
+                session.join_as_written()
+            session.lock()
+        try:
+            session.execute("BEGIN TRANSACTION")
+            yield session
+            session.execute("ROLLBACK")
+        except BaseException:
+            session.close()
+            raise
+        with _TURN:
+            kept = self._trials.setdefault(in_order, session)  # another thread may have brought one back
+        if kept is not session:
+            session.close()
+        self._await_next()
+
+    def close(self) -> None:
+        """Close the sessions that aren't in use."""
+        with _TURN:
+            waiting, self._next = self._next, None
+            trials, self._trials = self._trials, {}
+        for session in (waiting and waiting.session(), *trials.values()):
+            if session:
+                session.close()
+
+    def _await_next(self) -> None:
+        """Wait until a session waits.
+
+        Raises:
+            EngineUnavailable: none can be started.
+        """
+        with _TURN:
+            waiting = self._next
+        if waiting is not None and waiting.session() is not None:
+            return
+        session = self._start()  # there was none to come, or it couldn't be started, and this will tell why
+        with _TURN:
+            is_needed = self._next is waiting
+            if is_needed:
+                self._next = _Next(lambda: session)
+        if not is_needed:
+            session.close()
+
+    def _leave(self, session: Session) -> None:
+        """Close a session that was used while its user goes on, and start the next one if this wasn't the first.
+
+        A process that asks once, as a command does, needs no more.
+        """
+        with _TURN:
+            is_first, self._is_first = self._is_first, False
+            if self._next is None:
+                self._next = _Next(None if is_first else self._start, session)
+                return
+        session.close()
 
 
-def _result(
-    exact: Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]]
-) -> ExactResult:
-    """What DuckDB answered, by group."""
-    width = len(exact.keys)
-    places = {group[:width]: place for place, group in enumerate(groups)}
-    histograms: dict[str, list[dict[int, int]]] = {}
-    for measure, rows in zip((each for each in exact.measures if isinstance(each, Histogram)), counts, strict=True):
-        histograms[measure.name] = [{} for _ in groups]
-        for *key, numbers, sizes in rows:
-            if numbers:
-                histograms[measure.name][places[tuple(key)]] = dict(zip(numbers, sizes, strict=True))
-    return ExactResult(
-        keys=[_key_values(exact.keys, group) for group in groups],
-        measures={
-            measure.name: [int(group[width + number]) for group in groups]
-            for number, measure in enumerate(exact.measures)
-            if not isinstance(measure, Histogram)
-        },
-        histograms=histograms,
-    )
+_ALL: WeakSet[Sessions] = WeakSet()
 
 
-def _by_group(histogram: str, keys: int) -> str:
-    """A histogram as two lists for each group: half the time of a row for each bin, of which there may be many."""
-    names = [f"k{number}" for number in range(keys)]
-    by = f"GROUP BY {', '.join(names)}" if names else ""
-    return f"SELECT {', '.join([*names, 'list(bin)', 'list(count)'])} FROM ({histogram}) {by}"
+class _Next:
+    """A session on its way, in a thread of its own.
+
+    Args:
+        start: starts it; None if there is to be none.
+        used: the one before it, which is closed first.
+    """
+
+    def __init__(self, start: Callable[[], Session] | None, used: Session | None = None) -> None:
+        """Begin."""
+        self._session: Session | None = None
+        # Not a daemon: the process must not exit between the making of a session's directory and its end.
+        self._thread = Thread(target=self._run, args=(start, used), name="discreet-session", daemon=False)
+        try:
+            self._thread.start()
+        except RuntimeError:  # there are no threads, or no new ones, because the process is about to exit
+            self._run(start, used)
+
+    def session(self) -> Session | None:
+        """The session, once it has started; None if there is none, or its directory was swept away."""
+        if self._thread.is_alive():
+            self._thread.join()
+        return self._session if self._session is not None and self._session.is_whole else None
+
+    def _run(self, start: Callable[[], Session] | None, used: Session | None) -> None:
+        """Close one, start the other."""
+        if used is not None:
+            used.close()
+        with suppress(Exception):  # the question that needs one tries again, and is told why
+            self._session = None if start is None else start()
 
 
-def _in_order(keys: int) -> str:
-    """Groups in the order of their keys: in that of their first appearance, they would tell whose row came first."""
-    return f"ORDER BY {', '.join(f'k{number}' for number in range(keys))}" if keys else ""
+def _close_all() -> None:
+    """Before a fork: close what waits, and let no thread start anything until it is over."""
+    _TURN.acquire()
+    for each in list(_ALL):
+        each.close()
 
 
-def _key_values(keys: Sequence[Key], row: tuple[Any, ...]) -> tuple[KeyValue, ...]:
-    """A group's key: public ones come as their number in the list, others as they are."""
-    return tuple(value if key.values is None else key.values[value] for key, value in zip(keys, row, strict=False))
+if hasattr(os, "register_at_fork"):  # Windows doesn't fork
+    os.register_at_fork(before=_close_all, after_in_parent=_TURN.release, after_in_child=_TURN.release)

@@ -12,14 +12,14 @@ leave nothing out; and it makes no difference to any answer whether they are kno
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, TypeAlias
 
-from discreet.engine.column_pruning import ScanView, position
-from discreet.engine.duckdb.limit_statements import MOST_ROWS
+from discreet.engine.duckdb.aggregation import rows_at_most
 from discreet.engine.expression_compiler import Name, Rows, name_of
+from discreet.engine.relation_compiler import ScanView, position
 from discreet.engine.rewrites import equal_columns
 from discreet.query.ir import (
     Call,
@@ -32,12 +32,10 @@ from discreet.query.ir import (
     Project,
     Relation,
     Scan,
-    Union,
     Where,
     Window,
     nodes,
     scans,
-    sources,
 )
 from discreet.tables.session import Session
 
@@ -45,29 +43,6 @@ MOST_PAIRS = 2**20
 """Of the rows of one unit, in all joins of a question together."""
 
 _Names: TypeAlias = frozenset[Name]
-
-
-def rows_at_most(relation: Relation, counts: Mapping[str, int]) -> int:
-    """The rows of a relation, or more; never more than any table has.
-
-    A join of relations that have so many pairs of rows is over long after its sums could overflow.
-
-    Args:
-        relation: whose rows.
-        counts: the rows of each scan, or more, by its alias.
-    """
-    match relation:
-        case Scan(alias=alias):
-            return counts[alias]
-        case Join(left=left, kind=JoinKind.SEMI | JoinKind.ANTI):
-            return rows_at_most(left, counts)
-        case Join(left=left, right=right):
-            return min(MOST_ROWS, rows_at_most(left, counts) * max(1, rows_at_most(right, counts)))
-        case Union(parts=parts):
-            return min(MOST_ROWS, sum(rows_at_most(part, counts) for part in parts))
-        case _:
-            (below,) = sources(relation)
-            return max(1, rows_at_most(below, counts))
 
 
 class JoinLimits:

@@ -1,25 +1,37 @@
 """What a question reads: the tables of a snapshot as views `raw0, raw1, …`, and its scans as views `scan0, scan1, …`.
 
 A scan has the rows of a table within what is declared of them, and only the columns that the question needs.
+
+Snapshots hold values of the columns' kinds. The scan brings them within declared bounds: what lies outside is moved to
+the nearer end. Ids and periods are the exception: moving them would make one unit of several people, so what lies
+outside is NULL there, and the row is left out.
+
+Guarantee: no value of a column's kind makes an expression of this file raise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any, TypeAlias, cast
 
-from discreet.engine.column_pruning import ScanView
-from discreet.engine.duckdb.clamping import bounded, identified
-from discreet.engine.duckdb.limit_statements import all_units, show_all_units
-from discreet.privacy import KeyValue, Unit
+from discreet.engine.relation_compiler import ScanView, position
+from discreet.errors import SchemaMismatch
+from discreet.privacy import Bounds, KeyValue, Unit
+from discreet.query.ir import MOST_VALUES
 from discreet.tables import Column, Hop, Kind, Owner, Table
 from discreet.tables.admission import Snapshot
-from discreet.tables.admission.column_casts import SQL_TYPES
-from discreet.tables.session import Session, name, parquet
+from discreet.tables.admission.column_casts import SQL_TYPES, nearest
+from discreet.tables.session import Session, bigint, double, moment, name, parquet
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
-_INT64 = range(-(2**63), 2**63)
+_LEAST, _GREATEST = -(2**63), 2**63 - 1
+_INT64 = range(_LEAST, _GREATEST + 1)
+
+
+# ── Tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,6 +107,24 @@ def list_keys(session: Session, table: str, kind: Kind, values: Iterable[tuple[i
     if rows:
         numbers, keys = map(list, zip(*rows, strict=True))
         session.execute(f"INSERT INTO {table} SELECT unnest(?), unnest(?)", [numbers, keys])
+
+
+# ── Scans ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def all_units(scan: str) -> str:
+    """The twin of a scan view that has the rows of all units, whatever the view itself is narrowed to."""
+    return f"{scan}_all"
+
+
+def show_units(scan: str, unit: Sequence[str], units: str) -> str:
+    """The statement that narrows a scan view to the units of a table."""
+    return f"CREATE OR REPLACE TEMP VIEW {scan} AS FROM {all_units(scan)} SEMI JOIN {units} USING ({', '.join(unit)})"
+
+
+def show_all_units(scan: str) -> str:
+    """The statement by which a scan view shows all units, at first or again."""
+    return f"CREATE OR REPLACE TEMP VIEW {scan} AS FROM {all_units(scan)}"
 
 
 def make_scan_view(session: Session, scan: ScanView, views: RawViews) -> None:
@@ -227,3 +257,93 @@ def _add_columns(stages: _Stages, scan: ScanView) -> None:
 def _is_out_of_reach(value: KeyValue) -> bool:
     """Whether a value is an integer that no column can hold."""
     return isinstance(value, int) and value not in _INT64
+
+
+# ── Values within bounds ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def bounded(column: Column, value: str) -> str:
+    """The values of an admitted column, within its bounds.
+
+    Args:
+        column: as declared.
+        value: the column in SQL; a plain name, for it is repeated.
+    """
+    if column.bounds is not None:
+        return moved(value, *_ends(column.kind, column.bounds))
+    if column.kind is Kind.TEXT and column.keys is not None:
+        # Longer than all keys, it is none of them; one sign more is enough to tell, and joins may write it out often.
+        longest = max((len(str(key).encode()) for key in column.keys), default=0) + 1
+        return f"CASE WHEN strlen({value}) > {longest} THEN left({value}, {longest}) ELSE {value} END"
+    return value
+
+
+def identified(column: Column, value: str) -> str:
+    """The values of an admitted column that tells units apart; NULL where they lie outside its bounds."""
+    return value if column.bounds is None else within(value, *_ends(column.kind, column.bounds))
+
+
+def moved(value: str, lo: str, hi: str) -> str:
+    """The value, or the nearer end. NULL stays NULL, which least() and greatest() don't promise.
+
+    What is usual is asked first: the rest is then asked of the others only.
+    """
+    inside = f"{value} BETWEEN {lo} AND {hi}"
+    return f"CASE WHEN {inside} THEN {value} WHEN {value} < {lo} THEN {lo} WHEN {value} > {hi} THEN {hi} END"
+
+
+def within(value: str, lo: str, hi: str) -> str:
+    """The value if it lies between the ends, else NULL."""
+    return f"CASE WHEN {value} BETWEEN {lo} AND {hi} THEN {value} END"
+
+
+def _ends(kind: Kind, bounds: Bounds) -> tuple[str, str]:
+    """The bounds as constants: for integers the whole numbers within, for reals the nearest doubles."""
+    if kind.is_time:
+        return moment(bounds.lo), moment(bounds.hi)  # type: ignore[arg-type]  # a column's bounds are of its kind
+    lo, hi = cast("Fraction", bounds.lo), cast("Fraction", bounds.hi)
+    if kind is Kind.REAL:
+        return double(nearest(lo)), double(nearest(hi))
+    return bigint(min(max(ceil(lo), _LEAST), _GREATEST)), bigint(max(min(floor(hi), _GREATEST), _LEAST))
+
+
+# ── What a public table holds ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_unique(session: Session, table: Table, raw: RawViews) -> None:
+    """Check that no value occurs twice in columns that a public table declares as unique."""
+    places = {position(each, table): each for each in table.unique}
+    scan = ScanView(number=0, table=table, owner=None, checked=tuple(sorted(places)))
+    make_scan_view(session, scan, raw)
+    for place, column in places.items():
+        twice = f"SELECT c{place} FROM {scan.name} WHERE c{place} IS NOT NULL GROUP BY 1 HAVING count(*) > 1 LIMIT 1"
+        if session.execute(f"SELECT 1 FROM ({twice})"):
+            raise SchemaMismatch(
+                f"column {column!r} of table {table.name!r} is declared as unique, but a value occurs in it twice",
+                hint="values beyond a column's bounds count as its ends; leave it out of unique, or mend the table",
+            )
+
+
+def held_in(session: Session, table: Table, raw: RawViews) -> Table:
+    """A public table with what it holds."""
+    places = range(len(table.columns))
+    scan = ScanView(number=0, table=table, owner=None, checked=tuple(places))
+    make_scan_view(session, scan, raw)
+    rows = _different(session, scan, places)
+    values = [
+        None if column.kind in {Kind.REAL, Kind.TIMESTAMP} else tuple(v for (v,) in _different(session, scan, [place]))
+        for place, column in enumerate(table.columns)
+    ]
+    return replace(
+        table,
+        columns=tuple(replace(each, values=held) for each, held in zip(table.columns, values, strict=True)),
+        rows=rows if len(rows) <= MOST_VALUES else None,
+    )
+
+
+def _different(session: Session, scan: ScanView, places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+    """The different rows of some columns, in order; one more than `MOST_VALUES`, if there are more."""
+    names = ", ".join(f"c{place}" for place in places)
+    some = f"SELECT DISTINCT {names} FROM {scan.name} LIMIT {MOST_VALUES + 1}"
+    order = ", ".join(f"{number} NULLS LAST" for number, _ in enumerate(places, start=1))
+    return tuple(session.execute(f"FROM ({some}) ORDER BY {order}"))

@@ -1,19 +1,30 @@
 """Estimates: from released integers to the statistic an analyst asked for, with its interval.
 
-`noise` says what noise a number has, `intervals` how far that may carry an answer, and each estimator how a statistic
-comes from several numbers. `slopes` tells how far it will move before there is an answer, so planning stands on this
-room. All of it is post-processing: it costs nothing and can give nothing away, so plain floats will do from here on.
+`estimators` says what noise a number has and how a statistic comes from several, `noise_tails` how far noise reaches,
+and `intervals` how far it may carry an answer. `linear` tells how far that will move before there is an answer, so
+planning stands on this room. All of it is post-processing: it costs nothing and can give nothing away, so plain floats
+will do from here on.
 """
 
 from discreet.query.estimates.associations import Association
-from discreet.query.estimates.choices import Grid, ModeEstimator, QuantileEstimator, grid_of
-from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, OfNoRows, Spread, Total, integer
-from discreet.query.estimates.intervals import Interval, Joint
-from discreet.query.estimates.linear import LinearRatio, deviation, parts_with_intervals, ratio_of
-from discreet.query.estimates.noise import Mechanism, Noise, Pick, Selection, can_be_summed
+from discreet.query.estimates.choices import Grid, ModeEstimator, Pick, QuantileEstimator, Selection, grid_of
+from discreet.query.estimates.estimators import Estimator, Interval, Noise, Noises, Noisy, OfNoRows, Total, integer
+from discreet.query.estimates.intervals import Joint, Selected
+from discreet.query.estimates.linear import (
+    ROWS,
+    LinearRatio,
+    Slopes,
+    deviation,
+    is_announced,
+    magnitude,
+    parts_with_intervals,
+    ratio_of,
+    slopes_of,
+    slopes_of_aggregate,
+)
+from discreet.query.estimates.means import Mean, Spread
+from discreet.query.estimates.noise_tails import Mechanism, can_be_summed
 from discreet.query.estimates.products import Sums
-from discreet.query.estimates.selected_groups import Selected
-from discreet.query.estimates.slopes import ROWS, Slopes, is_announced, magnitude, slopes_of, slopes_of_aggregate
 
 __all__ = [
     "ROWS",

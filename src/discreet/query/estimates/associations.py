@@ -10,8 +10,8 @@ from operator import add, mul
 from typing import Self
 
 from discreet.query import ir
-from discreet.query.estimates.estimators import Noises, Noisy, clip, has_too_few
-from discreet.query.estimates.intervals import Interval, explained
+from discreet.query.estimates.estimators import Interval, Noises, Noisy, clip, has_too_few
+from discreet.query.estimates.intervals import explained
 from discreet.query.estimates.products import Box, Products, Sums, distance, greatest_factors, largest
 
 _FOR_MEANS = 1 / 10

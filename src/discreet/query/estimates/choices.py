@@ -1,5 +1,7 @@
 """Choices: the most frequent values of a public list, and quantiles, which are chosen from the points of a public grid.
 
+A `Pick` is what is to be chosen, a `Selection` has the mechanism that chooses it, and an estimator reads what it chose.
+
 *Grids.* Whole numbers and dates within a short range are bins of their own, so a quantile of them is a value that rows
 can have. Any other range is cut into bins of one width, and a bin's value is its middle. The number of a row's bin is
 an expression like any other: total, and never out of range.
@@ -13,12 +15,11 @@ from fractions import Fraction
 from math import ceil, floor, inf, nextafter
 from typing import Self
 
+from discreet.mechanisms import Mode, Quantile, QuantileInterval
 from discreet.mechanisms.quantile import nested
-from discreet.privacy import KeyValue
+from discreet.privacy import Event, KeyValue
 from discreet.query import ir
-from discreet.query.estimates.estimators import Noises, Noisy, integer, is_empty
-from discreet.query.estimates.intervals import Interval
-from discreet.query.estimates.noise import Pick, Selection
+from discreet.query.estimates.estimators import Interval, Noises, Noisy, integer, is_empty
 from discreet.query.ir import EXACT, call, cast, day_of, literal, moment_of
 from discreet.tables import Kind
 
@@ -43,6 +44,64 @@ _ROUNDED = 1e-15
 
 _INSIDE = 1 - Fraction(1, 1 << 40)
 """Real bins are wider than the range by so little, lest the greatest value be rounded up into one more bin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """What is to be chosen from a histogram: a quantile, or the fullest bins.
+
+    Args:
+        name: what the choice is released under; unique among those of measures too.
+        histogram: the name of the measure.
+        fraction: of a quantile; None for the fullest bins.
+        most: how many bins are chosen, if it isn't a quantile.
+    """
+
+    name: str
+    histogram: str
+    fraction: Fraction | None = None
+    most: int = 1
+
+    @property
+    def around(self) -> str:
+        """What the interval about a quantile is released under."""
+        return f"{self.name} around"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A pick with the mechanism that makes it.
+
+    Args:
+        pick: what is chosen.
+        measure: what it is chosen from.
+        mechanism: that chooses, calibrated in steps of the histogram's counts.
+        about: for a quantile: what chooses the interval about the chosen bin, which tells how good it is.
+    """
+
+    pick: Pick
+    measure: ir.Histogram
+    mechanism: Quantile | Mode
+    about: QuantileInterval | None = None
+
+    @property
+    def step(self) -> Fraction:
+        """How many rows one step of the counts is."""
+        return Fraction(2) ** self.measure.grid
+
+    def reach(self, confidence: Fraction) -> float:
+        """By how many rows the choice is off, at most, with this confidence."""
+        radius = self.mechanism.rank_radius if isinstance(self.mechanism, Quantile) else self.mechanism.radius
+        return float(self.step * radius(confidence))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What is done to the data, for accounting."""
+        chosen: Event = self.mechanism.event
+        return (chosen,) if self.about is None else (chosen, self.about.event)
+
+
+# ── Grids ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +221,9 @@ def _rounded(end: Fraction, towards: float) -> float:
         return nearest
     inside = Fraction(nearest) > end if towards < 0 else Fraction(nearest) < end
     return nextafter(nearest, towards) if inside else nearest
+
+
+# ── Estimators ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

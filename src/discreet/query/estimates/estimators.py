@@ -1,17 +1,114 @@
-"""Estimators: counts, sums, means, variances and standard deviations, from noisy sums."""
+"""Estimators: how aggregates come from released numbers, of which each has its noise.
+
+An estimator says which numbers it uses, what its aggregate is in one group, and which values the noise leaves possible.
+The simplest, a count or a sum, is here; `means`, `associations` and `choices` have the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor, sqrt
+from functools import lru_cache
+from math import ceil, exp, expm1, floor, sqrt
 from typing import Protocol, TypeAlias
 
-from discreet.privacy import KeyValue
+from discreet.exact.rational import Rationalizable, probability
+from discreet.mechanisms import Gaussian
+from discreet.privacy import KeyValue, Sensitivity
 from discreet.query import ir
-from discreet.query.estimates.intervals import Interval, Joint, explained, ratio_interval
-from discreet.query.estimates.noise import Noise
+from discreet.query.estimates.noise_tails import Mechanism, summed_radius
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A closed interval.
+
+    Args:
+        lo: the lower end.
+        hi: the upper end.
+    """
+
+    lo: float
+    hi: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A measure with the mechanism that releases it.
+
+    Args:
+        measure: what the engine adds up, in steps of a grid; or several sums that are released together.
+        mechanism: calibrated in the same steps.
+        number: how many independent noises of the mechanism it holds: more than one only where released groups were
+            added up afterwards.
+
+    Attributes:
+        step: the size of one step of the grid.
+    """
+
+    measure: ir.Measure | ir.Vector
+    mechanism: Mechanism
+    number: int = 1
+    step: Fraction = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Work out the step once: intervals ask for it for every group."""
+        grid = self.measure.grid if isinstance(self.measure, ir.Sum | ir.Histogram | ir.Vector) else 0
+        object.__setattr__(self, "step", Fraction(2) ** grid)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """How far one unit moves the measure, in steps."""
+        return self.mechanism.sensitivity
+
+    @property
+    def numbers(self) -> tuple[Noise, ...]:
+        """That of each number that is released: of a vector's sums, which have independent noises, or itself."""
+        sums = ir.sums_of(self.measure)
+        return (self,) if sums == (self.measure,) else tuple(replace(self, measure=each) for each in sums)
+
+    @property
+    def deviation(self) -> float:
+        """Its standard deviation, in the units of the measure's values.
+
+        Discrete Laplace noise of scale b has variance 2 p/(1 − p)² with p = exp(−1/b) (Inusah & Kozubowski 2006). That
+        of a discrete Gaussian is at most sigma², and less by a factor that no float64 can tell once sigma is above 2
+        (Canonne, Kamath & Steinke 2020, Corollary 9).
+        """
+        if isinstance(self.mechanism, Gaussian):
+            return float(self.step * self.mechanism.sigma) * sqrt(self.number)
+        rate = 1 / float(self.mechanism.scale)
+        return float(self.step) * sqrt(2 * self.number * exp(-rate)) / -expm1(-rate)
+
+    def radius(self, confidence: Rationalizable) -> Fraction:
+        """Within which distance of 0 it lies with this confidence, in the units of the measure's values.
+
+        Args:
+            confidence: in (0, 1).
+        """
+        return self.step * noise_radius(self.mechanism, self.number, confidence)
+
+
+@lru_cache(maxsize=1024, typed=True)  # all groups have the same; a float is read otherwise than an equal fraction
+def noise_radius(mechanism: Mechanism, number: int, confidence: Rationalizable) -> int:
+    """An r with Pr[|sum of so many independent noises| ≤ r] ≥ confidence, in steps: the least, or next to it.
+
+    Args:
+        mechanism: that made each of the noises.
+        number: how many; 1 or more.
+        confidence: in (0, 1).
+
+    Examples:
+        >>> from discreet.mechanisms import Laplace
+        >>> from discreet.privacy import Sensitivity
+        >>> one = Laplace(Fraction(10), Sensitivity.scalar(1))
+        >>> [noise_radius(one, number, 0.95) for number in (1, 2, 100)]
+        [30, 41, 278]
+    """
+    exact = probability(confidence, "confidence")
+    return mechanism.radius(exact) if number == 1 else summed_radius(mechanism, number, exact)
+
 
 Noisy: TypeAlias = Mapping[str, int | tuple[int, ...]]
 """What was released of one group, by name: a noisy integer for each measure, the number of a bin (or several) for each
@@ -21,11 +118,6 @@ Noises: TypeAlias = Mapping[str, Noise]
 
 Value: TypeAlias = KeyValue | float | list[KeyValue]
 """What an estimate can be."""
-
-_FOR_MEAN = 1 / 20
-"""Which part of the error is spent on keeping the mean to an interval."""
-
-_COUNT, _TOTAL = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
 class Estimator(Protocol):
@@ -90,14 +182,38 @@ def has_too_few(count: float | Fraction, statistic: ir.Statistic) -> bool:
     return round(count) < (2 if statistic in _OF_TWO else 1)
 
 
-def radius(noise: Noise, confidence: float) -> float:
-    """The half width of a measure's interval, in the units of its values."""
-    return float(noise.radius(confidence))
-
-
 def clip(value: float, lo: float, hi: float) -> float:
     """The value, moved into [lo, hi]."""
     return min(max(value, lo), hi)
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A constant plus measures, each with a factor.
+
+    Args:
+        factors: by measure, in the units of its values.
+        constant: what is added.
+    """
+
+    factors: Mapping[str, Fraction] = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
+
+    def times(self, factor: Fraction) -> Linear:
+        """All of it times a number."""
+        return Linear({name: factor * one for name, one in self.factors.items()}, factor * self.constant)
+
+    def plus(self, other: Linear) -> Linear:
+        """The sum of two; factors that cancel are left out."""
+        names = dict.fromkeys((*self.factors, *other.factors))
+        sums = {name: self.factors.get(name, Fraction(0)) + other.factors.get(name, Fraction(0)) for name in names}
+        return Linear({name: one for name, one in sums.items() if one}, self.constant + other.constant)
+
+    def at(self, noisy: Noisy, noises: Noises) -> float:
+        """Its value for one group."""
+        return float(self.constant) + sum(
+            float(factor) * scaled(name, noisy, noises) for name, factor in self.factors.items()
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +241,7 @@ class Total:
     def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
         """The noise's own quantiles about it: exact but for rounding outwards to whole numbers."""
         noise = noises[self.measure]
-        half = radius(noise, confidence)
+        half = float(noise.radius(confidence))
         value = float(noise.step * integer(self.measure, noisy))
         lo, hi = value - half, value + half
         return Interval(floor(lo), ceil(hi)) if self.whole else Interval(lo, hi)
@@ -153,157 +269,3 @@ class OfNoRows:
     def interval(self, _noisy: Noisy, _noises: Noises, _confidence: float) -> Interval | None:
         """The count itself: it has no noise."""
         return Interval(0, 0) if self.is_count else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AboutCentre:
-    """What is made of sums of x − centre, because the noise that a sum needs grows with the size of its terms.
-
-    Args:
-        centre: the middle of the bounds.
-        lo: least value a row can have; the estimate is kept consistent with it.
-        hi: greatest value a row can have.
-    """
-
-    centre: Fraction = Fraction(0)
-    lo: Fraction
-    hi: Fraction
-
-    @property
-    def _below(self) -> float:
-        """How far a mean can lie below the centre, as a negative number."""
-        return float(self.lo - self.centre)
-
-    @property
-    def _above(self) -> float:
-        """How far a mean can lie above the centre."""
-        return float(self.hi - self.centre)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mean(_AboutCentre):
-    """An average.
-
-    Args:
-        count: the measure that counts the rows.
-        total: the measure Σ(x − centre).
-    """
-
-    count: str
-    total: str
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The measures used."""
-        return self.count, self.total
-
-    def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
-        """The mean of one group; None where the noisy count leaves nothing to divide by."""
-        count = scaled(self.count, noisy, noises)
-        if has_too_few(count, ir.Statistic.AVG):
-            return None
-        return float(self.centre) + clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
-
-    def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
-        """All means that the noise could explain, by Fieller's construction: see `estimates.intervals`."""
-        joint = Joint.of([noises[self.total], noises[self.count]])
-        total, count = scaled(self.total, noisy, noises), scaled(self.count, noisy, noises)
-        offset = ratio_interval(
-            joint, (total, (1.0, 0.0)), (count, (0.0, 1.0)), confidence, lo=self._below, hi=self._above
-        )
-        if offset is None:
-            raise AssertionError("a range with two ends bounds every mean")
-        return Interval(float(self.centre) + offset.lo, float(self.centre) + offset.hi)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread(_AboutCentre):
-    """A variance or a standard deviation.
-
-    Args:
-        statistic: which one.
-        count: the measure that counts the rows.
-        total: the measure Σ(x − centre).
-        squares: the measure Σ(x − centre)².
-    """
-
-    statistic: ir.Statistic
-    count: str
-    total: str
-    squares: str
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The measures used."""
-        return self.count, self.total, self.squares
-
-    def estimate(self, noisy: Noisy, noises: Noises) -> float | None:
-        """The spread of one group; None where the noisy count leaves nothing to divide by."""
-        count = scaled(self.count, noisy, noises)
-        if has_too_few(count, self.statistic):
-            return None
-        mean = clip(scaled(self.total, noisy, noises) / count, self._below, self._above)
-        return self._spread(scaled(self.squares, noisy, noises) / count - mean**2, count)
-
-    def interval(self, noisy: Noisy, noises: Noises, confidence: float) -> Interval:
-        """All spreads that the noise could explain, whatever mean goes with them.
-
-        Write N, S, Q for the noisy count, sum and squares, Y, X, Z for their noises, n, s, q for the exact ones, D for
-        the divisor (n, or n − 1 for a sample) and D̂ for the same of N. At the exact mean μ = s/n and variance v = (q −
-        s²/n)/D,
-
-            Q − 2μS + μ²N − vD̂  =  Z − 2μX + (μ² − v)Y,
-
-        because q − 2μs + μ²n = q − s²/n. So for a known mean this would be Fieller's construction. Unknown, it is kept
-        to an interval that holds it but for a small part of the error, and v is kept if any mean within explains it:
-        judged by the least that the left side can be there, and the most that the right side can spread. Near S/N the
-        left side depends on μ by N(μ − S/N)² alone, so in all but small groups little is lost. Both errors add up to
-        the one stated (Bonferroni), so the interval holds the spread at least as often as said.
-        """
-        joint = Joint.of([noises[name] for name in self.parts])
-        count, total, squares = (scaled(name, noisy, noises) for name in self.parts)
-        divisor = count if self._is_population else count - 1
-        outside = 1 - confidence
-        for_mean, outside = outside * _FOR_MEAN, outside * (1 - _FOR_MEAN)
-        greatest = float((self.hi - self.lo) / 2) ** 2 * (1 if self._is_population else 2)
-        mean = ratio_interval(joint, (total, _TOTAL), (count, _COUNT), 1 - for_mean, lo=self._below, hi=self._above)
-        if mean is None or divisor <= 0 or joint.beyond(_COUNT, divisor) >= outside:
-            return self._shown(Interval(0.0, greatest))
-        least, most = _span(lambda mean: squares - 2 * mean * total + mean**2 * count, total / count, mean)
-        far = max(abs(mean.lo), abs(mean.hi))
-        near = 0.0 if mean.lo <= 0 <= mean.hi else min(abs(mean.lo), abs(mean.hi))
-
-        def chance(variance: float) -> float:
-            gap = max(0.0, least - variance * divisor, variance * divisor - most)
-            return joint.beyond((max(abs(near**2 - variance), abs(far**2 - variance)), 2 * far, 1.0), gap)
-
-        found = explained(chance, outside, clip(least / divisor, 0.0, greatest), 0.0, greatest)
-        return self._shown(found or Interval(0.0, greatest))
-
-    @property
-    def _is_population(self) -> bool:
-        """Whether the divisor is n rather than n − 1."""
-        return self.statistic in {ir.Statistic.VAR_POP, ir.Statistic.STDDEV_POP}
-
-    @property
-    def _is_root(self) -> bool:
-        """Whether the statistic is a standard deviation."""
-        return self.statistic in {ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
-
-    def _shown(self, variances: Interval) -> Interval:
-        """The interval of the statistic, from that of the variance."""
-        return Interval(sqrt(variances.lo), sqrt(variances.hi)) if self._is_root else variances
-
-    def _spread(self, variance: float, count: float) -> float:
-        """Turn a raw variance into the statistic; no variance is negative, nor above that of half at either bound."""
-        value = clip(variance, 0.0, float((self.hi - self.lo) / 2) ** 2)
-        if not self._is_population:
-            value *= min(count / (count - 1), 2.0)
-        return sqrt(value) if self._is_root else value
-
-
-def _span(parabola: Callable[[float], float], vertex: float, within: Interval) -> tuple[float, float]:
-    """The least and the greatest value of a parabola that opens upwards."""
-    ends = parabola(within.lo), parabola(within.hi)
-    inside = within.lo <= vertex <= within.hi
-    return min(*ends, parabola(vertex)) if inside else min(ends), max(ends)

@@ -8,21 +8,38 @@ are the interval, and the exact answer is among them with the stated confidence.
 exactly X − tY, which has a known law; so the set of all t for which |A − tB| isn't too large for |X − tY| holds the
 exact ratio with the stated confidence, whatever the exact numbers are. The same measure may stand in both.
 
-Source: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio.
+*Selected groups.* A group whose key is private is shown only if its noisy number of units reaches a threshold τ. Of a
+group that is shown, noise in that number is therefore larger than noise is in general: if 10 units reach a threshold of
+15, it is 5 at the least. An interval that holds for 95 % of draws may hold for no draw that shows the group. Those here
+hold for at least the stated share of the draws that show it, however large the group is.
+
+*Their number of units.* Let m be the exact number, Y the noisy one, and S(k) = Pr[noise ≥ k]. Where the group is shown,
+Pr[Y ≥ y] is S(y − m)/S(τ − m). It increases in m, since the noise is log-concave; so the m for which it is at least α
+hold the exact one but for a share of α (`least`). Being shown makes no Y too small, so upper ends stay as they are.
+
+*Any other statistic of theirs in which that number is used.* Let l be the limit above for α/50, and s = S(τ − l). Where
+the exact m is at least l, which is so but for α/50, the group is shown with a probability of at least s; so what fails
+with a probability of at most 49/50·α·s over all draws fails for at most 49/50·α of those that show the group. As
+intervals grow with their confidence, that of the usual kind for 1 − 49/50·α·s is wide enough (`confidence`).
+
+What doesn't use the number of units has noise that selection knows nothing of.
+
+Sources: Fieller (1954), "Some problems in interval estimation", the equation of the limits of a ratio; Lee, Sun, Sun,
+Taylor (2016), Section 5, for intervals given what was selected, by the truncated law.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import erfc, hypot, log, sqrt
+from math import erfc, exp, hypot, log, sqrt
 from operator import mul
 from statistics import NormalDist
 from typing import Self
 
-from discreet.mechanisms import Gaussian
-from discreet.query.estimates import laplace_sums
-from discreet.query.estimates.noise import Noise, dominating_scale
+from discreet.mechanisms import Gaussian, Threshold
+from discreet.query.estimates import noise_tails
+from discreet.query.estimates.estimators import Interval, Noise
 
 _FINE = 1e-6
 """To which part of an interval's half width its ends are found; they are put on the outside."""
@@ -35,18 +52,11 @@ _TRIES = 200
 
 _NEVER = 1e-300
 
+_FOR_UNITS = 1 / 50
+"""Which part of the error is spent on the number of units, where the interval is of something else."""
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A closed interval.
-
-    Args:
-        lo: the lower end.
-        hi: the upper end.
-    """
-
-    lo: float
-    hi: float
+_SMALLEST = 2.0**-50
+"""Intervals of a greater confidence than 1 − 2⁻⁵⁰ aren't given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,7 @@ class Joint:
     is tanh x/(1 − e^(−x)), which isn't less, because sinh x ≥ x ≥ 1 − e^(−x). So Z, like X, is symmetric and unimodal,
     and as the ratio of their densities doesn't grow with |t|, |Z| is stochastically at most |X|. That holds of sums of
     independent ones with any factors f (Birnbaum 1948). So Pr[|Σ fY| > r + Σ|f|/2] ≤ Pr[|Σ fZ| > r] ≤ Pr[|Σ fX| > r]. ∎
-    What is itself a sum of several noises has a namesake of which the same holds; see `noise`.
+    What is itself a sum of several noises has a namesake of which the same holds; see `noise_tails`.
 
     Args:
         sizes: each noise's scale, or sigma, in the units of its measure.
@@ -107,16 +117,16 @@ class Joint:
         if self.is_gaussian:
             return self._slack(factors) + NormalDist().inv_cdf((1 + confidence) / 2) * hypot(*sizes)
         if self._is_plain:
-            return self._slack(factors) + laplace_sums.radius(sizes, 1 - confidence)
+            return self._slack(factors) + noise_tails.radius(sizes, 1 - confidence)
         scales, numbers = self._summed(sizes)
-        return self._slack(factors) + (laplace_sums.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
+        return self._slack(factors) + (noise_tails.repeated_radius(scales, numbers, 1 - confidence) if scales else 0.0)
 
     def _laplace_tail(self, sizes: Sequence[float], distance: float) -> float:
         """The probability that a sum of Laplace noises lies at least so far from 0, or slightly more."""
         if self._is_plain:
-            return laplace_sums.tail(sizes, distance)
+            return noise_tails.tail(sizes, distance)
         scales, numbers = self._summed(sizes)
-        return laplace_sums.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
+        return noise_tails.repeated_tail(scales, numbers, distance) if scales else float(distance <= 0)
 
     @property
     def _is_plain(self) -> bool:
@@ -131,16 +141,6 @@ class Joint:
     def _slack(self, factors: Sequence[float]) -> float:
         """Half a step of each grid."""
         return float(sum(map(mul, map(abs, factors), self.steps))) / 2
-
-
-def combination_radius(terms: Sequence[tuple[Noise, float]], confidence: float) -> float:
-    """The radius within which a combination of independent noises lies, with this confidence.
-
-    Args:
-        terms: noises of one family, each with its factor.
-        confidence: in (0, 1).
-    """
-    return Joint.of([noise for noise, _ in terms]).radius([factor for _, factor in terms], confidence)
 
 
 def explained(
@@ -174,11 +174,11 @@ def explained(
 
 
 def _size(noise: Noise) -> float:
-    """The scale or sigma of a noise, in steps; of a sum of several, one that reaches as far (see `noise`)."""
+    """The scale or sigma of a noise, in steps; of a sum of several, one that reaches as far (see `noise_tails`)."""
     mechanism = noise.mechanism
     if isinstance(mechanism, Gaussian):
         return float(mechanism.sigma) * sqrt(noise.number)
-    return float(mechanism.scale) if noise.number == 1 else dominating_scale(mechanism.scale)
+    return float(mechanism.scale) if noise.number == 1 else noise_tails.dominating_scale(mechanism.scale)
 
 
 def _end(
@@ -265,3 +265,69 @@ def ratio_interval(  # noqa: PLR0913 — a numerator, a denominator, and what is
     if may_be_zero and lo is not None and hi is not None and chance(middle) < outside:
         return Interval(lo, hi)
     return explained(chance, outside, middle, lo, hi)
+
+
+# ── Selected groups ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A group that was selected by its noisy number of units.
+
+    Args:
+        threshold: that it reached, with the noise of the number.
+        noisy: the noisy number of units, in steps.
+    """
+
+    threshold: Threshold
+    noisy: int
+
+    def least(self, outside: float) -> int:
+        """The least number of units, in steps, for which so many would be seen in at least this share of draws.
+
+        The search takes the share to be larger than it is where it isn't computed exactly, so the limit is too low
+        rather than too high.
+
+        Args:
+            outside: the share, over the draws that show the group; in (0, 1).
+
+        Examples:
+            >>> from fractions import Fraction
+            >>> from discreet.mechanisms import Laplace
+            >>> from discreet.privacy import Sensitivity
+            >>> noise = Laplace.calibrate(Sensitivity.scalar(1), epsilon=1)
+            >>> by_a_millionth = Threshold(noise, l0=1, linf=1, delta=Fraction(1, 10**6))
+            >>> Selected(by_a_millionth, 17).least(0.025), Selected(by_a_millionth, 40).least(0.025)
+            (1, 37)
+        """
+        low, high = 1, max(self.noisy, 1)
+        while low < high:
+            middle = (low + high) // 2
+            if self._share(middle) >= outside:
+                high = middle
+            else:
+                low = middle + 1
+        return high
+
+    def confidence(self, confidence: float) -> float | None:
+        """Over all draws, the confidence of an interval that has the stated one over those that show the group.
+
+        Args:
+            confidence: over the draws that show the group; in (0, 1).
+
+        Returns:
+            The confidence to use; None if none that can be had is enough.
+        """
+        outside = 1 - confidence
+        shown = exp(
+            noise_tails.log_tail(self.threshold.noise, self.threshold.value - self.least(outside * _FOR_UNITS))[0]
+        )
+        used = outside * (1 - _FOR_UNITS) * shown
+        return None if used < _SMALLEST else 1 - used
+
+    def _share(self, units: int) -> float:
+        """Of the draws that would show a group of so many units, the share in which as many are seen, or more."""
+        seen, shown = (
+            noise_tails.log_tail(self.threshold.noise, end - units) for end in (self.noisy, self.threshold.value)
+        )
+        return exp(min(seen[1] - shown[0], 0.0))

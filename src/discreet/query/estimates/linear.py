@@ -1,52 +1,34 @@
-"""Linear combinations of noisy measures, and ratios of two, as arithmetic on released numbers makes them.
+"""How outputs move with the noise: linear combinations of noisy measures and ratios of two exactly, others by slopes.
 
-`100.0 * SUM(a) / COUNT(*)`, `COUNT(*) - COUNT(x)` and `2 * AVG(x) + 1` are such; for them the joint law of the noise is
-known, and so is an interval that wastes nothing.
+`100.0 * SUM(a) / COUNT(*)`, `COUNT(*) - COUNT(x)` and `2 * AVG(x) + 1` are such combinations and ratios; for them the
+joint law of the noise is known, and so is an interval that wastes nothing.
+
+*Slopes* are known before there is an answer. A count or a sum moves by the noise itself, whatever the data. How far an
+average, a variance or a ratio moves depends on the group. Errors of these are announced, and shares of an offer
+weighed, for a reference group of `ROWS` rows, where the mean of what is added up lies at three quarters of its range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, sqrt
+from math import sqrt
 
-from discreet.mechanisms import Gaussian
 from discreet.query import ir
-from discreet.query.estimates.estimators import Estimator, Mean, Noises, Noisy, OfNoRows, Total, scaled
-from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
-from discreet.query.estimates.noise import Noise
+from discreet.query.estimates.associations import Association
+from discreet.query.estimates.estimators import Estimator, Interval, Linear, Noises, Noisy, OfNoRows, Total
+from discreet.query.estimates.intervals import Joint, ratio_interval
+from discreet.query.estimates.means import Mean, Spread
 from discreet.query.ir import nullif_zero
 
+ROWS = 1_000
+"""The size of the reference group: errors of averages are announced for it, and shrink as the group grows."""
 
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """A constant plus measures, each with a factor.
+_NUDGE = 1_024
+"""A measure is moved by one part in so many, up and down, to see how an estimate moves with it."""
 
-    Args:
-        factors: by measure, in the units of its values.
-        constant: what is added.
-    """
-
-    factors: Mapping[str, Fraction] = field(default_factory=dict)
-    constant: Fraction = Fraction(0)
-
-    def times(self, factor: Fraction) -> Linear:
-        """All of it times a number."""
-        return Linear({name: factor * one for name, one in self.factors.items()}, factor * self.constant)
-
-    def plus(self, other: Linear) -> Linear:
-        """The sum of two; factors that cancel are left out."""
-        names = dict.fromkeys((*self.factors, *other.factors))
-        sums = {name: self.factors.get(name, Fraction(0)) + other.factors.get(name, Fraction(0)) for name in names}
-        return Linear({name: one for name, one in sums.items() if one}, self.constant + other.constant)
-
-    def at(self, noisy: Noisy, noises: Noises) -> float:
-        """Its value for one group."""
-        return float(self.constant) + sum(
-            float(factor) * scaled(name, noisy, noises) for name, factor in self.factors.items()
-        )
-
+_ROOTS = {ir.Statistic.STDDEV_POP, ir.Statistic.STDDEV_SAMP}
 
 _ONE = Linear(constant=Fraction(1))
 
@@ -199,11 +181,9 @@ def _sum(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
         return one.affine(Fraction(1), other.numerator.constant)
     if one.is_constant:
         return _sum(other, one)
-    return (
-        LinearRatio(one.numerator.plus(other.numerator), one.denominator)
-        if one.denominator == other.denominator
-        else None
-    )
+    if one.denominator != other.denominator:
+        return None
+    return LinearRatio(one.numerator.plus(other.numerator), one.denominator)
 
 
 def _product(one: LinearRatio, other: LinearRatio) -> LinearRatio | None:
@@ -236,20 +216,135 @@ def deviation(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises
     ratio = ratio_of(expr, estimators)
     if ratio is None or ratio.is_constant or not ratio.is_linear:
         return None
-    return sqrt(
-        sum((float(factor) * _deviation(noises[name])) ** 2 for name, factor in ratio.numerator.factors.items())
+    return sqrt(sum((float(factor) * noises[name].deviation) ** 2 for name, factor in ratio.numerator.factors.items()))
+
+
+# ── Slopes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """How an output moves with the noise of the measures it rests on.
+
+    Args:
+        factors: what one unit of noise in each measure moves it by, in units of the measure's values.
+        rows: the size of the group for which this holds; None if it holds for all.
+    """
+
+    factors: Mapping[str, float]
+    rows: int | None = None
+
+    def radius(self, noises: Noises, confidence: float) -> float:
+        """Half the width of the output's interval, to first order.
+
+        Args:
+            noises: by measure.
+            confidence: in (0, 1).
+        """
+        names = [name for name, factor in self.factors.items() if factor]
+        if not names:
+            return 0.0
+        if len(names) == 1:
+            return abs(self.factors[names[0]]) * float(noises[names[0]].radius(confidence))
+        joint = Joint.of([noises[name] for name in names])
+        return joint.radius([self.factors[name] for name in names], confidence)
+
+
+def slopes_of(expr: ir.Expr, estimators: Mapping[str, Estimator], noises: Noises) -> Slopes | None:
+    """The slopes of an output; None if they aren't known in advance.
+
+    Args:
+        expr: over released values.
+        estimators: by aggregate name.
+        noises: by measure; of any size, since slopes don't depend on it.
+    """
+    if isinstance(expr, ir.Released) and expr.name in estimators:
+        return slopes_of_aggregate(estimators[expr.name], noises)
+    ratio = ratio_of(expr, estimators)
+    return None if ratio is None or ratio.is_constant else _of_ratio(ratio, noises)
+
+
+def slopes_of_aggregate(estimator: Estimator, noises: Noises) -> Slopes | None:
+    """The slopes of one aggregate; None if it rests on anything but noisy measures."""
+    if not set(estimator.parts) <= noises.keys():
+        return None
+    if isinstance(estimator, Association):
+        return Slopes(estimator.slopes(ROWS), rows=ROWS)
+    ratio = ratio_of_aggregate(estimator)
+    return _of_estimator(estimator, noises) if ratio is None else _of_ratio(ratio, noises)
+
+
+def is_announced(expr: ir.Expr, estimators: Mapping[str, Estimator]) -> bool:
+    """Whether the error of an output can be told in advance, at the least for the reference group.
+
+    That of a standard deviation can't, nor that of a correlation: they grow without bound as deviations shrink.
+    """
+    estimator = estimators.get(expr.name) if isinstance(expr, ir.Released) else None
+    return not (isinstance(estimator, (Spread, Association)) and estimator.statistic in {*_ROOTS, ir.Statistic.CORR})
+
+
+def magnitude(estimator: Estimator, noises: Noises) -> float:
+    """What the error of an aggregate is compared with, for the reference group; above 0.
+
+    A count is compared with `ROWS`; a sum with as many times half its terms' range; an average or a standard deviation
+    with half the range; a variance with the square of that; anything else with what it is for that group.
+    """
+    match estimator:
+        case Total(measure=name):
+            measure, step = noises[name].measure, float(noises[name].step)
+            if not isinstance(measure, ir.Sum):
+                return ROWS
+            half = (measure.hi - measure.lo) / 2 or max(abs(measure.lo), abs(measure.hi), 1)
+            return ROWS * step * half
+        case Mean(lo=lo, hi=hi) | Spread(lo=lo, hi=hi):
+            half = float(hi - lo) / 2 or 1.0
+            is_square = isinstance(estimator, Spread) and estimator.statistic not in _ROOTS
+            return half**2 if is_square else half
+        case Association():
+            return estimator.magnitude(ROWS)
+        case _:
+            value = estimator.estimate(_reference(estimator, noises), noises)
+            return abs(float(value)) or 1.0 if isinstance(value, (int, float)) else 1.0
+
+
+def _of_ratio(ratio: LinearRatio, noises: Noises) -> Slopes | None:
+    """The slopes of a linear ratio are its factors; those of a ratio A/B are those of (A − tB)/B at its value t."""
+    if ratio.is_linear:
+        return Slopes({name: float(factor) for name, factor in ratio.numerator.factors.items()})
+    names = tuple(dict.fromkeys((*ratio.numerator.factors, *ratio.denominator.factors)))
+    group = {name: _reference_of(noises[name].measure) for name in names}
+    top, bottom = ratio.numerator.at(group, noises), ratio.denominator.at(group, noises)
+    if bottom == 0:
+        return None
+    value = top / bottom
+    return Slopes(
+        {
+            name: (float(ratio.numerator.factors.get(name, 0)) - value * float(ratio.denominator.factors.get(name, 0)))
+            / bottom
+            for name in names
+        },
+        rows=ROWS,
     )
 
 
-def _deviation(noise: Noise) -> float:
-    """The standard deviation of one measure's noise, in the units of its values.
+def _of_estimator(estimator: Estimator, noises: Noises) -> Slopes | None:
+    """The slopes of an estimate at the reference group, by central differences."""
+    group = _reference(estimator, noises)
+    factors = {}
+    for name in estimator.parts:
+        steps = max(abs(group[name]) // _NUDGE, 1)
+        above, below = (estimator.estimate({**group, name: group[name] + move}, noises) for move in (steps, -steps))
+        if not isinstance(above, (int, float)) or not isinstance(below, (int, float)):
+            return None
+        factors[name] = (above - below) / (2 * steps * float(noises[name].step))
+    return Slopes(factors, rows=ROWS)
 
-    Discrete Laplace noise of scale b has variance 2 p/(1 − p)² with p = exp(−1/b) (Inusah & Kozubowski 2006). That of a
-    discrete Gaussian is at most sigma², and less by a factor that no float64 can tell once sigma is above 2
-    (Canonne, Kamath & Steinke 2020, Corollary 9).
-    """
-    mechanism = noise.mechanism
-    if isinstance(mechanism, Gaussian):
-        return float(noise.step * mechanism.sigma) * sqrt(noise.number)
-    rate = 1 / float(mechanism.scale)
-    return float(noise.step) * sqrt(2 * noise.number * exp(-rate)) / -expm1(-rate)
+
+def _reference(estimator: Estimator, noises: Noises) -> dict[str, int]:
+    """The measures of the reference group that an estimator uses."""
+    return {name: _reference_of(noises[name].measure) for name in estimator.parts}
+
+
+def _reference_of(measure: ir.Measure | ir.Vector) -> int:
+    """The value of a measure for the reference group, in steps."""
+    return ROWS * (measure.lo + 3 * measure.hi) // 4 if isinstance(measure, ir.Sum) else ROWS

@@ -29,15 +29,14 @@ from itertools import product
 from operator import mul
 from typing import Self, TypeAlias
 
-from discreet.query.estimates.estimators import Noises, Noisy, clip, scaled
-from discreet.query.estimates.intervals import Interval, Joint, ratio_interval
+from discreet.query.estimates.estimators import Interval, Noises, Noisy, clip, scaled
+from discreet.query.estimates.intervals import Joint, ratio_interval
 
 Combination: TypeAlias = tuple[tuple[str, float], ...]
 """Numbers that are released, each with its factor."""
 
 _POWERS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (1.0, -1.0, 1.0))
 """1, x′ and x′² as combinations of b₀, b₁ and b₂."""
-
 
 Moments: TypeAlias = Sequence[float]
 """Factors of n, s, t, p, q and r, in this order; those of the last two may be missing."""

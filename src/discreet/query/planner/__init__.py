@@ -17,19 +17,12 @@ from discreet.query.planner.bounds_profile import (
     named,
     rebound,
 )
-from discreet.query.planner.contribution_profile import (
-    SHARE,
-    STEPS,
-    Profile,
-    chosen_for_groups,
-    cut_off_by_groups,
-)
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.contribution_profile import SHARE, STEPS, Profile, chosen_for_groups, cut_off_by_groups
 from discreet.query.planner.expression_sensitivity import sensitivity
-from discreet.query.planner.noise_choice import NoiseChoice, choose_noise
+from discreet.query.planner.noise_calibration import NoiseChoice, choose_noise
 from discreet.query.planner.plan import Level, Plan, cost_to_dict, make_plan
-from discreet.query.planner.request import CONFIDENCE, Auto, Request, Terms, taking_terms
-from discreet.query.planner.wanted_accuracy import Accuracy
+from discreet.query.planner.request import CONFIDENCE, Draft, Request, taking_terms
+from discreet.query.planner.terms import Accuracy, Auto, Terms
 
 __all__ = [
     "CLASSES",

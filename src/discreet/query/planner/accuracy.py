@@ -7,12 +7,12 @@ is wanted of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.accounting import charge_of
-from discreet.errors import Hint, Unsupported
+from discreet.errors import AccuracyUnreachable, Hint, Unsupported
 from discreet.privacy import ComposedEvent, Event
 from discreet.query import ir
 from discreet.query.estimates import (
@@ -27,8 +27,7 @@ from discreet.query.estimates import (
     slopes_of_aggregate,
 )
 from discreet.query.planner.allocation import Prices, check_columns, split
-from discreet.query.planner.draft import Draft
-from discreet.query.planner.request import CONFIDENCE
+from discreet.query.planner.request import CONFIDENCE, Draft, Request
 
 _LEAST, MOST = Fraction(1, 2**14), Fraction(2**10)
 """The offers that are looked at: grids are made for the least, and nobody should call the most private."""
@@ -133,6 +132,29 @@ def least_offer(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
     return high
 
 
+def unreachable(request: Request, wanted: tuple[Target, ...], noises: Mapping[str, Noise]) -> AccuracyUnreachable:
+    """Which columns miss their widths even at the greatest offer, and by how much.
+
+    Args:
+        request: that asks for them.
+        wanted: the columns.
+        noises: at the greatest offer, by number.
+    """
+    missed = "; ".join(
+        f"{target.column} reaches ± {target.slopes.radius(noises, float(request.confidence)):.4g}, "
+        f"and ± {float(target.width):.4g} was wanted"
+        for target in wanted
+        if not target.is_met(noises, request.confidence)
+    )
+    symbol = "rho" if request.rho is not None else "epsilon"
+    return AccuracyUnreachable(
+        f"no {symbol} up to {MOST} brings the error within: {missed}",
+        hint=Hint.of(
+            f"give {{{symbol}}} beside {{within}} to get the best that it reaches", **{symbol: None, "within": None}
+        ),
+    )
+
+
 def _geometric(low: Fraction, high: Fraction) -> Fraction:
     """A number about half way between, as ratios go."""
     return Fraction((float(low) * float(high)) ** 0.5)
@@ -233,6 +255,12 @@ def worst_error(drafts: Iterable[Draft]) -> float:
         drafts: with noises and selections.
     """
     return max((error for draft in drafts for error in _relative_errors(draft)), default=1.0)
+
+
+def errs_less(one: Sequence[Draft], other: Sequence[Draft]) -> bool:
+    """Whether drafts need a smaller offer for what is wanted; or, for the same offer, err less at their worst."""
+    needed = [sum((draft.needed or MOST for draft in drafts), Fraction(0)) for drafts in (one, other)]
+    return (needed[0], worst_error(one)) < (needed[1], worst_error(other))
 
 
 def _relative_errors(draft: Draft) -> Iterator[float]:

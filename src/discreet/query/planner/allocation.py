@@ -1,7 +1,7 @@
 """Allocation: what part of an offer each measure and each choice gets, so that the worst column errs least.
 
 Each aggregate is a column of the model in `split`, and so is the selection of private groups. Its error is taken at
-the reference group of `slopes`, relative to the magnitude it has there, and times its weight: a column of weight 3 is
+the reference group of `linear`, relative to the magnitude it has there, and times its weight: a column of weight 3 is
 to err a third as much, relatively, as one of weight 1.
 
 *Model.* A share x of the offer gives measure m noise of size s_m/x with Laplace noise, s_m/√x with Gaussian noise. A
@@ -32,8 +32,7 @@ from statistics import NormalDist
 from discreet.errors import UnknownColumn, Unsupported
 from discreet.query import ir
 from discreet.query.estimates import ROWS, Joint, Noise, magnitude, slopes_of_aggregate
-from discreet.query.planner.draft import Draft, laws_of
-from discreet.query.planner.request import CONFIDENCE
+from discreet.query.planner.request import CONFIDENCE, Draft, laws_of
 
 _NEAR = 1e-3
 """How far in rows a choice is taken to be off at least: one from a single value is never off, and needs a share too."""

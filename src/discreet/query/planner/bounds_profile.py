@@ -99,8 +99,8 @@ def bounds_questions(tables: Sequence[Table], name: str) -> tuple[ir.Question, i
     lows = [call("ge", end, literal(each)) for each in reversed(ENDS)]
     highs = [call("le", end, literal(each)) for each in ENDS]
     return (
-        classes(units(scan, value, _ALIAS, {"end": ir.Summary.MIN}), f"least {name}", lows),
-        classes(units(scan, value, _ALIAS, {"end": ir.Summary.MAX}), f"greatest {name}", highs),
+        classes(units(scan, value, _ALIAS, {"end": ir.Summary.MIN}), lows, f"the least {name}, for bounds"),
+        classes(units(scan, value, _ALIAS, {"end": ir.Summary.MAX}), highs, f"the greatest {name}, for bounds"),
     )
 
 
@@ -153,8 +153,15 @@ def units(scan: ir.Scan, value: ir.Column, alias: str, summaries: Mapping[str, i
     return ir.PerUnit(scan, alias, (), summarized, single=True)
 
 
-def classes(source: ir.Relation, what: str, conditions: Sequence[ir.Expr]) -> ir.Question:
-    """How many units fulfil which condition first; those that fulfil none, or hold NULL, are in the last class."""
+def classes(source: ir.Relation, conditions: Sequence[ir.Expr], text: str, dialect: str = "duckdb") -> ir.Question:
+    """How many units fulfil which condition first; those that fulfil none, or hold NULL, are in the last class.
+
+    Args:
+        source: with a row for each unit.
+        conditions: in order.
+        text: what the question is shown as.
+        dialect: of that text.
+    """
     parts = [part for number, each in enumerate(conditions) for part in (each, literal(number))]
     numbered = call("if", *parts, literal(len(conditions)))
     listed = ir.Type(
@@ -163,8 +170,8 @@ def classes(source: ir.Relation, what: str, conditions: Sequence[ir.Expr]) -> ir
     key = ir.Call(numbered.function, numbered.args, listed) if isinstance(numbered, ir.Call) else numbered
     counted = ir.Aggregate(name="units", statistic=ir.Statistic.COUNT, argument=None)
     return ir.Question(
-        text=f"the {what}, for bounds",
-        dialect="duckdb",
+        text=text,
+        dialect=dialect,
         source=source,
         keys=(("class", key),),
         aggregates=(counted,),
@@ -251,7 +258,7 @@ def clamping_question(tables: Sequence[Table], table: Table, column: Column) -> 
     for beyond in (Fraction(0), width / 10, width):
         within = (call("ge", least, literal(lo - beyond)), call("le", greatest, literal(hi + beyond)))
         conditions.append(call("and", *within))
-    return classes(source, f"moved {table.name}.{column.name}", conditions), tables
+    return classes(source, conditions, f"the moved {table.name}.{column.name}, for bounds"), tables
 
 
 def moved(table: Table, column: Column, counts: Sequence[int], scale: float) -> Moved[Bounds]:

@@ -10,15 +10,18 @@ the offer; what is read off it is post-processing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
+from discreet.errors import Hint, Unsupported
 from discreet.privacy import Limits
 from discreet.query import ir
-from discreet.query.ir import call, literal
+from discreet.query.ir import call, has_one_row, literal
+from discreet.query.planner.bounds_profile import bounded_columns, clamping_question, classes
+from discreet.query.planner.request import Draft, Request
 from discreet.results import CutOff
-from discreet.tables import Kind
+from discreet.tables import Dataset, Kind
 
 SHARE = Fraction(1, 10)
 """Of the offer: what a profile costs."""
@@ -39,6 +42,40 @@ _SINGLE = 1.5
 
 _ALIAS = "\x00profile"
 """No question can spell it."""
+
+
+def profile_questions(
+    draft: Draft, request: Request, question: ir.Question, dataset: Dataset
+) -> list[tuple[ir.Question, Dataset]]:
+    """What is to be asked of how much units contribute, where they may have several rows; and of what bounds move.
+
+    Args:
+        draft: of the question, in one of its grouping sets.
+        request: for the question, in all of them; one that takes a profile.
+        question: itself.
+        dataset: that it is asked of.
+
+    Returns:
+        Questions, each with what it is asked of.
+
+    Raises:
+        Unsupported: there is nothing of either kind, since each row is a unit of its own.
+    """
+    asked = []
+    if not draft.unit.is_row and not has_one_row(question.source):
+        if draft.limits.rows is None or (draft.limits.groups is not None and request.limits == "auto"):
+            asked.append((profiled_groups(question), dataset))
+        asked.append((profiled(question), dataset))
+    if request.cut_off:
+        for table, column in bounded_columns(question):
+            moved, tables = clamping_question(dataset.tables, table, column)
+            asked.append((moved, replace(dataset, tables=tables)))
+    if draft.unit.is_row and (not asked or request.limits == "auto"):
+        raise Unsupported(
+            "each row is a unit of its own here, so limits cut nothing off, and no bounds move what is added up",
+            hint=Hint.of("leave {cut_off} out, and {limits} as declared", cut_off=None, limits=None),
+        )
+    return asked
 
 
 def profiled(question: ir.Question) -> ir.Question:
@@ -175,24 +212,5 @@ def _counted(argument: ir.Expr | None) -> ir.Summarized:
 def _classes(question: ir.Question, per_unit: ir.PerUnit) -> ir.Question:
     """How many units are in each class of size."""
     size = ir.Column(_ALIAS, "size", per_unit.columns[0].type)
-    parts: list[ir.Expr] = []
-    for number, step in enumerate(STEPS[:-1]):
-        parts += [call("le", size, literal(step)), literal(number)]
-    numbered = call("if", *parts, literal(len(STEPS) - 1))
-    listed = ir.Type(
-        Kind.INTEGER, Fraction(0), Fraction(len(STEPS) - 1), nullable=False, values=tuple(range(len(STEPS)))
-    )
-    key = ir.Call(numbered.function, numbered.args, listed) if isinstance(numbered, ir.Call) else numbered
-    counted = ir.Aggregate(name="units", statistic=ir.Statistic.COUNT, argument=None)
-    whole = ir.Type(Kind.INTEGER, nullable=False)
-    return ir.Question(
-        text=question.text,
-        dialect=question.dialect,
-        source=per_unit,
-        keys=(("class", key),),
-        aggregates=(counted,),
-        outputs=(
-            ir.Output(name="class", expr=ir.Released("class", listed)),
-            ir.Output(name="units", expr=ir.Released("units", whole)),
-        ),
-    )
+    ends = [call("le", size, literal(step)) for step in STEPS[:-1]]
+    return classes(per_unit, ends, question.text, question.dialect)

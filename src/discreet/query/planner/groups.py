@@ -38,7 +38,7 @@ from discreet.mechanisms import Threshold
 from discreet.privacy import KeyValue, Limits
 from discreet.query import ir
 from discreet.query.ir import MOST_VALUES, column_type, declared_limits, has_one_row, public_values
-from discreet.query.planner.draft import Draft, Together
+from discreet.query.planner.request import Draft, Together
 from discreet.tables import Kind
 
 MOST_GROUPS = 1_000_000

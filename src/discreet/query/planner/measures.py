@@ -29,7 +29,7 @@ from discreet.query.estimates import (
     grid_of,
 )
 from discreet.query.ir import Trial, call, is_always_null, is_always_zero, literal
-from discreet.query.planner.draft import Draft
+from discreet.query.planner.request import Draft
 from discreet.tables import Kind
 
 _REAL_BITS = 32

@@ -16,19 +16,16 @@ from discreet.privacy import Bounds, ComposedEvent, Event, KeyValue, Loss, PureD
 from discreet.privacy.events import to_dict as event_to_dict
 from discreet.query import ir
 from discreet.query.estimates import Association, Noise
-from discreet.query.ir import canonical, grouping_sets_of, has_one_row
-from discreet.query.planner.accuracy import MOST, Expected, expected_errors, worst_error
-from discreet.query.planner.averages import with_averages
-from discreet.query.planner.bounds_profile import bounded_columns, bounds_questions, clamping_question
-from discreet.query.planner.contribution_profile import SHARE, profiled, profiled_groups
-from discreet.query.planner.draft import Draft, Together
+from discreet.query.ir import canonical, grouping_sets_of
+from discreet.query.planner.accuracy import Expected, errs_less, expected_errors
+from discreet.query.planner.bounds_profile import bounds_questions
+from discreet.query.planner.contribution_profile import SHARE, profile_questions
 from discreet.query.planner.groups import contributions, public_keys, selection
 from discreet.query.planner.measures import measures
-from discreet.query.planner.noise_calibration import calibrate, sensitivities
-from discreet.query.planner.noise_choice import NoiseChoice
+from discreet.query.planner.noise_calibration import NoiseChoice, calibrate, sensitivities
 from discreet.query.planner.plan_text import explain
-from discreet.query.planner.plan_warnings import warnings_of, why_no_rows
-from discreet.query.planner.request import Request
+from discreet.query.planner.question_analysis import warnings_of, why_no_rows, with_averages
+from discreet.query.planner.request import Draft, Request, Together
 from discreet.tables import Column, Dataset
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (
@@ -40,7 +37,6 @@ RULES: tuple[Callable[[Draft], Draft], ...] = (
     selection,
 )
 """What turns a question into a plan, in this order: one decision each, from public facts alone."""
-
 
 _LISTED = 100
 """Longer lists of keys go into certificates as a hash."""
@@ -268,7 +264,10 @@ def make_plan(
     if request.consistent:
         _check_consistent([level.draft for level in levels])
     plan = Plan(dataset, question, request, levels)
-    return plan if plan.is_free else replace(plan, profiles=_profiles(question, request, levels[0].draft, dataset))
+    if plan.is_free or not request.takes_profile:
+        return plan
+    asked = profile_questions(levels[0].draft, request, question, dataset)
+    return replace(plan, profiles=_sharing_plans(asked, request))
 
 
 def _check_consistent(drafts: Sequence[Draft]) -> None:
@@ -309,31 +308,6 @@ def _bounds_profiles(request: Request, dataset: Dataset) -> tuple[Plan, ...]:
     return _sharing_plans(asked, request)
 
 
-def _profiles(question: ir.Question, request: Request, draft: Draft, dataset: Dataset) -> tuple[Plan, ...]:
-    """What is to be asked of how much units contribute, where they may have several rows; and of what bounds move.
-
-    Raises:
-        Unsupported: there is nothing of either kind, since each row is a unit of its own.
-    """
-    if not request.takes_profile:
-        return ()
-    asked = []
-    if not draft.unit.is_row and not has_one_row(question.source):
-        if draft.limits.rows is None or (draft.limits.groups is not None and request.limits == "auto"):
-            asked.append((profiled_groups(question), dataset))
-        asked.append((profiled(question), dataset))
-    if request.cut_off:
-        for table, column in bounded_columns(question):
-            moved, tables = clamping_question(dataset.tables, table, column)
-            asked.append((moved, replace(dataset, tables=tables)))
-    if draft.unit.is_row and (not asked or request.limits == "auto"):
-        raise Unsupported(
-            "each row is a unit of its own here, so limits cut nothing off, and no bounds move what is added up",
-            hint=Hint.of("leave {cut_off} out, and {limits} as declared", cut_off=None, limits=None),
-        )
-    return _sharing_plans(asked, request)
-
-
 def _sharing_plans(asked: Sequence[tuple[ir.Question, Dataset]], request: Request) -> tuple[Plan, ...]:
     """Plans that share what is taken off an offer; none, if nothing is asked."""
     part = SHARE / max(len(asked), 1)
@@ -352,7 +326,7 @@ def _drafted(drafts: Sequence[Draft], in_parts: bool | None) -> Sequence[Draft]:
     if not any(isinstance(estimator, Association) for draft in apart for _, estimator in draft.estimators):
         return apart
     shared = [_ruled(replace(draft, in_parts=True)) for draft in drafts]
-    return shared if _errs_less(shared, apart) else apart
+    return shared if errs_less(shared, apart) else apart
 
 
 def _ruled(draft: Draft) -> Draft:
@@ -360,12 +334,6 @@ def _ruled(draft: Draft) -> Draft:
     for rule in RULES:
         draft = rule(draft)
     return draft
-
-
-def _errs_less(one: Sequence[Draft], other: Sequence[Draft]) -> bool:
-    """Whether drafts need a smaller offer for what is wanted; or, for the same offer, err less at their worst."""
-    needed = [sum((draft.needed or MOST for draft in drafts), Fraction(0)) for drafts in (one, other)]
-    return (needed[0], worst_error(one)) < (needed[1], worst_error(other))
 
 
 def cost_to_dict(event: Event) -> dict[str, object]:

@@ -15,8 +15,7 @@ from discreet.privacy import Loss
 from discreet.query import ir
 from discreet.query.estimates import Noise, Selection
 from discreet.query.planner.accuracy import cost_shares, expected_errors
-from discreet.query.planner.draft import Draft
-from discreet.query.planner.request import CONFIDENCE
+from discreet.query.planner.request import CONFIDENCE, Draft
 from discreet.tables import Kind
 
 _NAMES = {0: "least", 1: "greatest"}

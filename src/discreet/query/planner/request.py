@@ -1,46 +1,27 @@
-"""Requests: what an analyst offers for an answer, or the accuracy they want.
+"""Requests: what an analyst offers for an answer, or the accuracy they want; and drafts, what is decided on them.
 
-Whatever may be said beside a question is a term. `Terms` documents them as a user says them, and `Request` holds them
-as they were read: each of its fields says how that term is read, and how it is written as JSON and read again. `plan`,
-`ask`, the command line and what is stored with an answer take the terms from here, so a new term is added here alone.
+A request holds the terms as they were read; whoever takes terms takes them from here, so a new one is added here and in
+`terms` alone. A draft joins a request to a question: the rules of planning pass it on, and each fills in its part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import date, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from inspect import Parameter, signature
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    NamedTuple,
-    ParamSpec,
-    Self,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, get_type_hints
 
 from discreet.errors import Hint, InvalidArgument
-from discreet.exact import Rationalizable
-from discreet.exact.rational import confidence as read_confidence
-from discreet.exact.rational import moderate, positive, probability
-from discreet.privacy import Bounds, BoundValue, Limits
+from discreet.exact.rational import moderate
+from discreet.mechanisms import Threshold
+from discreet.mechanisms.histogram import Contribution
+from discreet.privacy import Adjacency, Bounds, KeyValue, Limits, Sensitivity, Unit
 from discreet.query import ir
+from discreet.query.estimates import Estimator, Noise, Pick, Selection
 from discreet.query.ir import declared_limits
-from discreet.query.planner.wanted_accuracy import (
-    Accuracies,
-    Accuracy,
-    read_within,
-    within_from_json,
-    within_to_json,
-)
+from discreet.query.planner.terms import FORMS, Accuracy, Auto, Terms, read_delta
 
 if TYPE_CHECKING:
     from discreet.query.sql import Options
@@ -48,16 +29,10 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_PAIR = 2
+_ONE_ROW = Limits(rows=1)
 
 _LONGEST = 100
 """How much of a name that nobody knows is looked at."""
-
-_DAY = 10
-"""The characters of a date; a time has more."""
-
-Auto: TypeAlias = Literal["auto"]
-"""Choose privately, for a stated share of the offer."""
 
 CONFIDENCE = Fraction(19, 20)
 """At which errors are announced, and accuracies meant, unless another is asked for."""
@@ -68,175 +43,6 @@ _OFFERS = Hint(
     "it may cost",
     file="epsilon = 0.5, rho = 0.01 or within = 100, for example",
 )
-
-
-class Terms(TypedDict, total=False):
-    """What may be said beside a question, each by its name.
-
-    Args:
-        epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
-        delta: offer for the private selection of groups, which is needed where their keys aren't public; beside
-            `epsilon` for Gaussian noise as well, which is taken where it errs less, and is charged in ρ.
-        rho: the same as `epsilon`, for Gaussian noise.
-        within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it: a
-            number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages, variances
-            and ratios is meant in a group of 1,000 rows.
-        weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that the
-            worst error, times its weight, is least.
-        confidence: at which errors are announced, and `within` is meant; 0.95 if nothing is said.
-        limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off more
-            and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of how much
-            units contribute, by which the limits are chosen that err least; the answer then says which, and about how
-            much they cut off.
-        bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`. "auto":
-            another tenth of the offer goes into how many units have values how large, by which bounds are chosen that
-            hold nearly all; the answer says which.
-        consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each row
-            of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out what they
-            don't.
-        cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
-            bounds move values that are added up; for a tenth of the offer.
-        dialect: of the question, as sqlglot names it; "duckdb" if nothing is said.
-        analyst: who asks, where analysts have budgets of their own.
-    """
-
-    epsilon: Rationalizable | None
-    delta: Rationalizable | None
-    rho: Rationalizable | None
-    within: Accuracies | None
-    weights: Mapping[str, Rationalizable] | None
-    confidence: Rationalizable
-    limits: Limits | Auto | None
-    bounds: Mapping[str, Bounds | tuple[BoundValue, BoundValue] | Auto] | None
-    consistent: bool
-    cut_off: bool
-    dialect: str
-    analyst: str | None
-
-
-class _Term(NamedTuple):
-    """How a term is read.
-
-    Args:
-        read: from what a user says, and the term's name.
-        to_json: JSON-ready data, with rationals as `"p/q"`.
-        from_json: read back, with the term's name.
-    """
-
-    read: Callable[[Any, str], Any]
-    to_json: Callable[[Any], object]
-    from_json: Callable[[Any, str], Any]
-
-
-def _term(
-    read: Callable[[Any, str], Any],
-    to_json: Callable[[Any], object] = lambda value: value,
-    from_json: Callable[[Any, str], Any] | None = None,
-) -> dict[str, _Term]:
-    """What a field of a request knows of its term; what is read from JSON as from a user needs to be said once."""
-    return {"term": _Term(read, to_json, from_json or read)}
-
-
-def _by_column(given: object, name: str) -> Mapping[str, Any]:
-    """What is said of columns, by their names."""
-    if not isinstance(given, Mapping):
-        raise InvalidArgument(
-            f"{name} are said by column, not by a {type(given).__name__}",
-            hint=Hint(f'{name}={{"income": …}}', cli=f"--{name} income=…"),
-        )
-    return given
-
-
-def _read_weights(weights: Mapping[str, Rationalizable], name: str) -> tuple[tuple[str, Fraction], ...]:
-    """The weights by column."""
-    return tuple((column, moderate(weight, "a weight")) for column, weight in _by_column(weights, name).items())
-
-
-def _read_limits(limits: object, _name: str) -> object:
-    """Limits, or "auto"."""
-    if limits != "auto" and not isinstance(limits, Limits):
-        raise InvalidArgument(
-            f"limits must be Limits or 'auto', not {type(limits).__name__}",
-            hint=Hint("Limits(rows=50)", cli="--limits 50"),
-        )
-    return limits
-
-
-def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
-    """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
-    found: dict[str, object] = {}
-    for column, ends in _by_column(bounds, name).items():
-        is_pair = isinstance(ends, tuple) and len(ends) == _PAIR
-        found[column] = Bounds(*ends) if is_pair else ends
-        if found[column] != "auto" and not isinstance(found[column], Bounds):
-            raise InvalidArgument(
-                f"bounds of {column!r} must be Bounds, a pair or 'auto'",
-                hint=Hint("Bounds(0, 100)", cli=f"--bounds {column}=0..100"),
-            )
-    return tuple(sorted(found.items()))
-
-
-def _read_flag(value: object, name: str) -> bool:
-    """Yes or no."""
-    if not isinstance(value, bool):
-        raise InvalidArgument(f"{name} must be True or False, not {type(value).__name__}")
-    return value
-
-
-def _read_text(value: object, name: str) -> str:
-    """A name."""
-    if not isinstance(value, str):
-        raise InvalidArgument(f"{name} must be a text, not {type(value).__name__}")
-    return value
-
-
-def _limits_to_json(limits: Limits | Auto | None) -> object:
-    """Limits by name; "auto" and None as they are."""
-    if not isinstance(limits, Limits):
-        return limits
-    return {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
-
-
-def _limits_from_json(data: Any, name: str) -> object:  # noqa: ANN401 — JSON
-    """Limits, or "auto"."""
-    return _read_limits(Limits(**data) if isinstance(data, dict) else data, name)
-
-
-def _bounds_to_json(bounds: Sequence[tuple[str, Bounds | Auto]]) -> object:
-    """Bounds by column, as exact numbers or times; "auto" as it is."""
-    return [[name, [str(ends.lo), str(ends.hi)] if isinstance(ends, Bounds) else ends] for name, ends in bounds]
-
-
-def _bounds_from_json(data: Any, name: str) -> tuple[tuple[str, object], ...]:  # noqa: ANN401 — JSON
-    """Bounds by column."""
-    read = {column: Bounds(*map(_end, ends)) if isinstance(ends, list) else ends for column, ends in data}
-    return _read_bounds(read, name)
-
-
-def _end(text: str) -> Fraction | date:
-    """An end of bounds: a number, a date or a time."""
-    if text[1:].count("-") < _PAIR:
-        return Fraction(text)
-    return date.fromisoformat(text) if len(text) == _DAY else datetime.fromisoformat(text)
-
-
-_LEAST_DELTA = Fraction(1, 10**30)
-"""Accounts count δ in steps of 10⁻⁴⁰, upwards: of this one, no charge is off by more than a part in 10¹⁰."""
-
-
-def _read_delta(said: Rationalizable, name: str) -> Fraction:
-    """A δ that an account can charge as it is.
-
-    Raises:
-        InvalidArgument: it isn't within (0, 1), or is too small to be told from none.
-    """
-    delta = probability(said, name)
-    if delta < _LEAST_DELTA:
-        raise InvalidArgument(
-            f"{name} must be at least 1e-30: accounts count it in steps of 1e-40",
-            hint=Hint.of("{delta} is far below 1 / number of units for any table", delta=1e-15),
-        )
-    return delta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,29 +61,18 @@ class Request:
         Fraction(1, 3)
     """
 
-    epsilon: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
-    delta: Fraction | None = field(default=None, metadata=_term(_read_delta, str, probability))
-    rho: Fraction | None = field(default=None, metadata=_term(moderate, str, positive))
-    within: tuple[tuple[str, Accuracy], ...] = field(
-        default=(), metadata=_term(lambda said, _: read_within(said), within_to_json, within_from_json)
-    )
-    weights: tuple[tuple[str, Fraction], ...] = field(
-        default=(),
-        metadata=_term(
-            _read_weights,
-            lambda weights: [[name, str(weight)] for name, weight in weights],
-            lambda data, name: _read_weights(dict(data), name),
-        ),
-    )
-    confidence: Fraction = field(default=CONFIDENCE, metadata=_term(lambda said, _: read_confidence(said), str))
-    limits: Limits | Auto | None = field(default=None, metadata=_term(_read_limits, _limits_to_json, _limits_from_json))
-    bounds: tuple[tuple[str, Bounds | Auto], ...] = field(
-        default=(), metadata=_term(_read_bounds, _bounds_to_json, _bounds_from_json)
-    )
-    consistent: bool = field(default=False, metadata=_term(_read_flag))
-    cut_off: bool = field(default=False, metadata=_term(_read_flag))
-    dialect: str = field(default="duckdb", metadata=_term(_read_text))
-    analyst: str | None = field(default=None, metadata=_term(_read_text))
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    within: tuple[tuple[str, Accuracy], ...] = ()
+    weights: tuple[tuple[str, Fraction], ...] = ()
+    confidence: Fraction = CONFIDENCE
+    limits: Limits | Auto | None = None
+    bounds: tuple[tuple[str, Bounds | Auto], ...] = ()
+    consistent: bool = False
+    cut_off: bool = False
+    dialect: str = "duckdb"
+    analyst: str | None = None
 
     @classmethod
     def of(cls, **terms: Unpack[Terms]) -> Self:
@@ -296,13 +91,13 @@ class Request:
         Raises:
             InvalidArgument: one is of the wrong type, out of range, or unknown.
         """
-        known = {each.name: each for each in fields(cls)}
+        defaults = {each.name: each.default for each in fields(cls)}
         found = {}
         for name, said in terms.items():
-            if name not in known:
-                raise _unknown(name, list(known))
-            if said is not None or known[name].default not in {None, ()}:
-                found[name] = known[name].metadata["term"].read(said, name)
+            if name not in defaults:
+                raise _unknown(name, list(defaults))
+            if said is not None or defaults[name] not in {None, ()}:
+                found[name] = FORMS[name].read(said, name)
         return cls(**found)
 
     def checked(self) -> Self:
@@ -348,7 +143,7 @@ class Request:
         return replace(
             self,
             epsilon=None if epsilon is None else moderate(epsilon, "epsilon"),
-            delta=_read_delta(delta, "delta") if delta else None,
+            delta=read_delta(delta, "delta") if delta else None,
             rho=None if rho is None else moderate(rho, "rho"),
             limits=self.limits if limits is None else limits,
         )
@@ -356,7 +151,7 @@ class Request:
     def to_json(self) -> dict[str, object]:
         """The terms that were said, as JSON-ready data."""
         said = [(each, getattr(self, each.name)) for each in fields(self)]
-        return {each.name: each.metadata["term"].to_json(value) for each, value in said if value != each.default}
+        return {each.name: FORMS[each.name].to_json(value) for each, value in said if value != each.default}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -365,9 +160,8 @@ class Request:
         Raises:
             InvalidArgument: it is anything else, such as what a later version writes.
         """
-        known = {each.name: each.metadata["term"] for each in fields(cls)}
         try:
-            return cls(**{name: known[name].from_json(one, name) for name, one in data.items() if one is not None})
+            return cls(**{name: FORMS[name].from_json(one, name) for name, one in data.items() if one is not None})
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise InvalidArgument("this isn't a request as it is written", hint="Request.to_json writes one") from None
 
@@ -453,3 +247,103 @@ def _limits(options: Options, question: ir.Question) -> Limits | None:
     if declared.rows is None:
         return Limits(groups=options.max_groups_contributed, rows_per_group=declared.rows_per_group)
     return Limits(rows=declared.rows, groups=options.max_groups_contributed)
+
+
+# ── Drafts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Keys of one public table, of which a group has values that some row of it has together.
+
+    Args:
+        places: of the keys.
+        values: of the rows, in the order of these places.
+    """
+
+    places: tuple[int, ...]
+    values: frozenset[tuple[KeyValue, ...]]
+
+    def has(self, key: Sequence[KeyValue]) -> bool:
+        """Whether there is a row like a group."""
+        return tuple(key[place] for place in self.places) in self.values
+
+
+def laws_of(noises: Iterable[Noise]) -> dict[str, Noise]:
+    """The noise of each number that measures consist of, by its name."""
+    return {one.measure.name: one for noise in noises for one in noise.numbers}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What the rules have decided so far; each rule fills in its part, and none changes another's.
+
+    Args:
+        question: bound and typed.
+        request: what is offered.
+        adjacency: which tables are neighbours.
+        without_rows: why public facts alone say that the answer is one of no rows, in words; empty where they don't.
+        keys: by `public_keys`.
+        together: by `public_keys`; which values of several keys some row of a public table has together.
+        limits: by `contributions`.
+        in_parts: whether rows are counted in parts where that is possible; see `measures`.
+        measures: by `measures`; those that are counted or added up.
+        histograms: by `measures`; those that something is chosen from.
+        picks: by `measures`; what is chosen from histograms.
+        estimators: by `measures`; from what is released to the aggregates, by aggregate name.
+        selector: by `measures`; the measure that decides which private groups are released; None if all are public.
+        sensitivities: by `sensitivities`, one per measure.
+        contributions: by `sensitivities`, one per histogram.
+        noises: by `calibrate`, one per measure.
+        selections: by `calibrate`, one per pick.
+        needed: by `calibrate`; the least offer that is accurate enough, which may be more than what is offered; None if
+            no accuracy was asked for, or no offer is enough.
+        threshold: by `selection`.
+    """
+
+    question: ir.Question
+    request: Request
+    adjacency: Adjacency
+    without_rows: str = ""
+    keys: tuple[ir.Key, ...] = ()
+    limits: Limits = _ONE_ROW
+    in_parts: bool = False
+    measures: tuple[ir.Measure | ir.Vector, ...] = ()
+    histograms: tuple[ir.Histogram, ...] = ()
+    picks: tuple[Pick, ...] = ()
+    estimators: tuple[tuple[str, Estimator], ...] = ()
+    selector: str | None = None
+    sensitivities: tuple[Sensitivity, ...] = ()
+    contributions: tuple[Contribution, ...] = ()
+    together: tuple[Together, ...] = ()
+    noises: tuple[Noise, ...] = ()
+    selections: tuple[Selection, ...] = ()
+    needed: Fraction | None = None
+    threshold: Threshold | None = None
+
+    @property
+    def scans(self) -> tuple[ir.Scan, ...]:
+        """The tables that are read."""
+        return tuple(dict.fromkeys(ir.scans(self.question.source)))
+
+    @property
+    def unit(self) -> Unit:
+        """Whose presence is hidden."""
+        owner = ir.owner_of(self.question.source)
+        if owner is None:
+            raise TypeError("a question reads a private table")
+        return owner.unit
+
+    @property
+    def laws(self) -> Mapping[str, Noise]:
+        """The noise of every number that is released, by the name it is released under."""
+        return laws_of(self.noises)
+
+    def has(self, key: Sequence[KeyValue]) -> bool:
+        """Whether there can be a group of this key: some row of each public table has what comes from it together."""
+        return all(each.has(key) for each in self.together)
+
+    @property
+    def has_private_keys(self) -> bool:
+        """Whether some key's values aren't known in public."""
+        return any(key.values is None for key in self.keys)

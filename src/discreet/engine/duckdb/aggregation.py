@@ -1,0 +1,348 @@
+"""Adding up: what its SQL depends on, its parts, all of it where nothing is limited, and what comes of it.
+
+The statements read two views. `contributions` has one row per private row that counts: the unit's columns `u0, u1`,
+never NULL; the keys `k0, k1, …` (its number in a public list, or the value itself); and `v0, v1, …`, what the row
+contributes to each measure that needs it (see `Adds`). `source_rows` is the same before rows whose key isn't public
+were left out, with the unit's columns only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any, Literal
+
+from discreet.engine.interface import ExactResult
+from discreet.engine.relation_compiler import listed_keys, units_of
+from discreet.privacy import KeyValue, Limits
+from discreet.query import ir
+
+SOURCE_ROWS = "source_rows"
+CONTRIBUTIONS = "contributions"
+
+MOST_ROWS = 2**48
+"""More rows than any table has, so that a sum of 64-bit integers always fits in 128 bits."""
+
+NOTHING = "0 * count(*)"
+"""What a measure is where others are added up: an aggregate, so that there is one row for one group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adds:
+    """What a measure adds up.
+
+    Args:
+        what: which of these.
+            units: one for each unit.
+            constant: the same integer for each row.
+            present: the same integer for each row whose `v` column isn't NULL.
+            values: what the `v` column says, a BIGINT or NULL.
+            distinct: one for each different value of the `v` column, of any type but real; NULL is none.
+            histogram: the same integer for each row, 2^-grid, in the bin whose number the `v` column says, a BIGINT;
+                NULL is in none.
+        greatest: the most that a row adds, up to sign.
+        constant: the same integer, where it is one; from 1 to 2^62 for a histogram.
+    """
+
+    what: Literal["units", "constant", "present", "values", "distinct", "histogram"]
+    greatest: int
+    constant: int = 0
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether a unit's rows in a group come down to one integer, which limits scale."""
+        return self.what in {"constant", "present", "values"}
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether it matters how often a unit has each value."""
+        return self.what in {"distinct", "histogram"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What the SQL depends on: numbers and limits, no names and no values.
+
+    Args:
+        units: how many columns say whose a row is; none, if each row is a unit.
+        keys: how many columns say which group a row is in.
+        measures: what each adds up.
+        groups: how many groups there can be, if all keys are public.
+        late: keys that are looked up in their lists only after adding up; where each row is a unit, and a column's
+            declared keys promise few groups.
+        scans: views that the rows come from, each with `u0, u1`, and with a twin that has all rows (see `all_units`):
+            they may be narrowed to some units, so that nothing is computed of the others. None, if that makes no
+            difference.
+        limits: the shape in force; a unit that is a row needs none.
+        salt: public text.
+        contributions: where the rows come from: the view, or what is left of it.
+        rows: how many rows the table has, or more. It decides how wide integers must be, not what they are.
+    """
+
+    units: int
+    keys: int
+    measures: tuple[Adds, ...]
+    groups: int | None
+    limits: Limits
+    salt: str
+    late: tuple[int, ...] = ()
+    scans: tuple[str, ...] = ()
+    contributions: str = CONTRIBUTIONS
+    rows: int = MOST_ROWS
+
+    def width(self, greatest: int) -> Literal["BIGINT", "HUGEINT"] | None:
+        """The type that holds a sum, over all rows, of integers up to `greatest`; None if there is none."""
+        return "BIGINT" if greatest * self.rows < 2**62 else "HUGEINT" if greatest * self.rows < 2**126 else None
+
+
+def shape_of(exact: ir.Exact) -> Shape:
+    """What the limiting SQL depends on."""
+    groups: int | None = 1
+    for key in exact.keys:
+        groups = None if groups is None or key.values is None else groups * len(key.values)
+    is_row = exact.owner.unit.is_row
+    late = (number for number, key in enumerate(exact.keys) if is_row and listed_keys(key, exact) is not None)
+    return Shape(
+        units=units_of(exact.owner),
+        keys=len(exact.keys),
+        measures=tuple(map(adds_of, exact.measures)),
+        groups=groups,
+        late=tuple(late),
+        limits=exact.limits,
+        salt=exact.salt,
+    )
+
+
+def adds_of(measure: ir.Measure) -> Adds:
+    """What a measure adds up."""
+    match measure:
+        case ir.Sum():
+            constant = constant_steps(measure)
+            if constant is not None:
+                return Adds("constant", greatest=abs(constant), constant=constant)
+            if measure.lo == measure.hi:
+                return Adds("present", greatest=abs(measure.lo), constant=measure.lo)
+            return Adds("values", greatest=max(abs(measure.lo), abs(measure.hi)))
+        case ir.Units():
+            return Adds("units", greatest=1)
+        case ir.DistinctValues():
+            return Adds("distinct", greatest=1)
+        case ir.Histogram(grid=grid):
+            return Adds("histogram", greatest=2**-grid, constant=2**-grid)
+
+
+def constant_steps(measure: ir.Sum) -> int | None:
+    """The integer that each row adds, if it is the same for all; None if it depends on the row.
+
+    Examples:
+        >>> from discreet.query.ir import Literal, Sum, Type
+        >>> from discreet.tables import Kind
+        >>> constant_steps(Sum(name="n", value=Literal(1, Type(Kind.INTEGER)), grid=-1, lo=0, hi=2))
+        2
+    """
+    if not isinstance(measure.value, ir.Literal):
+        return None
+    value = measure.value.value
+    if not isinstance(value, (int, Fraction)):  # NULL adds nothing
+        return 0
+    steps = Fraction(value) / Fraction(2) ** measure.grid
+    rounded = floor(abs(steps) + Fraction(1, 2)) * (1 if steps >= 0 else -1)
+    return min(max(rounded, measure.lo), measure.hi)
+
+
+def rows_at_most(relation: ir.Relation, counts: Mapping[str, int]) -> int:
+    """The rows of a relation, or more; never more than any table has.
+
+    A join of relations that have so many pairs of rows is over long after its sums could overflow.
+
+    Args:
+        relation: whose rows.
+        counts: the rows of each scan, or more, by its alias.
+    """
+    match relation:
+        case ir.Scan(alias=alias):
+            return counts[alias]
+        case ir.Join(left=left, kind=ir.JoinKind.SEMI | ir.JoinKind.ANTI):
+            return rows_at_most(left, counts)
+        case ir.Join(left=left, right=right):
+            return min(MOST_ROWS, rows_at_most(left, counts) * max(1, rows_at_most(right, counts)))
+        case ir.Union(parts=parts):
+            return min(MOST_ROWS, sum(rows_at_most(part, counts) for part in parts))
+        case _:
+            (below,) = ir.sources(relation)
+            return max(1, rows_at_most(below, counts))
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Statements that make temporary tables, and the queries of the answer, each of which may be given an ORDER BY.
+
+    Args:
+        setup: to be run first, in this order.
+        query: `k0, k1, …`, then `m0, m1, …`, one column per measure; 0 for a histogram. All groups are here.
+        histograms: one query for each histogram, in the order of the measures: `k0, k1, …, bin, count`, one row for
+            each bin of a group whose count isn't 0; in no order, and of no groups but those of `query`. A count is in
+            steps, so a row within the limits counts 2^-grid. It is a BIGINT where steps × rows are below 2^62, which
+            NumPy and Arrow read without loss, and a HUGEINT elsewhere. Keys are as in `query`.
+    """
+
+    setup: tuple[str, ...]
+    query: str
+    histograms: tuple[str, ...] = ()
+
+
+# ── Parts of statements ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def salted(salt: str) -> str:
+    """The salt as a number that goes into the hash: text of any length, and of whatever signs, becomes a constant.
+
+    Examples:
+        >>> salted("census")
+        'CAST(8748733952121696249 AS UBIGINT)'
+    """
+    return f"CAST({int.from_bytes(hashlib.sha256(salt.encode()).digest()[:8])} AS UBIGINT)"
+
+
+def hash_rank(within: Sequence[str], unit: Sequence[str], chosen: Sequence[str], salt: str) -> str:
+    """The rank of what is to be chosen, in an order of the unit's own; the first ones are kept.
+
+    The order is by a hash of its own id, what is chosen and the salt, and by what is chosen itself where hashes are
+    equal: an analyst who chooses the keys and values may have chosen them to collide. So no other unit has a say in
+    it, and no two have the same rank.
+
+    Args:
+        within: the columns within which ranks are counted: the unit, and perhaps its group.
+        unit: the columns that say whose it is.
+        chosen: the columns that say what it is; no two rows have the same in all of `within` and `chosen`.
+        salt: public text.
+    """
+    order = f"hash({listed(unit, chosen)}, {salted(salt)}), {listed(chosen)}"
+    return f"row_number() OVER (PARTITION BY {listed(within)} ORDER BY {order})"
+
+
+def key_lookup(number: int) -> str:
+    """The join that finds a key in its public list and leaves out what isn't there."""
+    return f"JOIN keys{number} ON k{number} IS NOT DISTINCT FROM keys{number}.v"
+
+
+def matching(left: str, right: str, unit: Iterable[str], keys: Iterable[str]) -> str:
+    """The condition that two tables are of the same unit and group. A key may be NULL, a unit that counts never is."""
+    equal = [f"{left}.{column} = {right}.{column}" for column in unit]
+    return " AND ".join([*equal, *(f"{left}.{key} IS NOT DISTINCT FROM {right}.{key}" for key in keys)])
+
+
+def numbered(prefix: str, count: int) -> list[str]:
+    """Numbered columns."""
+    return [f"{prefix}{number}" for number in range(count)]
+
+
+def listed(*parts: Iterable[str]) -> str:
+    """A comma-separated list of all parts."""
+    return ", ".join(each for part in parts for each in part)
+
+
+def group_by(columns: Sequence[str]) -> str:
+    """The clause, or nothing, for one group."""
+    return f"GROUP BY {listed(columns)}" if columns else ""
+
+
+# ── Without limits ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def each_row(shape: Shape) -> Statements:
+    """The statements that add up where each row is a unit, so that there is nothing to limit."""
+    counted = (
+        whole_histogram(shape, number, adds) for number, adds in enumerate(shape.measures) if adds.what == "histogram"
+    )
+    return Statements(
+        (),
+        _late(shape, plain(shape, units="count(*)"), numbered("m", len(shape.measures))),
+        tuple(_late(shape, each, ["bin", "count"]) for each in counted),
+    )
+
+
+def plain(shape: Shape, *, units: str) -> str:
+    """What all contributions add up to, per group, without any limit.
+
+    Different values can't be corrected by what units over the limit have too much, so they are counted elsewhere,
+    unless there is no limit because each row is a unit.
+    """
+    keys = numbered("k", shape.keys)
+    measures = []
+    for number, adds in enumerate(shape.measures):
+        by_kind = {
+            "units": units,
+            "constant": f"count(*) * CAST({adds.constant} AS HUGEINT)",
+            "present": f"count(v{number}) * CAST({adds.constant} AS HUGEINT)",
+            "values": f"coalesce(sum(v{number}), 0)",
+            "distinct": NOTHING if shape.units else f"count(DISTINCT v{number})",
+            "histogram": NOTHING,
+        }
+        measures.append(f"{by_kind[adds.what]} AS m{number}")
+    return f"SELECT {listed(keys, measures)} FROM {shape.contributions} {group_by(keys)}"
+
+
+def whole_histogram(shape: Shape, number: int, adds: Adds) -> str:
+    """A histogram of all contributions, without any limit."""
+    bins = listed(numbered("k", shape.keys), [f"v{number} AS bin"])
+    count = weighed("count(*)", adds, shape)
+    return f"SELECT {bins}, {count} AS count FROM {shape.contributions} WHERE v{number} IS NOT NULL GROUP BY ALL"
+
+
+def weighed(rows: str, adds: Adds, shape: Shape) -> str:
+    """A number of rows, times what each of them adds."""
+    return f"CAST({rows} AS {shape.width(adds.greatest)}) * {adds.constant}"
+
+
+def _late(shape: Shape, query: str, columns: list[str]) -> str:
+    """The query's rows with late keys looked up; `columns` are those beside the keys."""
+    if not shape.late:
+        return query
+    keys = (f"keys{number}.i AS k{number}" if number in shape.late else f"k{number}" for number in range(shape.keys))
+    return f"SELECT {listed(keys, columns)} FROM ({query}) {' '.join(map(key_lookup, shape.late))}"
+
+
+# ── What comes of it ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def by_group(histogram: str, keys: int) -> str:
+    """A histogram as two lists for each group: half the time of a row for each bin, of which there may be many."""
+    names = numbered("k", keys)
+    return f"SELECT {listed(names, ['list(bin)', 'list(count)'])} FROM ({histogram}) {group_by(names)}"
+
+
+def in_order(keys: int) -> str:
+    """Groups in the order of their keys: in that of their first appearance, they would tell whose row came first."""
+    return f"ORDER BY {listed(numbered('k', keys))}" if keys else ""
+
+
+def result_of(
+    exact: ir.Exact, groups: Sequence[tuple[Any, ...]], counts: Sequence[Sequence[tuple[Any, ...]]]
+) -> ExactResult:
+    """What DuckDB answered, by group."""
+    width = len(exact.keys)
+    places = {group[:width]: place for place, group in enumerate(groups)}
+    histograms: dict[str, list[dict[int, int]]] = {}
+    for measure, rows in zip((each for each in exact.measures if isinstance(each, ir.Histogram)), counts, strict=True):
+        histograms[measure.name] = [{} for _ in groups]
+        for *key, numbers, sizes in rows:
+            if numbers:
+                histograms[measure.name][places[tuple(key)]] = dict(zip(numbers, sizes, strict=True))
+    return ExactResult(
+        keys=[_key_values(exact.keys, group) for group in groups],
+        measures={
+            measure.name: [int(group[width + number]) for group in groups]
+            for number, measure in enumerate(exact.measures)
+            if not isinstance(measure, ir.Histogram)
+        },
+        histograms=histograms,
+    )
+
+
+def _key_values(keys: Sequence[ir.Key], row: tuple[Any, ...]) -> tuple[KeyValue, ...]:
+    """A group's key: public ones come as their number in the list, others as they are."""
+    return tuple(value if key.values is None else key.values[value] for key, value in zip(keys, row, strict=False))

@@ -1,0 +1,338 @@
+"""Terms: what may be said beside a question, each with how it is read and how it is written as JSON.
+
+Of these an accuracy has a class of its own: a half width of intervals, as a number or as a part of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypedDict
+
+from discreet.errors import Hint, InvalidArgument
+from discreet.exact import Rationalizable
+from discreet.exact.rational import confidence as read_confidence
+from discreet.exact.rational import moderate, positive, probability
+from discreet.privacy import Bounds, BoundValue, Limits
+
+_SPELLINGS = Hint(
+    '50 for ± 50, "5%@1000" or ("5%", 1000) for ± 5 % of every value of at least 1,000',
+    cli="50 for ± 50, 5%@1000 for ± 5 % of every value of at least 1,000",
+)
+
+_PAIR = 2
+
+_DAY = 10
+"""The characters of a date; a time has more."""
+
+_LEAST_DELTA = Fraction(1, 10**30)
+"""Accounts count δ in steps of 10⁻⁴⁰, upwards: of this one, no charge is off by more than a part in 10¹⁰."""
+
+Auto: TypeAlias = Literal["auto"]
+"""Choose privately, for a stated share of the offer."""
+
+AccuracyLike: TypeAlias = Rationalizable | tuple[Rationalizable, Rationalizable]
+"""How an accuracy can be written."""
+
+Accuracies: TypeAlias = AccuracyLike | Mapping[str, AccuracyLike]
+"""An accuracy of all columns, or by name."""
+
+
+class Terms(TypedDict, total=False):
+    """What may be said beside a question, each by its name.
+
+    Args:
+        epsilon: offer for Laplace noise; with `within`, the most that the question may cost.
+        delta: offer for the private selection of groups, which is needed where their keys aren't public; beside
+            `epsilon` for Gaussian noise as well, which is taken where it errs less, and is charged in ρ.
+        rho: the same as `epsilon`, for Gaussian noise.
+        within: half width wanted of the intervals, for all columns or by name, at the least cost that reaches it: a
+            number, or a part of every value from some size on, as in `{"n": ("5%", 1000)}`. That of averages, variances
+            and ratios is meant in a group of 1,000 rows.
+        weights: by column, how much its relative error matters, 1 if nothing is said: the offer is shared so that the
+            worst error, times its weight, is least.
+        confidence: at which errors are announced, and `within` is meant; 0.95 if nothing is said.
+        limits: how much a unit may contribute to this question, instead of what was declared. Lower ones cut off more
+            and need less noise; all are private. "auto": a tenth of the offer goes into a private profile of how much
+            units contribute, by which the limits are chosen that err least; the answer then says which, and about how
+            much they cut off.
+        bounds: of columns, instead of declared ones that are wider, or of none: `{"income": Bounds(0, 10**6)}`. "auto":
+            another tenth of the offer goes into how many units have values how large, by which bounds are chosen that
+            hold nearly all; the answer says which.
+        consistent: whether the groups of ROLLUP are to add up to their totals: by least squares, for nothing. Each row
+            of a total must be in one of its groups, so keys list all that a column holds, or WHERE leaves out what they
+            don't.
+        cut_off: whether to measure what limits cut off, also where they aren't chosen by it, and of how many units
+            bounds move values that are added up; for a tenth of the offer.
+        dialect: of the question, as sqlglot names it; "duckdb" if nothing is said.
+        analyst: who asks, where analysts have budgets of their own.
+    """
+
+    epsilon: Rationalizable | None
+    delta: Rationalizable | None
+    rho: Rationalizable | None
+    within: Accuracies | None
+    weights: Mapping[str, Rationalizable] | None
+    confidence: Rationalizable
+    limits: Limits | Auto | None
+    bounds: Mapping[str, Bounds | tuple[BoundValue, BoundValue] | Auto] | None
+    consistent: bool
+    cut_off: bool
+    dialect: str
+    analyst: str | None
+
+
+# ── Accuracy ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """The half width wanted of a column's interval: a number, or a part of the value.
+
+    How large a value is nobody knows before it was paid for, so a part is of a public number: of every value that is
+    at least the floor in size. Without a floor, it is of the least size that bounds allow.
+
+    Args:
+        width: of ± so much.
+        part: of the value, instead.
+        floor: the least size of the values that the part is meant of.
+    """
+
+    width: Fraction | None = None
+    part: Fraction | None = None
+    floor: Fraction | None = None
+
+    @classmethod
+    def of(cls, said: AccuracyLike) -> Self:
+        """Read an accuracy exactly.
+
+        Raises:
+            InvalidArgument: it is neither a number nor a percentage, not above 0, or beyond what anybody means.
+
+        Examples:
+            >>> Accuracy.of(50).width, Accuracy.of("5%@1000") == Accuracy.of(("5%", 1000))
+            (Fraction(50, 1), True)
+        """
+        if isinstance(said, tuple):
+            if len(said) != _PAIR or not _is_percentage(said[0]):
+                raise InvalidArgument(
+                    "an accuracy in two parts is a percentage and the least value that it is meant of", hint=_SPELLINGS
+                )
+            return cls(part=_part(str(said[0])), floor=moderate(said[1], "the floor of within"))
+        if isinstance(said, str) and "@" in said:
+            part, _, floor = said.partition("@")
+            if not floor.strip():
+                raise InvalidArgument("behind @ stands from which size on a percentage is meant", hint=_SPELLINGS)
+            return cls.of((part.strip(), floor.strip()))
+        if _is_percentage(said):
+            return cls(part=_part(str(said)))
+        return cls(width=moderate(said, "within"))
+
+    def half_width(self, least: Fraction) -> Fraction | None:
+        """The half width in the column's units; None if that isn't known.
+
+        Args:
+            least: the least size that the column's value can have, from public facts; 0 if it can be any.
+        """
+        if self.part is None:
+            return self.width
+        size = self.floor or least
+        return self.part * size if size else None
+
+    def __str__(self) -> str:
+        """The accuracy in words."""
+        if self.part is None:
+            return f"± {float(self.width or 0):.4g}"
+        floor = "" if self.floor is None else f" of values of at least {float(self.floor):,.6g}"
+        return f"± {float(100 * self.part):.4g} %{floor}"
+
+
+def read_within(within: Accuracies) -> tuple[tuple[str, Accuracy], ...]:
+    """The accuracies wanted, by column; `"*"` stands for every column that isn't named.
+
+    Raises:
+        InvalidArgument: no column is named, or an accuracy can't be read.
+    """
+    if not isinstance(within, Mapping):
+        return (("*", Accuracy.of(within)),)
+    if not within:
+        raise InvalidArgument(
+            "within names no column", hint=Hint('within={"n": 50}, for example', cli="--within n=50, for example")
+        )
+    return tuple((name, Accuracy.of(said)) for name, said in within.items())
+
+
+def _is_percentage(said: object) -> bool:
+    """Whether it is written with a percent sign."""
+    return isinstance(said, str) and said.strip().endswith("%")
+
+
+def _part(text: str) -> Fraction:
+    """A percentage as a part of 1."""
+    return moderate(text.strip().removesuffix("%").strip(), "within") / 100
+
+
+def _within_to_json(within: Sequence[tuple[str, Accuracy]]) -> object:
+    """Accuracies by column, as exact numbers."""
+    parts = [(name, (one.width, one.part, one.floor)) for name, one in within]
+    return [[name, *(None if each is None else str(each) for each in numbers)] for name, numbers in parts]
+
+
+def _within_from_json(data: Any, name: str) -> tuple[tuple[str, Accuracy], ...]:  # noqa: ANN401 — JSON
+    """Accuracies by column."""
+    found = []
+    for column, *numbers in data:
+        width, part, floor = (None if each is None else positive(each, name) for each in numbers)
+        found.append((str(column), Accuracy(width=width, part=part, floor=floor)))
+    return tuple(found)
+
+
+# ── Other terms ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_column(given: object, name: str) -> Mapping[str, Any]:
+    """What is said of columns, by their names."""
+    if not isinstance(given, Mapping):
+        raise InvalidArgument(
+            f"{name} are said by column, not by a {type(given).__name__}",
+            hint=Hint(f'{name}={{"income": …}}', cli=f"--{name} income=…"),
+        )
+    return given
+
+
+def _read_weights(weights: Mapping[str, Rationalizable], name: str) -> tuple[tuple[str, Fraction], ...]:
+    """The weights by column."""
+    return tuple((column, moderate(weight, "a weight")) for column, weight in _by_column(weights, name).items())
+
+
+def _read_confidence(confidence: Rationalizable, _name: str) -> Fraction:
+    """At which intervals are meant."""
+    return read_confidence(confidence)
+
+
+def _read_limits(limits: object, _name: str) -> object:
+    """Limits, or "auto"."""
+    if limits != "auto" and not isinstance(limits, Limits):
+        raise InvalidArgument(
+            f"limits must be Limits or 'auto', not {type(limits).__name__}",
+            hint=Hint("Limits(rows=50)", cli="--limits 50"),
+        )
+    return limits
+
+
+def _read_bounds(bounds: Mapping[str, object], name: str) -> tuple[tuple[str, object], ...]:
+    """Bounds by column, or "auto"; a pair is bounds, as where they are declared."""
+    found: dict[str, object] = {}
+    for column, ends in _by_column(bounds, name).items():
+        is_pair = isinstance(ends, tuple) and len(ends) == _PAIR
+        found[column] = Bounds(*ends) if is_pair else ends
+        if found[column] != "auto" and not isinstance(found[column], Bounds):
+            raise InvalidArgument(
+                f"bounds of {column!r} must be Bounds, a pair or 'auto'",
+                hint=Hint("Bounds(0, 100)", cli=f"--bounds {column}=0..100"),
+            )
+    return tuple(sorted(found.items()))
+
+
+def _read_flag(value: object, name: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} must be True or False, not {type(value).__name__}")
+    return value
+
+
+def _read_text(value: object, name: str) -> str:
+    """A name."""
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{name} must be a text, not {type(value).__name__}")
+    return value
+
+
+def read_delta(said: Rationalizable, name: str) -> Fraction:
+    """A δ that an account can charge as it is.
+
+    Raises:
+        InvalidArgument: it isn't within (0, 1), or is too small to be told from none.
+    """
+    delta = probability(said, name)
+    if delta < _LEAST_DELTA:
+        raise InvalidArgument(
+            f"{name} must be at least 1e-30: accounts count it in steps of 1e-40",
+            hint=Hint.of("{delta} is far below 1 / number of units for any table", delta=1e-15),
+        )
+    return delta
+
+
+def _limits_to_json(limits: Limits | Auto | None) -> object:
+    """Limits by name; "auto" and None as they are."""
+    if not isinstance(limits, Limits):
+        return limits
+    return {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
+
+
+def _limits_from_json(data: Any, name: str) -> object:  # noqa: ANN401 — JSON
+    """Limits, or "auto"."""
+    return _read_limits(Limits(**data) if isinstance(data, dict) else data, name)
+
+
+def _bounds_to_json(bounds: Sequence[tuple[str, Bounds | Auto]]) -> object:
+    """Bounds by column, as exact numbers or times; "auto" as it is."""
+    return [[name, [str(ends.lo), str(ends.hi)] if isinstance(ends, Bounds) else ends] for name, ends in bounds]
+
+
+def _bounds_from_json(data: Any, name: str) -> tuple[tuple[str, object], ...]:  # noqa: ANN401 — JSON
+    """Bounds by column."""
+    read = {column: Bounds(*map(_end, ends)) if isinstance(ends, list) else ends for column, ends in data}
+    return _read_bounds(read, name)
+
+
+def _end(text: str) -> Fraction | date:
+    """An end of bounds: a number, a date or a time."""
+    if text[1:].count("-") < _PAIR:
+        return Fraction(text)
+    return date.fromisoformat(text) if len(text) == _DAY else datetime.fromisoformat(text)
+
+
+# ── How each is read and written ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class Form(NamedTuple):
+    """How a term is read and written.
+
+    Args:
+        read: from what a user says, and the term's name.
+        to_json: JSON-ready data, with rationals as `"p/q"`.
+        from_json: read back, with the term's name.
+    """
+
+    read: Callable[[Any, str], Any]
+    to_json: Callable[[Any], object]
+    from_json: Callable[[Any, str], Any]
+
+    @classmethod
+    def as_said(cls, read: Callable[[Any, str], Any]) -> Self:
+        """That of a term which is read from JSON as from a user."""
+        return cls(read, lambda value: value, read)
+
+
+FORMS: Mapping[str, Form] = {
+    "epsilon": Form(moderate, str, positive),
+    "delta": Form(read_delta, str, probability),
+    "rho": Form(moderate, str, positive),
+    "within": Form(lambda said, _: read_within(said), _within_to_json, _within_from_json),
+    "weights": Form(
+        _read_weights,
+        lambda weights: [[name, str(weight)] for name, weight in weights],
+        lambda data, name: _read_weights(dict(data), name),
+    ),
+    "confidence": Form(_read_confidence, str, _read_confidence),
+    "limits": Form(_read_limits, _limits_to_json, _limits_from_json),
+    "bounds": Form(_read_bounds, _bounds_to_json, _bounds_from_json),
+    "consistent": Form.as_said(_read_flag),
+    "cut_off": Form.as_said(_read_flag),
+    "dialect": Form.as_said(_read_text),
+    "analyst": Form.as_said(_read_text),
+}
+"""By the name of the term."""
