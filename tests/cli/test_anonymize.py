@@ -24,9 +24,9 @@ import pytest
 
 from discreet.anonymity import read
 from discreet.cli.anonymize import command, outcome, report
-from discreet.cli.common.failures import ExitCode
-from discreet.cli.common.files import write_all
+from discreet.cli.app import ExitCode
 from discreet.cli.common.options import share_of
+from discreet.cli.common.reports import write_all
 
 NAMES = ["name", "age", "zip", "disease"]
 AGES = "".join(f"{age};{age // 10 * 10}s;*\n" for age in range(20, 60))

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from discreet.cli import questions
-from discreet.cli.common.failures import ExitCode
+from discreet.cli.app import ExitCode
 from discreet.cli.common.options import Format
-from discreet.cli.common.sheets import refuse_binary_to_screen
+from discreet.cli.common.screen import refuse_binary_to_screen
 from discreet.errors import InvalidArgument
 from discreet.results import Answer
 

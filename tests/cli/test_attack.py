@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.attacks.named_attacks import AGAINST, NAMED
-from discreet.cli.common.failures import ExitCode
+from discreet.cli.app import ExitCode
 
 SMALL = ("--people", "5", "--trials", "1", "--epsilon", "1")
 

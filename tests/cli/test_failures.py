@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from discreet import errors
-from discreet.cli.common.failures import ExitCode, Scene, excerpt, exit_code, reported, where
+from discreet.cli.app import ExitCode, Scene, excerpt, exit_code, reported, where
 from discreet.cli.common.options import Format
 
 CANARY = "canary-7f3a"
@@ -179,7 +179,7 @@ def test_a_command_reads_its_scene_from_its_arguments(capsys: pytest.CaptureFixt
 )
 def test_no_way_out_of_the_process_tells_a_value(statement: str) -> None:
     """Errors outside of commands, in threads and finalisers, warnings and log lines: none is printed with its text."""
-    program = f"from discreet.cli.common.failures import hold_tongues; hold_tongues()\n{statement}\n"
+    program = f"from discreet.cli.app import hold_tongues; hold_tongues()\n{statement}\n"
     run = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert CANARY not in run.stdout + run.stderr
     loud = subprocess.run([sys.executable, "-c", statement], check=False, capture_output=True, text=True)

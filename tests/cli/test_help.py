@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from discreet import __version__
 from discreet.cli import app
-from discreet.cli.common.failures import ExitCode
+from discreet.cli.app import ExitCode
 
 COMMANDS = [
     "demo",

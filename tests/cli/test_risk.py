@@ -13,9 +13,9 @@ import pytest
 
 from discreet.anonymity import read
 from discreet.anonymity.risk import assess
-from discreet.cli.common import pages, tables
-from discreet.cli.common.failures import ExitCode
-from discreet.cli.risk_page import page
+from discreet.cli.app import ExitCode
+from discreet.cli.common import reports, tables
+from discreet.cli.risk import page
 
 PEOPLE = "age,zip,disease\n" + "".join(
     f"{30 + row % 7},{row % 3},{'flu' if row % 2 else 'gout'}\n" for row in range(84)
@@ -237,7 +237,7 @@ def test_names_are_texts_on_the_page(name: str) -> None:
 def test_inlining_leaves_texts_alone() -> None:
     """Only names in tags get a prefix, even where a text looks like one."""
     svg = '<?xml version="1.0"?>\n<svg id="a" xlink:href="#a" style="fill: url(#a)"><text>id="a" url(#a)</text></svg>'
-    assert pages.inlined(svg, "f") == (
+    assert reports.inlined(svg, "f") == (
         '<svg id="f-a" xlink:href="#f-a" style="fill: url(#f-a)"><text>id="a" url(#a)</text></svg>'
     )
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from discreet.cli.common.failures import ExitCode
+from discreet.cli.app import ExitCode
 from discreet.cli.common.tables import Written
 from support.tables import write_arrow
 

@@ -15,7 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.cli import questions
-from discreet.cli.common.failures import ExitCode
+from discreet.cli.app import ExitCode
 from discreet.cli.common.screen import Abandoned
 from discreet.errors import QuestionFailed
 from discreet.interfaces.http import make_app

@@ -30,7 +30,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509 import NameOID
 from prometheus_client import CollectorRegistry
 
-from discreet.cli.common.failures import ExitCode
+from discreet.cli.app import ExitCode
 from discreet.errors import InvalidArgument
 from discreet.interfaces.http.serving import _listening, _Server, serve, serve_metrics
 from discreet.results import PublicKey, heads_in, verify_head

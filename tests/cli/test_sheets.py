@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.common import sheets
-from discreet.cli.common.answers import with_errors
+from discreet.cli.common import screen
 from discreet.cli.common.options import Format, by_column, limits_of
-from discreet.cli.common.sheets import Sheet, show_table
+from discreet.cli.common.screen import Sheet, show_table
+from discreet.cli.questions import with_errors
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
 from discreet.privacy import Limits
@@ -88,7 +88,7 @@ def test_a_wide_table_becomes_blocks_on_a_narrow_terminal(
     """On a terminal that is too narrow each value has a line of its own."""
     from rich.console import Console
 
-    monkeypatch.setattr(sheets, "console", lambda: Console(force_terminal=True, width=40, color_system=None))
+    monkeypatch.setattr(screen, "console", lambda: Console(force_terminal=True, width=40, color_system=None))
     show_table(["first", "second"], [["x" * 30, 10**20], ["y", 2]])
     assert capsys.readouterr().out.splitlines() == [
         f"first   {'x' * 30}",

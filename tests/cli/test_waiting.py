@@ -12,8 +12,10 @@ from types import FrameType
 
 import pytest
 
+from discreet.cli.attack import heard
 from discreet.cli.common import screen
-from discreet.cli.common.screen import Abandoned, heard, patiently
+from discreet.cli.common.screen import Abandoned
+from discreet.cli.questions import patiently
 from discreet.errors import QuestionFailed
 
 HANGS = 120.0

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from discreet.cli.common.failures import ExitCode
-from discreet.cli.common.files import refuse_to_replace
+from discreet.cli.app import ExitCode
+from discreet.cli.common.reports import refuse_to_replace
 from discreet.errors import InvalidArgument
 
 COMMANDS: dict[str, Callable[[str], Sequence[str]]] = {

@@ -1,4 +1,4 @@
-"""The command line: one command per file."""
+"""The command line: a file for each command, or for those that belong together."""
 
 from discreet.cli.app import app, main
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.common.failures import reported
+from discreet.cli.app import reported
 from discreet.cli.common.screen import say, working
+from discreet.errors import InvalidArgument
 
 
 @reported
@@ -62,7 +63,6 @@ def _save(path: Path) -> None:
     import pyarrow.csv
 
     from discreet.census import synthetic
-    from discreet.errors import InvalidArgument
 
     people = synthetic()
     try:

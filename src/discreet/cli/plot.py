@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 import typer
 
-from discreet.cli.common.failures import reported
+from discreet.cli.app import reported
 from discreet.cli.common.help import Command, Group
 from discreet.cli.common.screen import say, working
+from discreet.errors import InvalidArgument
 from discreet.printable import printable
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ def neighbours(  # noqa: PLR0913 — each is an option of the command
     Where the two laws are close, an answer hardly tells which dataset it is from.
     """
     from discreet import plot as figures
-    from discreet.errors import InvalidArgument
 
     if abs(answers[0] - answers[1]) > sensitivity:
         raise InvalidArgument(

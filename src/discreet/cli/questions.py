@@ -1,28 +1,46 @@
-"""`discreet ask`, a private answer; and `discreet explain`, what it would cost and how accurate it would be."""
+"""Questions: `discreet ask`, a private answer; and `discreet explain`, what it would cost and how accurate it would be.
+
+Every noisy value is shown with its ±, beside what it cost and what is left.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast
 
 import typer
 
+from discreet.cli.account import Standing, here, of_everyone
+from discreet.cli.app import reported
 from discreet.cli.common import options
-from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import Abandoned, counting, patiently, working
-from discreet.cli.common.sheets import refuse_binary_to_screen
+from discreet.cli.common.screen import (
+    Abandoned,
+    Sheet,
+    cell,
+    counting,
+    is_number,
+    refuse_binary_to_screen,
+    say,
+    show_json,
+    show_table,
+    working,
+)
+from discreet.errors import InvalidArgument
+from discreet.printable import printable
+from discreet.results import cell_text, prospect, with_ends
 
 if TYPE_CHECKING:
     from discreet.gateway import Protected
     from discreet.interfaces.client import Remote, RemotePlan
     from discreet.query.planner import Plan
+    from discreet.results import Answer
 
 Yes: TypeAlias = Annotated[
     bool, typer.Option("--yes", "-y", help="Pay also where a warning says that the question may not be what was meant.")
 ]
-
-
 Version: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -69,9 +87,6 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
     Where a condition can hold for no row, or names no key, it warns, and on a terminal it asks before it pays;
     elsewhere it pays with --yes only.
     """
-    from discreet.cli.common.answers import show_answer, show_plan
-    from discreet.cli.common.standing import of_everyone
-    from discreet.errors import InvalidArgument
     from discreet.exact.rational import probability
     from discreet.query.sql import explained
 
@@ -109,8 +124,6 @@ def ask(  # noqa: PLR0913 — what may be said beside a question, each by name
 
 def _read_first(tables: Protected | Remote) -> None:
     """Admit tables that are here, where they weren't yet; a server has done so."""
-    from discreet.cli.common.standing import here
-
     if (protected := here(tables)) is not None:
         with counting("reading") as progress:
             patiently(lambda: protected.admissions.first(progress=progress))
@@ -123,9 +136,6 @@ def _confirm(plan: Plan | RemotePlan) -> None:
         InvalidArgument: nobody sits before a terminal to be asked.
         Abort: somebody has thought better of it.
     """
-    from discreet.errors import InvalidArgument
-    from discreet.printable import printable
-
     if plan.is_free or not plan.warnings:
         return
     if not _may_ask():
@@ -156,9 +166,182 @@ def explain(
 
     As CSV or Arrow: the error to expect of each column.
     """
-    from discreet.cli.common.answers import show_plan
     from discreet.query.sql import explained
 
     refuse_binary_to_screen(format_)
     with where.opened() as tables:
         show_plan(tables.plan(explained(question) or question, **terms), tables, format_)
+
+
+# ── Plans and answers, shown ──────────────────────────────────────────────────────────────────────────────────────────
+
+Interval: TypeAlias = tuple[float, float] | None
+
+_HANG = 10
+"""Where the text of a plan begins, behind its titles."""
+
+
+def show_plan(plan: Plan | RemotePlan, tables: Protected | Remote, as_format: options.Format) -> None:
+    """Write what a question would cost, the ± to expect, and whether the budget pays for it, to standard output.
+
+    As CSV or Arrow: the error to expect of each column.
+    """
+    expected = Sheet(
+        ("column", "error", "rows", "ranks", "share"),
+        [(one.column, one.error, one.rows, one.ranks, one.share) for one in plan.expected],
+    )
+    match as_format:
+        case options.Format.TABLE:
+            _, words = _prospect(plan, tables)
+            for line in (*plan.explain().splitlines(), *words):
+                say(printable(line), _HANG)
+        case options.Format.JSON:
+            noise = {} if plan.choice is None else {"noise": str(plan.choice)}
+            left, _ = _prospect(plan, tables)
+            show_json({**plan.to_dict(), **noise, **left, "expected": expected.records()})
+        case options.Format.CSV | options.Format.ARROW:
+            expected.show(as_format)
+
+
+def _prospect(plan: Plan | RemotePlan, tables: Protected | Remote) -> tuple[dict[str, object], list[str]]:
+    """What the budget says to a plan, as data and in words; a server has said it with the plan."""
+    protected = here(tables)
+    if protected is None:
+        return {}, []
+    from discreet.gateway import cost_of
+
+    made = cast("Plan", plan)
+    cost, analyst = cost_of([made]), made.request.analyst
+    found = protected.affordable(cost, analyst)
+    words = prospect(found.times, found.after or "")
+    return found.to_dict(), [f"budget    {words}"] if words else []
+
+
+def show_answer(answer: Answer, standing: Standing, as_format: options.Format, confidence: float) -> None:
+    """Write an answer to standard output.
+
+    A table ends with cost, spent and remaining. JSON has `rows`, `intervals`, `cost`, `spent`, `entry`, `reused` and
+    `origin`: the entries that the answer follows from, if it was worked out from others; `warnings`, if any;
+    `certificate` and `signature`.
+    In CSV and Arrow the ends of a column's intervals follow it, as `name_low` and `name_high`.
+
+    Args:
+        answer: what was released.
+        standing: of the account, for what is spent and left.
+        as_format: how to write it.
+        confidence: of the intervals, in (0, 1).
+    """
+    intervals = {name: answer.interval(name, confidence) for name in answer.names}
+    match as_format:
+        case options.Format.TABLE:
+            _show_table(answer, intervals, confidence)
+            _show_account(answer, standing)
+        case options.Format.JSON:
+            data = answer.to_json(confidence)
+            found = {name: data.pop(name) for name in ("columns", "rows", "intervals", "confidence", "cost")}
+            show_json({**found, "spent": standing.data["spent"], **data})
+        case options.Format.CSV | options.Format.ARROW:
+            names, rows = with_ends(answer, confidence)
+            Sheet(tuple(names), rows, {column.name: column.kind for column in answer.columns}).show(as_format)
+
+
+def _show_table(answer: Answer, intervals: dict[str, list[Interval]], confidence: float) -> None:
+    """Print the values, each with its error."""
+    columns = [with_errors(answer[name], intervals[name]) for name in answer.names]
+    right = [any(intervals[name]) or all(map(is_number, answer[name])) for name in answer.names]
+    show_table(answer.names, list(zip(*columns, strict=True)), right=right)
+    if any(any(ends) for ends in intervals.values()):
+        say(printable(f"±          at {confidence * 100:.6g} %, {answer.coverage}"))
+    if answer.cut_off is not None:
+        say(printable(f"limits     {answer.cut_off}"))
+    for moved in answer.moved:
+        say(printable(f"bounds     {moved}"))
+    for name, ends in answer.bounds.items():
+        say(printable(f"bounds     values of {name} were moved into {ends}"))
+    for warning in answer.warnings:
+        say(printable(f"warning    {warning}"))
+
+
+def _show_account(answer: Answer, standing: Standing) -> None:
+    """Print what the answer cost and what is left."""
+    cost = f"{answer.cost}, entry {answer.entry}"
+    if answer.origin:
+        cost = f"free: follows from {_entries(answer.origin)}"
+    elif not answer.entry:
+        cost = "none: it follows from what is declared"
+    elif answer.reused:
+        cost = f"none: the same answer again, paid for in entry {answer.entry}"
+    say(f"cost       {cost}")
+    say(f"spent      {standing.spent}, of {standing.budget}")
+    say(f"remaining  {standing.remaining}")
+
+
+def _entries(numbers: Sequence[int]) -> str:
+    """Entries in words."""
+    *most, last = map(str, numbers)
+    return f"entries {', '.join(most)} and {last}" if most else f"entry {last}"
+
+
+def with_errors(values: Sequence[object], intervals: Sequence[Interval]) -> list[str]:
+    """Each value with its error, to the digits that the error leaves meaningful.
+
+    Args:
+        values: of one column.
+        intervals: around each; None where there is none.
+
+    Examples:
+        >>> with_errors([14230, 38.58164, None], [(14201, 14259), (38.34, 38.82), None])
+        ['14230 ± 29', '38.58 ± 0.24', 'NULL']
+        >>> with_errors([3.0], [(2.5, 4.5)])
+        ['3.0 (2.5 to 4.5)']
+    """
+    return [
+        cell(value) if ends is None else printable(cell_text(value, ends))
+        for value, ends in zip(values, intervals, strict=True)
+    ]
+
+
+# ── Ctrl-C ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+T = TypeVar("T")
+
+_BLINK = 0.1
+"""Seconds between two looks at whether Ctrl-C was pressed, where waiting alone can't be interrupted."""
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """Do the work in a thread of its own, and wait for it.
+
+    While DuckDB computes it is deaf to Ctrl-C, sometimes until it is done. Then the main thread at least must be free.
+
+    Args:
+        work: what takes its time. Its errors are raised here.
+
+    Raises:
+        Abandoned: Ctrl-C was pressed; the work is still going on.
+
+    Examples:
+        >>> patiently(lambda: 6 * 7)
+        42
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+    done = Event()
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 — nothing is caught: it is raised again by who waits
+            errors.append(error)
+        finally:
+            done.set()
+
+    Thread(target=run, daemon=True).start()
+    try:
+        while not done.wait(_BLINK):
+            pass
+    except KeyboardInterrupt:
+        raise Abandoned from None
+    if errors:
+        raise errors[0]
+    return results[0]

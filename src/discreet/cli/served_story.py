@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 from discreet.cli.common.screen import working
 from discreet.cli.serving import NEEDED
 from discreet.cli.story import COUNT, OVER_FORTY, Page, as_on_screen, private
-from discreet.errors import BudgetExhausted, EngineUnavailable, ExtraMissing, QuestionFailed, ServerUnreachable
+from discreet.errors import (
+    BudgetExhausted,
+    EngineUnavailable,
+    ExtraMissing,
+    QuestionFailed,
+    ServerUnreachable,
+    Unauthenticated,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -190,7 +197,6 @@ def _wait_for(server: subprocess.Popen[bytes], address: str) -> None:
     Raises:
         EngineUnavailable: it ends, or takes too long.
     """
-    from discreet.errors import Unauthenticated
     from discreet.interfaces.client import connect
 
     end = monotonic() + _STARTING

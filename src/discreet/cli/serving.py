@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from discreet.cli.app import reported
 from discreet.cli.common import options
-from discreet.cli.common.failures import reported
 from discreet.cli.common.help import Command, group
-from discreet.cli.common.screen import say, working
-from discreet.cli.common.sheets import Sheet, refuse_binary_to_screen
+from discreet.cli.common.screen import Sheet, refuse_binary_to_screen, say, working
+from discreet.errors import ExtraMissing, InvalidArgument
 from discreet.printable import printable
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def create(  # noqa: PLR0913 — what a token may allow, each by name
     config: options.Config = options.CONFIG,
 ) -> None:
     """Make a token, and show it once. The ledger keeps its digest alone, so nobody can show it again."""
-    from discreet.errors import InvalidArgument
     from discreet.service import role_of, share_of
     from discreet.service.tokens import issue
 
@@ -132,8 +131,6 @@ def revoke(
     config: options.Config = options.CONFIG,
 ) -> None:
     """Let a token in no more. Nothing lets it in again."""
-    from discreet.errors import InvalidArgument
-
     with options.opened(config) as tables:
         found = tables.tokens.called(name)
         if found is None:
@@ -218,7 +215,6 @@ def _refuse_nonsense(host: str, certificate: Path | None, key: Path | None, *, b
     """
     from importlib.util import find_spec
 
-    from discreet.errors import ExtraMissing, InvalidArgument
     from discreet.loopback import is_loopback
     from discreet.tables.session import usable_cores
 
@@ -246,8 +242,6 @@ def _refuse_unusable(certificate: Path, key: Path) -> None:
         InvalidArgument: one can't be read, isn't what it should be, or they don't belong together.
     """
     import ssl
-
-    from discreet.errors import InvalidArgument
 
     for what, path, mark in (("certificate", certificate, "CERTIFICATE-----"), ("key", key, "PRIVATE KEY-----")):
         try:
@@ -288,7 +282,6 @@ def _opened(config: Path, settings: Settings) -> Iterator[Service]:
 
 def _show_first(tokens: Tokens, config: Path) -> None:
     """Make the custodian's first token, where there is none; show it to who sits here, or to who owns the folder."""
-    from discreet.errors import InvalidArgument
     from discreet.service import Role
     from discreet.service.tokens import caller_of, issue
 

@@ -11,17 +11,16 @@ from tempfile import TemporaryDirectory
 from textwrap import dedent, fill
 from typing import TYPE_CHECKING, Any
 
-from discreet.cli.common.answers import with_errors
-from discreet.cli.common.failures import excerpt
-from discreet.cli.common.screen import say, show, width
-from discreet.cli.common.sheets import cut, show_table
-from discreet.cli.common.standing import in_words
+from discreet.cli.account import in_words
+from discreet.cli.app import excerpt
+from discreet.cli.common.screen import cut, say, show, show_table, width
+from discreet.cli.questions import with_errors
+from discreet.errors import BudgetExhausted, DiscreetError
 from discreet.printable import printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.errors import DiscreetError
     from discreet.gateway import Protected
     from discreet.results import Answer
 
@@ -32,9 +31,7 @@ SELECT education, COUNT(*) AS people, AVG(income) AS income
 FROM census GROUP BY education"""
 
 COUNT = "SELECT COUNT(*) AS n FROM census"
-
 TIMES = 50
-
 OVER_FORTY = f"{COUNT} WHERE age >= 40"
 
 
@@ -278,8 +275,6 @@ def the_same_question_again(stage: Stage) -> None:
 
 def a_question_that_is_refused(stage: Stage) -> None:
     """A typed refusal with its place and fix; then the fix."""
-    from discreet.errors import DiscreetError
-
     stage.title("A question that is refused")
     wrong = "SELECT sex, COUNT(*) AS n, AVG(heigth) AS mean\nFROM census GROUP BY sex"
     stage.show(wrong)
@@ -296,8 +291,6 @@ def a_question_that_is_refused(stage: Stage) -> None:
 
 def the_budget_runs_out(stage: Stage) -> None:
     """Questions until the budget refuses."""
-    from discreet.errors import BudgetExhausted
-
     stage.title("The budget runs out")
     rows, refusal = [], None
     for hours in range(10, 100, 10):

@@ -1,18 +1,32 @@
-"""`discreet anonymize`: a table whose rows hide among others, and a report on it."""
+"""`discreet anonymize`: a table whose rows hide among others, and a report on it.
+
+On a terminal it asks what the columns are, in one pass, and what to promise.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
+from discreet.cli.anonymize.choices import Choices, Roles
+from discreet.cli.anonymize.outcome import made
+from discreet.cli.anonymize.report import check, save, show
+from discreet.cli.app import reported
 from discreet.cli.common import options, tables
-from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import working
-from discreet.cli.common.sheets import show_json
+from discreet.cli.common.screen import say, show_json, working
+from discreet.errors import InvalidArgument
+from discreet.printable import printable
+
+if TYPE_CHECKING:
+    from discreet.anonymity.records import Records
 
 
 class AlgorithmChoice(StrEnum):
@@ -166,9 +180,6 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     what would be. Columns that name people are left out, and so are those of no kind. It is no differential privacy.
     """
     from discreet.anonymity.records import read
-    from discreet.cli.anonymize.choices import Choices, Roles
-    from discreet.cli.anonymize.outcome import made
-    from discreet.cli.anonymize.report import check, save, show
 
     choices = Choices.of(
         k=k, diversity=diversity, closeness=closeness, suppression=suppression, loss=loss.value,
@@ -184,8 +195,6 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
     tables.check({"--yes-keep": (known := tables.names(yes_keep) or [])}, records.names)
     roles = Roles.of(records, *said)
     if _may_ask() and not yes and not any(said) and format_ is options.TextFormat.TABLE:
-        from discreet.cli.anonymize.asking import ask
-
         roles, choices, output = ask(file, records, roles, choices, output, force=force)
     roles.require_known(records.rows)
     roles.require_harmless(records, known)
@@ -203,3 +212,134 @@ def anonymize(  # noqa: PLR0913 — each is an option of the command
 def _may_ask() -> bool:
     """Whether somebody sits before the screen and can answer."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+# ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+T = TypeVar("T")
+
+_NONE = "-"
+_MANY = 10**9
+"""More rows than anybody asks to look alike."""
+
+
+def ask(  # noqa: PLR0913 — the table, and what was said of it
+    file: Path, table: Records, roles: Roles, choices: Choices, output: Path | None, *, force: bool
+) -> tuple[Roles, Choices, Path | None]:
+    """Show what the columns seem to be, have it corrected, and ask what to promise.
+
+    Raises:
+        KeyboardInterrupt: somebody has thought better of it.
+    """
+    from discreet.anonymity.words import percent
+
+    guesses = () if roles.attributes is None else roles.attributes.guesses
+    width = max((len(each.column) for each in guesses), default=0) + 2
+    say("What the columns seem to be")
+    for each in guesses:
+        line = f"  {each.column:<{width}}{each.kind:<19}{each.reason} ({percent(each.unique)} unique)"
+        say(printable(line), width + 21)
+    say(f"\nEnter keeps what stands in brackets; {_NONE} is none. Names are parted by commas.\n")
+    try:
+        settled = _ask_roles(roles)
+        return settled, _ask_choices(table, choices, settled), output or _ask_output(file, choices, force=force)
+    except typer.Abort:
+        say()  # what is reported next has a line of its own
+        raise KeyboardInterrupt from None
+
+
+def _ask_roles(roles: Roles) -> Roles:
+    """Each kind in turn; whatever is in none of them is quasi-identifying."""
+    left = list(roles.columns)
+    chosen: list[tuple[str, ...]] = []
+    for question, seeming in (
+        ("Which columns name people by themselves? They are left out", roles.identifying),
+        ("Which must others not learn? They stay as they are", roles.sensitive),
+        ("Which else can nobody be known by? They stay as they are", roles.kept),
+    ):
+        default = [name for name in seeming if name in left]
+        chosen.append(_ask(question, _written(default), partial(_names, possible=tuple(left))))
+        left = [name for name in left if name not in chosen[-1]]
+    say(printable(f"The others may be known, and become coarser: {', '.join(left) or 'none'}.\n"), 2)
+    identifying, sensitive, kept = chosen
+    return replace(roles, identifying=identifying, sensitive=sensitive, kept=kept, quasi_identifying=tuple(left))
+
+
+def _ask_choices(table: Records, choices: Choices, roles: Roles) -> Choices:
+    """What to promise, of what the table can keep."""
+    noun = "rows" if table.units is None else "units"
+    k = _ask(f"How many {noun} must look alike, at the least (k)?", str(choices.k), partial(_count, most=table.counted))
+    diversity = choices.diversity
+    if roles.sensitive:
+        text = f"How many values of {', '.join(roles.sensitive)} must they have (l)? 1 asks for nothing"
+        fewest = min(table.column(name).size for name in roles.sensitive)
+        diversity = _ask(text, str(diversity or 1), partial(_count, most=fewest))
+    share = _ask(f"Which share of the {noun} may be left out?", f"{float(100 * choices.suppression):g}%", _share)
+    return replace(choices, k=k, diversity=None if diversity == 1 else diversity, suppression=share)
+
+
+def _ask_output(file: Path, choices: Choices, *, force: bool) -> Path | None:
+    """Where to write the table."""
+
+    def read(text: str) -> Path | None:
+        """A path that may be written, or None."""
+        if text.strip() == _NONE:
+            return None
+        path = Path(text.strip())
+        check([file, *choices.hierarchies.values()], path, None, force=force)
+        return path
+
+    return _ask("Where to write the table? .csv or .parquet", _NONE, read)
+
+
+def _ask(question: str, default: str, read: Callable[[str], T]) -> T:
+    """One question, again until the answer can be read."""
+
+    def proved(text: str) -> T:
+        """The answer, or why not."""
+        try:
+            return read(text)
+        except InvalidArgument as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            raise typer.BadParameter(printable(f"{error.message}{hint}")) from None
+
+    answer: T = typer.prompt(printable(question), default=printable(default), value_proc=proved)
+    return answer
+
+
+def _written(names: Sequence[str]) -> str:
+    """Names as they are typed."""
+    return tables.written(names) if names else _NONE
+
+
+def _names(text: str, possible: Sequence[str]) -> tuple[str, ...]:
+    """Names that were typed.
+
+    Raises:
+        InvalidArgument: one isn't among those that are left.
+    """
+    if text.strip() == _NONE:
+        return ()
+    found = tables.names([text]) or []
+    for name in found:
+        if name not in possible:
+            from discreet.query.sql import meant
+
+            raise InvalidArgument(f"no column {name!r} is left", hint=meant(name, possible) if possible else "")
+    return tuple(found)
+
+
+def _count(text: str, most: int) -> int:
+    """A number from 1 to what the table has; of a table without rows, any.
+
+    Raises:
+        InvalidArgument: it isn't.
+    """
+    if not (text.strip().isascii() and text.strip().isdigit() and 0 < int(text) <= (most or _MANY)):
+        raise InvalidArgument(f"it must be a whole number from 1 to {most or _MANY:,}")
+    return int(text)
+
+
+def _share(text: str) -> Fraction:
+    """A share."""
+    return options.share_of(text, "it")

@@ -11,8 +11,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from discreet.cli.anonymize.outcome import Outcome, Shown, Threat
-from discreet.cli.common import pages, screen
-from discreet.cli.common.files import Write, refuse_to_replace, write_all
+from discreet.cli.common import reports, screen
+from discreet.cli.common.reports import Write, refuse_to_replace, write_all
 from discreet.cli.common.screen import number_of, say
 from discreet.errors import InvalidArgument
 from discreet.printable import printable
@@ -193,26 +193,26 @@ def page(outcome: Outcome, name: str) -> str:
     released = f"{release.rows - release.suppressed:,} of {release.rows:,} rows are released, with {promised}."
     key = [rows_counted(release.repeated)] if release.repeated else []
     beware = [f'<p class="note">{escape(warning(outcome.formulas).capitalize())}.</p>'] if outcome.formulas else []
-    return pages.page(
+    return reports.page(
         f"What became of {name}",
         [
             *(f'<p class="key">{escape(each)}</p>' for each in [*(key or [still_at_risk(outcome)]), released]),
-            *pages.section(
+            *reports.section(
                 "What attackers can do",
-                pages.table(
+                reports.table(
                     ("who knows the columns that become coarser", "before", "after"),
                     [(each.what, *figures(each)) for each in outcome.threats],
                     numbers=2,
                 ),
                 f"<p>{escape(release.caveat)}</p>",
-                pages.REMEDY,
+                reports.REMEDY,
             ),
             *_drawn(outcome),
-            *pages.section(
+            *reports.section(
                 "How columns are shown",
-                pages.table(("column", "how"), [(each.name, shown(each)) for each in outcome.shown], numbers=0),
+                reports.table(("column", "how"), [(each.name, shown(each)) for each in outcome.shown], numbers=0),
             ),
-            *pages.section("What was done", _facts(outcome), *beware),
+            *reports.section("What was done", _facts(outcome), *beware),
         ],
     )
 
@@ -220,7 +220,7 @@ def page(outcome: Outcome, name: str) -> str:
 def _facts(outcome: Outcome) -> str:
     """What was promised, what it cost, and what proves it."""
     rows = [(label or "search", text) for label, text in facts(outcome).items()]
-    return pages.table(("what", "how"), rows, numbers=0)
+    return reports.table(("what", "how"), rows, numbers=0)
 
 
 def _drawn(outcome: Outcome) -> list[str]:
@@ -233,7 +233,7 @@ def _drawn(outcome: Outcome) -> list[str]:
 
     counts = dict(zip(risks.sizes.sizes.tolist(), risks.sizes.units.tolist(), strict=True))
     columns, noun = outcome.release.quasi_identifiers, Noun.of(outcome.release.unit).many
-    return pages.figures([lambda: plot.class_sizes(counts, columns=columns, noun=noun)])
+    return reports.figures([lambda: plot.class_sizes(counts, columns=columns, noun=noun)])
 
 
 def check(read: Sequence[Path], output: Path | None, report: Path | None, *, force: bool) -> None:

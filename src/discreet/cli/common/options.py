@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import typer
 
+from discreet.errors import ConfigError, InvalidArgument
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -187,7 +189,6 @@ def bounds_of(given: list[str] | None) -> dict[str, Bounds | Literal["auto"]] | 
         >>> print(bounds_of(["age=0..110", "income=auto"])["age"])
         [0, 110]
     """
-    from discreet.errors import InvalidArgument
     from discreet.privacy import Bounds
 
     found: dict[str, Bounds | Literal["auto"]] = {}
@@ -213,7 +214,6 @@ def limits_of(text: str | None) -> Limits | Literal["auto"] | None:
         50 rows
         50 rows in 8 groups
     """
-    from discreet.errors import InvalidArgument
     from discreet.privacy import Limits
 
     if text is None:
@@ -247,7 +247,6 @@ def share_of(text: str, name: str) -> Fraction:
         >>> share_of("5%", "suppression"), share_of("0.1", "suppression"), share_of("1/3", "t")
         (Fraction(1, 20), Fraction(1, 10), Fraction(1, 3))
     """
-    from discreet.errors import InvalidArgument
     from discreet.exact.rational import rational
 
     number = text.strip()
@@ -351,8 +350,6 @@ class Where:
             ConfigError, LedgerError: as for `opened`.
             InvalidArgument: the address or the token is of no use, or both places are named.
         """
-        from discreet.errors import InvalidArgument
-
         if self.server is None:
             return opened(self.config)
         if self.config != CONFIG:
@@ -388,7 +385,6 @@ def opened(config: Path) -> Protected:
         ConfigError: it is missing, or can't be read as a configuration.
         LedgerError: the account can't be used.
     """
-    from discreet.errors import ConfigError
     from discreet.gateway import load
 
     if config == CONFIG and "DISCREET_SERVER" in os.environ and not config.exists():

@@ -1,31 +1,29 @@
-"""The screen: what is printed for people, and a sign of life while they wait, so that Ctrl-C is heard."""
+"""The screen: text, tables and named columns of values on standard output, and a sign of life while somebody waits."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
 from shutil import get_terminal_size
-from signal import SIGINT, default_int_handler, getsignal, signal
 from textwrap import fill
-from threading import Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from threading import Timer
+from time import monotonic
+from typing import TYPE_CHECKING
 
-from discreet.errors import DiscreetError
+from discreet.cli.common.options import Format
+from discreet.errors import InvalidArgument
 from discreet.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-
-PATIENCE = 1.0
-"""Seconds after which somebody who waits is told what for."""
-
-
 ENDLESS = 100_000
 """Columns of a line that goes to a file or to another program, which have no width."""
-
 
 _LINES = 25
 
@@ -165,58 +163,6 @@ def say_sections(text: str) -> None:
         screen.print(Text(folded(line, limit), style="bold" if is_title else ""), soft_wrap=True)
 
 
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Say on standard error what takes time, once it has taken a second; nothing unless a person watches.
-
-    Args:
-        what: a few public words: never a value.
-    """
-    if not sys.stderr.isatty():
-        yield
-        return
-    from threading import Timer
-
-    status = error_console().status(f"{what} …")
-    timer = Timer(PATIENCE, status.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        status.stop()
-
-
-@contextmanager
-def counting(what: str) -> Iterator[Callable[[str, int], None]]:
-    """Say on standard error how far something is, once it has taken a second; nothing unless a person watches.
-
-    Args:
-        what: a few public words.
-
-    Yields:
-        What is to be told a name, and how many rows were read.
-    """
-    if not sys.stderr.isatty():
-        yield lambda _name, _rows: None
-        return
-    from time import monotonic
-
-    status, begun = error_console().status(f"{what} …"), monotonic()
-
-    def tell(name: str, rows: int) -> None:
-        if monotonic() > begun + PATIENCE:
-            status.update(f"{what} {printable(name)}: {rows:,} rows …")
-            status.start()
-
-    try:
-        yield tell
-    finally:
-        status.stop()
-
-
 def cut_list(items: Sequence[str], most: int = 8, by: str = ", ") -> str:
     """Items by commas, the first so many, with the number of those that are left out.
 
@@ -248,10 +194,192 @@ def limits_to_read(limits: object) -> str:
     return re.sub(r"\b1 (group|row)s\b", r"1 \1", str(limits))
 
 
-T = TypeVar("T")
+# ── Tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_BLINK = 0.1
-"""Seconds between two looks at whether Ctrl-C was pressed, where waiting alone can't be interrupted."""
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Named columns of values.
+
+    Args:
+        names: of the columns.
+        rows: as many values each as there are names: text, numbers, booleans, dates or None.
+        kinds: of an answer's columns, by name.
+    """
+
+    names: tuple[str, ...]
+    rows: Sequence[Sequence[object]]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def records(self) -> list[dict[str, object]]:
+        """Row by row, each value by its column's name."""
+        return [dict(zip(self.names, row, strict=True)) for row in self.rows]
+
+    def show(self, as_format: Format, empty: str = "NULL") -> None:
+        """Write the sheet to standard output: as a table, a JSON list of objects, CSV, or an Arrow stream.
+
+        Args:
+            as_format: which of them.
+            empty: what a table has where there is no value.
+        """
+        match as_format:
+            case Format.TABLE:
+                rows = [[empty if value is None else value for value in row] for row in self.rows]
+                show_table(self.names, rows, right=self._to_the_right())
+            case Format.JSON:
+                show_json(self.records())
+            case Format.CSV:
+                from discreet.results import to_csv
+
+                sys.stdout.write(to_csv(self.names, self.rows))
+            case Format.ARROW:
+                from discreet.results import to_arrow_stream
+
+                sys.stdout.buffer.write(to_arrow_stream(self.names, self.rows, self.kinds))
+
+    def _to_the_right(self) -> list[bool]:
+        """Which columns hold numbers."""
+        return [all(is_number(row[place]) for row in self.rows) for place in range(len(self.names))]
+
+
+def show_json(data: object) -> None:
+    """Write one JSON value to standard output."""
+    from discreet.results import plain
+
+    sys.stdout.write(json.dumps(plain(data), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def show_table(names: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[bool] | None = None) -> None:
+    """Print a table; one value a line where the screen is too narrow for it. Numbers are never cut.
+
+    Args:
+        names: of the columns.
+        rows: their values.
+        right: which columns are set to the right; None: those of numbers.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    to_the_right = right or [all(is_number(row[place]) for row in rows) for place in range(len(names))]
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold")
+    for name, is_right in zip(names, to_the_right, strict=True):
+        table.add_column(Text(printable(name)), justify="right" if is_right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell(value)) for value in row))
+    needed = screen.measure(table, options=screen.options.update(max_width=ENDLESS)).maximum
+    if needed > screen.width:
+        _show_records(names, rows)
+        return
+    show(table)
+
+
+def _show_records(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print each row as a block, one value a line."""
+    width = max(len(name) for name in names)
+    for row in rows:
+        for name, value in zip(names, row, strict=True):
+            say(f"{printable(name):<{width}}  {cell(value)}")
+        say()
+
+
+def cell(value: object) -> str:
+    r"""A value on the screen: NULL by name, real numbers to six digits, nothing that a terminal would obey.
+
+    Examples:
+        >>> cell(2 / 3), cell(None), cell("a\nb"), cell(["c", 1])
+        ('0.666667', 'NULL', 'a b', 'c, 1')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    return printable(str(value).replace("\n", " "))
+
+
+def cut(text: str, width: int) -> str:
+    r"""A text on one line, or as much of it as fits.
+
+    Examples:
+        >>> cut("SELECT COUNT(*) AS n\n  FROM census", 16)
+        'SELECT COUNT(*)…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+def is_number(value: object) -> bool:
+    """Whether a value belongs to the right; NULL may stand among numbers."""
+    return value is None or (isinstance(value, (int, float, Decimal)) and not isinstance(value, bool))
+
+
+def refuse_binary_to_screen(as_format: Format) -> None:
+    """Refuse to write an Arrow stream to a terminal, before anything is spent on it.
+
+    Raises:
+        InvalidArgument: the format is Arrow and standard output is a terminal.
+    """
+    if as_format is Format.ARROW and sys.stdout.isatty():
+        raise InvalidArgument(
+            "an Arrow stream is binary, and standard output is a terminal", hint="add `> answer.arrow`"
+        )
+
+
+# ── Waiting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+PATIENCE = 1.0
+"""Seconds after which somebody who waits is told what for."""
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on standard error what takes time, once it has taken a second; nothing unless a person watches.
+
+    Args:
+        what: a few public words: never a value.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    status = error_console().status(f"{what} …")
+    timer = Timer(PATIENCE, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[str, int], None]]:
+    """Say on standard error how far something is, once it has taken a second; nothing unless a person watches.
+
+    Args:
+        what: a few public words.
+
+    Yields:
+        What is to be told a name, and how many rows were read.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _name, _rows: None
+        return
+    status, begun = error_console().status(f"{what} …"), monotonic()
+
+    def tell(name: str, rows: int) -> None:
+        if monotonic() > begun + PATIENCE:
+            status.update(f"{what} {printable(name)}: {rows:,} rows …")
+            status.start()
+
+    try:
+        yield tell
+    finally:
+        status.stop()
 
 
 class Abandoned(KeyboardInterrupt):
@@ -262,75 +390,3 @@ class Abandoned(KeyboardInterrupt):
     """
 
     hint = ""
-
-
-@contextmanager
-def heard() -> Iterator[None]:
-    """Let Ctrl-C end the work within, though an engine turns it into an error of its own.
-
-    DuckDB, interrupted, fails like on any other error, and what it says is withheld. So it is noted here that Ctrl-C
-    was pressed, and the error that follows is taken for what it is.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed, and the work stopped on it.
-
-    Examples:
-        >>> with heard():
-        ...     pass
-    """
-    pressed = Event()
-
-    def press(*_: object) -> NoReturn:
-        pressed.set()
-        raise KeyboardInterrupt
-
-    if current_thread() is not main_thread() or getsignal(SIGINT) is not default_int_handler:
-        yield  # nobody's Ctrl-C to hear
-        return
-    signal(SIGINT, press)
-    try:
-        yield
-    except DiscreetError:
-        if pressed.is_set():
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        signal(SIGINT, default_int_handler)
-
-
-def patiently(work: Callable[[], T]) -> T:
-    """Do the work in a thread of its own, and wait for it.
-
-    While DuckDB computes it is deaf to Ctrl-C, sometimes until it is done. Then the main thread at least must be free.
-
-    Args:
-        work: what takes its time. Its errors are raised here.
-
-    Raises:
-        Abandoned: Ctrl-C was pressed; the work is still going on.
-
-    Examples:
-        >>> patiently(lambda: 6 * 7)
-        42
-    """
-    results: list[T] = []
-    errors: list[BaseException] = []
-    done = Event()
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:  # noqa: BLE001 — nothing is caught: it is raised again by who waits
-            errors.append(error)
-        finally:
-            done.set()
-
-    Thread(target=run, daemon=True).start()
-    try:
-        while not done.wait(_BLINK):
-            pass
-    except KeyboardInterrupt:
-        raise Abandoned from None
-    if errors:
-        raise errors[0]
-    return results[0]

@@ -7,7 +7,6 @@ reply is hostile until it has the form and the size that it may have.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic, sleep
@@ -15,25 +14,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.errors import (
     DiscreetError,
-    ExtraMissing,
     InvalidArgument,
     ReplyMalformed,
     ServerUnreachable,
     from_dict,
 )
-from discreet.interfaces.client.credentials import Address
+from discreet.interfaces.client.credentials import Address, pool_of, without_tls
 
 if TYPE_CHECKING:
-    import ssl
-
     import urllib3
 
 MOST_BYTES = 64 * 1024 * 1024
 """How large a reply may be: an answer has at most a million groups."""
-
-_CONNECTING = 10.0
-_SILENCE = 60.0
-"""How many seconds a server may say nothing before it counts as gone."""
 
 _WHOLE = 300.0
 """How many seconds a reply may take, however it trickles in."""
@@ -129,7 +121,7 @@ class Connection:
         """Connect to nothing yet."""
         self.address, self._patience = address, patience
         self.__headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, application/problem+json"}
-        self._pool = _pool(address)
+        self._pool = pool_of(address)
 
     def __repr__(self) -> str:
         """Without the token."""
@@ -218,7 +210,7 @@ class Connection:
             finally:
                 reply.close()
         except SSLError as error:
-            raise _without_tls(self.address, error) from None
+            raise without_tls(self.address, error) from None
         except (LocationValueError, UnicodeError):
             raise InvalidArgument("this isn't the address of a server", hint="https://gate.example.org") from None
         except (HTTPError, OSError):
@@ -227,71 +219,6 @@ class Connection:
                 hint="check the address and the network",
             ) from None
         return _checked(reply.status, reply.headers, content)
-
-
-def _pool(address: Address) -> urllib3.PoolManager:
-    """What keeps the sockets; by the proxy that the environment names, but never in the clear.
-
-    Raises:
-        ExtraMissing: urllib3 isn't installed.
-        InvalidArgument: the proxy is of no kind that is known, or `SSL_CERT_FILE` is of no use.
-    """
-    from urllib.request import getproxies, proxy_bypass
-
-    try:
-        import urllib3
-    except ImportError as error:
-        raise ExtraMissing("asking a server needs urllib3", hint="pip install 'discreet[client]'") from error
-    patience = urllib3.Timeout(connect=_CONNECTING, read=_SILENCE)
-    proxy = getproxies().get("https")
-    if address.scheme == "http":
-        return urllib3.PoolManager(timeout=patience)
-    trusted = _trusted()
-    if not proxy or proxy_bypass(address.host):
-        return urllib3.PoolManager(timeout=patience, ssl_context=trusted)
-    try:
-        return urllib3.ProxyManager(proxy, timeout=patience, ssl_context=trusted)
-    except (urllib3.exceptions.HTTPError, ValueError):
-        raise InvalidArgument("the proxy that HTTPS_PROXY names isn't one", hint="http://proxy:3128") from None
-
-
-def _without_tls(address: Address, error: Exception) -> ServerUnreachable:
-    """That no safe connection came about: the certificate isn't trusted, or there is no TLS at all."""
-    import ssl
-
-    if error.args and isinstance(error.args[0], ssl.SSLCertVerificationError):
-        return ServerUnreachable(
-            f"{address} has no certificate for TLS that this machine trusts",
-            hint="SSL_CERT_FILE names a file with the authority's certificate, if it is your own",
-        )
-    return ServerUnreachable(
-        f"{address} doesn't speak TLS, or not as this machine does",
-        hint="check the address and the port; a server without TLS has an address with http://",
-    )
-
-
-def _trusted() -> ssl.SSLContext:
-    """Whose certificates are trusted: the system's authorities, and those that `SSL_CERT_FILE` names.
-
-    Raises:
-        InvalidArgument: that file can't be read, or holds no certificate; OpenSSL would trust nobody, and not say why.
-    """
-    import ssl
-
-    context, named = ssl.create_default_context(), os.environ.get("SSL_CERT_FILE")
-    if named:
-        try:
-            context.load_verify_locations(named)
-        except ssl.SSLError:
-            raise InvalidArgument(
-                f"the file {named!r}, which SSL_CERT_FILE names, holds no certificate", hint="it is in PEM"
-            ) from None
-        except OSError as error:
-            raise InvalidArgument(
-                f"the file {named!r}, which SSL_CERT_FILE names, can't be read: {error.strerror}",
-                hint="name the authority's certificate, or unset SSL_CERT_FILE",
-            ) from None
-    return context
 
 
 def _read(reply: urllib3.BaseHTTPResponse) -> bytes:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, Self, overload
 from urllib.parse import urlsplit
 
 from discreet.arguments import taking_known
@@ -26,34 +26,15 @@ from discreet.errors import (
 )
 from discreet.interfaces.client.connection import Connection, Reply, malformed
 from discreet.interfaces.client.credentials import Address, token_of
-from discreet.interfaces.client.declared import Schema, frame_of, made_up, read_schema, sql_of
+from discreet.interfaces.client.declared import Frame, Schema, body_of, frame_of, made_up, read_schema, written
 from discreet.interfaces.client.replies import (
     Left,
     RemoteAccount,
     RemoteEntry,
     RemotePlan,
     RemoteRequest,
-    terms_in_json,
 )
 from discreet.results import Answer, Cost, Explanation, PublicKey, verify_certificate
-
-Frame: TypeAlias = Any
-"""An Ibis expression; Ibis hands out no types of its own."""
-
-TERMS = (
-    "epsilon",
-    "rho",
-    "delta",
-    "within",
-    "weights",
-    "confidence",
-    "limits",
-    "bounds",
-    "consistent",
-    "cut_off",
-    "dialect",
-)
-"""What may be said beside a question; who asks is said by the token."""
 
 _NAME = re.compile(r"[\w-]{1,200}", re.ASCII)
 _KEY = re.compile("[!-~](?:[ -~]{0,198}[!-~])?", re.ASCII)
@@ -230,9 +211,9 @@ class Remote:
             AccessError: the token may not plan, or not now.
             ServerError: the server can't be used.
         """
-        asked, said = _written(question, terms)
+        asked, said = written(question, terms)
         path = "plans" if isinstance(asked, str) else "workloads/plans"
-        return RemotePlan.read(self._connection.post(path, _body(asked, said), key=fresh_key()).fields(), asked, said)
+        return RemotePlan.read(self._connection.post(path, body_of(asked, said), key=fresh_key()).fields(), asked, said)
 
     @overload
     def ask(
@@ -297,9 +278,9 @@ class Remote:
             if isinstance(question, str) and (found := _EXPLAIN.match(question)):
                 plan = self.plan(re.sub(r"\S", " ", found[0]) + question[found.end() :], **terms)
                 return Explanation.of(plan.explain(), plan.cost)
-            asked, said = _written(question, terms)
+            asked, said = written(question, terms)
         beside = {"approval": approval, "version": version}
-        body = _body(asked, said | {name: value for name, value in beside.items() if value is not None})
+        body = body_of(asked, said | {name: value for name, value in beside.items() if value is not None})
         key = self.key  # before anything is paid
         with _saying(sent_under):
             if isinstance(asked, str):
@@ -320,8 +301,8 @@ class Remote:
         Raises:
             QueryError, AccessError, InvalidArgument, ServerError: as for `plan`.
         """
-        asked, said = _written(question, terms)
-        reply = self._connection.post("requests", {**_body(asked, said), "purpose": purpose})
+        asked, said = written(question, terms)
+        reply = self._connection.post("requests", {**body_of(asked, said), "purpose": purpose})
         return RemoteRequest.read(reply.fields())
 
     def requests(self) -> Sequence[RemoteRequest]:
@@ -416,21 +397,6 @@ class _Waiting:
         if self._is_shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-
-def _written(
-    question: str | Frame | list[str | Frame], terms: Mapping[str, Any]
-) -> tuple[str | list[str], dict[str, Any]]:
-    """A question and its terms, as they are sent; what Ibis writes is DuckDB's SQL."""
-    said = terms_in_json(terms, TERMS)
-    if isinstance(question, list):
-        return [sql_of(each) for each in question], said
-    return sql_of(question), said if isinstance(question, str) else {**said, "dialect": "duckdb"}
-
-
-def _body(asked: str | list[str], said: Mapping[str, Any]) -> dict[str, Any]:
-    """A question, or several, with what is said beside."""
-    return {"question" if isinstance(asked, str) else "questions": asked, **said}
 
 
 def fresh_key() -> str:

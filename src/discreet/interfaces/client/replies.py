@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from fractions import Fraction
 from typing import Any, NoReturn, Self
 
-from discreet.errors import InvalidArgument
 from discreet.exact import rational
 from discreet.exact.rational import shown
 from discreet.interfaces.client.connection import malformed
@@ -328,10 +326,8 @@ def _expected(data: Mapping[str, Any]) -> ExpectedError:
 
 def _cost(data: Mapping[str, Any]) -> Cost:
     """Amounts, exact, as texts; null is infinite."""
-    found: dict[str, Fraction | None] = {
-        name: None if data[name] is None else rational(data[name], name) for name in ("epsilon", "rho")
-    }
-    return Cost(epsilon=found["epsilon"], rho=found["rho"], delta=rational(data["delta"], "delta"))
+    epsilon, rho = (None if data[name] is None else rational(data[name], name) for name in ("epsilon", "rho"))
+    return Cost(epsilon=epsilon, rho=rho, delta=rational(data["delta"], "delta"))
 
 
 def _left(data: Mapping[str, Any]) -> Left:
@@ -352,59 +348,3 @@ def _number(value: object) -> float:
 def _refuse() -> NoReturn:
     """Say that it is of another form; whoever reads it says of what."""
     raise TypeError("of another form")
-
-
-def terms_in_json(terms: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
-    """What is offered for a question, as it is sent.
-
-    Args:
-        terms: as they are said in Python: numbers of any kind, `Limits`, `Bounds`, or what these are in JSON.
-        known: the names that there are.
-
-    Raises:
-        InvalidArgument: there is no such term, or the server decides it.
-
-    Examples:
-        >>> terms_in_json({"epsilon": Fraction(1, 3), "bounds": {"age": (0, 110)}}, ["epsilon", "bounds"])
-        {'epsilon': '1/3', 'bounds': {'age': ['0', '110']}}
-    """
-    if terms.get("analyst") is not None:
-        raise InvalidArgument("a server asks in the name of the token's holder", hint="leave the analyst out")
-    unknown = [name for name in terms if name not in {*known, "analyst"}]
-    if unknown:
-        raise InvalidArgument(f"there is no term {unknown[0][:70]!r} here", hint=f"there are {', '.join(known)}")
-    return {name: _term(name, value) for name, value in terms.items() if value is not None}
-
-
-def _term(name: str, value: Any) -> Any:  # noqa: ANN401 — whatever a term may be, and what it is in JSON
-    """One term, as it is sent."""
-    if isinstance(value, str | bool):
-        return value
-    match name, value:
-        case "limits", _:
-            parts = {part: getattr(value, part, None) for part in ("groups", "rows_per_group", "rows")}
-            return value if isinstance(value, Mapping) else {part: n for part, n in parts.items() if n is not None}
-        case "bounds", Mapping():
-            return {column: _bounds(ends) for column, ends in value.items()}
-        case _, Mapping():
-            return {column: _amount(each) for column, each in value.items()}
-        case _:
-            return _amount(value)
-
-
-def _bounds(ends: Any) -> list[str] | str:  # noqa: ANN401 — Bounds, or a pair, or a text
-    """Both ends of a column's bounds; or "auto"."""
-    if isinstance(ends, str):
-        return ends
-    low, high = (ends.lo, ends.hi) if hasattr(ends, "lo") else ends
-    return [_end(low), _end(high)]
-
-
-def _end(value: Any) -> str:  # noqa: ANN401 — a number, a date or a time
-    """An end of bounds."""
-    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
-
-
-def _amount(value: Any) -> str:  # noqa: ANN401 — a number, or a share with a size
-    """A number, as a text, which is read exactly; of ("5%", 1000) the text that says so."""
-    return "@".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,12 +1,12 @@
 """Conformance: tries on a server what has been done to servers of its kind. It knows HTTP, and nothing of what answers.
 
-wire ──▶ target: who comes in, questions that it answers; every reply is looked through
+trial ─▶ target: who comes in, questions that it answers; every reply is looked through
             │
-            ├─ answers    averaging, differencing, tracker, races, idempotency keys, plan swaps
+            ├─ answers    averaging, differencing, tracker, races, idempotency keys, plan swaps; and what is told
+            │             besides, by bytes and times, in metrics, log and traces
             ├─ identity   tokens, roles, assumed names
             ├─ protocol   smuggling, paths, bodies, slow requests, cut connections
-            ├─ browser    the API's replies, forged forms, scripts, frames, redirects
-            └─ side channels  two servers that differ by one person: bytes and times; canaries, metrics, log, traces
+            └─ browser    the API's replies, forged forms, scripts, frames, redirects
 """
 
 from discreet.interfaces.conformance.running import FAMILIES, conform

@@ -12,8 +12,7 @@ from time import monotonic, sleep
 
 from discreet.errors import NotTried
 from discreet.interfaces.conformance.target import OK, Target
-from discreet.interfaces.conformance.trial import Trial
-from discreet.interfaces.conformance.wire import Headers
+from discreet.interfaces.conformance.trial import Headers, Trial
 
 SLOW = 32
 """How many slow connections at once."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact import Rationalizable
-from discreet.interfaces.conformance import answers, browser, identity, protocol, side_channels
+from discreet.interfaces.conformance import answers, browser, identity, protocol
 from discreet.interfaces.conformance.target import Target
 from discreet.interfaces.conformance.trial import Finding, Purse, Report, Trial, Verdict
 
@@ -44,6 +44,14 @@ def _pair(tried: str, run: Callable[[Target, Target, Trial], None]) -> Family:
     return Family(tried, both)
 
 
+def _canaries(target: Target, twin: Target | None, trial: Trial) -> None:
+    """What must occur in no reply: tokens, and the marked values that were given."""
+    for each in (target, *(() if twin is None else (twin,))):
+        trial.tries += each.seen
+        for place in each.leaks:
+            trial.check(holds=False, otherwise=f"a token or a marked value stands in the reply to {place[:60]}")
+
+
 FAMILIES: Mapping[str, Family] = {
     "tokens": _alone("forged, cut, changed, expired and revoked tokens", identity.tokens),
     "roles": _alone("every path with every role, and others' answers", identity.roles),
@@ -63,13 +71,11 @@ FAMILIES: Mapping[str, Family] = {
     "scripts": _alone("scripts in questions, addresses and names (XSS)", browser.scripts),
     "frames": _alone("pages within other sites' pages (clickjacking)", browser.frames),
     "redirects": _alone("addresses that lead to other sites", browser.redirects),
-    "bytes of twins": _pair("the same requests to servers that differ by one person", side_channels.said),
-    "times of twins": _pair("times of replies of servers that differ by one person", side_channels.times),
+    "bytes of twins": _pair("the same requests to servers that differ by one person", answers.said),
+    "times of twins": _pair("times of replies of servers that differ by one person", answers.times),
     "races": _alone("many connections at once, on one question and on the last of a share", answers.races),
-    "traces": _alone(
-        "tokens, marked values, questions and tracebacks in metrics, log and errors", side_channels.traces
-    ),
-    "canaries": Family("tokens and marked values, in every reply", side_channels.canaries),
+    "traces": _alone("tokens, marked values, questions and tracebacks in metrics, log and errors", answers.traces),
+    "canaries": Family("tokens and marked values, in every reply", _canaries),
 }
 """All families by name, as they are tried: races take what is left, and the last two look back at all the others."""
 

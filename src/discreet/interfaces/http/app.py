@@ -1,4 +1,4 @@
-"""The API of a service: its routes, how large a body may be, and how errors are said."""
+"""The API of a service: its routes, how large a body may be, how errors are said, and how the server is."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import DiscreetError, LedgerError
 from discreet.interfaces.http.console import SafeHeaders, add_console, as_page
+from discreet.interfaces.http.messages import SCHEMA, Serving, Who, described, problem, problems
 from discreet.interfaces.http.middleware import LimitedBodies, LimitedCalls, Middleware, Strict
-from discreet.interfaces.http.problems import SCHEMA, described, problem
 from discreet.interfaces.http.routes import ROUTERS
 from discreet.service import Event, Service
 from discreet.version import __version__
@@ -60,7 +61,7 @@ def make_app(service: Service, *, secure: bool = False) -> FastAPI:
     app.add_middleware(Strict)
     app.add_middleware(_Observed, service=service)
     app.add_middleware(SafeHeaders)
-    for routes in ROUTERS:
+    for routes in (HEALTH, *ROUTERS):
         app.include_router(routes)
     add_console(app, secure=secure)
     _add_errors(app)
@@ -109,6 +110,35 @@ def _add_errors(app: FastAPI) -> None:
     def other(request: Request, __: Exception) -> Response:
         request.app.state.service.log.write(Event.DEFECT)
         return as_page(request, described(500, "internal", "the service can't answer this", "tell the custodian"))
+
+
+HEALTH = APIRouter(tags=["health"])
+
+
+@HEALTH.get("/healthz", response_description="It is there.")
+def healthz(service: Serving) -> dict[str, str]:
+    """Whether the server is there: ok, or degraded where the ledger's witness isn't."""
+    return {"status": "degraded" if service.sender.is_behind else "ok"}
+
+
+@HEALTH.get("/readyz", response_description="It takes questions.", responses={503: problems(503)[503]})
+def readyz(service: Serving) -> Response:
+    """Whether the server takes questions: its processes are there, the ledger can be read, and it isn't stopping."""
+    if not service.is_ready:
+        return described(503, "not_ready", "the server takes no questions now", "ask again later")
+    return JSONResponse({"status": "ready"})
+
+
+@HEALTH.get(
+    "/v1/metrics",
+    responses={**problems(), 200: {"content": {"text/plain": {}}, "description": "Text, in Prometheus's format."}},
+    response_class=Response,
+)
+def metrics(service: Serving, who: Who) -> Response:
+    """The same metrics as at the operator's port, for who can't reach that and has an operator's token."""
+    from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+    return Response(generate_latest(service.health(who).registry()), media_type=CONTENT_TYPE_LATEST)
 
 
 class _Observed(Middleware):

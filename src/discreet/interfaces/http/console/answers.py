@@ -17,9 +17,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Response
 
 from discreet.errors import InvalidArgument, from_dict
-from discreet.interfaces.http.console.asking import as_offered
-from discreet.interfaces.http.console.pages import download, number, page, said
-from discreet.interfaces.http.console.visits import Visit, Visiting
+from discreet.interfaces.http.console.asking import CONFIDENCES, OFFERS
+from discreet.interfaces.http.console.visits import Visit, Visiting, download, number, page, said
 from discreet.results import Answer, cell_text, to_csv, with_ends
 from discreet.service import Ticket, is_elsewhere
 
@@ -171,7 +170,7 @@ ROUTES = APIRouter()
 def answer(name: str, visit: Visiting) -> Response:
     """An answer; until it is there, when it will be; or that there is none."""
     ticket = _ticket(visit, name)
-    again = urlencode(as_offered(ticket.question, ticket.terms))
+    again = urlencode(_as_offered(ticket.question, ticket.terms))
     questions = [ticket.question] if isinstance(ticket.question, str) else ticket.question
     shown: dict[str, Any] = {"ticket": ticket, "questions": questions, "again": again}
     if ticket.outcome is None or is_elsewhere(ticket):
@@ -184,6 +183,26 @@ def answer(name: str, visit: Visiting) -> Response:
         return page("failed", visit, problem=said(from_dict(ticket.outcome["error"])), **shown)
     parts = [_shown(text, data) for text, data in zip(questions, _answers(ticket), strict=True)]
     return page("answer", visit, parts=parts, width=WIDTH, **shown)
+
+
+def _as_offered(question: str | Sequence[str], terms: Mapping[str, Any]) -> dict[str, str]:
+    """What the address of a question says of it, to ask it again; the reverse of `asking.terms_of`."""
+    offer = next((name for name in OFFERS if name in terms), "epsilon")
+    percent = next((name for name, value in CONFIDENCES.items() if value == terms.get("confidence")), "95")
+    found = {
+        "question": question if isinstance(question, str) else ";\n".join(question),
+        "offer": offer,
+        "amount": _as_typed(terms.get(offer, "")),
+        "confidence": percent,
+    }
+    return found | ({"delta": str(terms["delta"])} if "delta" in terms else {})
+
+
+def _as_typed(amount: object) -> str:
+    """An amount as somebody types it."""
+    if isinstance(amount, Mapping):
+        return "; ".join(f"{name} = {wanted}" for name, wanted in amount.items())
+    return str(amount)
 
 
 @ROUTES.get("/answers/{name}/{place}/{file}")

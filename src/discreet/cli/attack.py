@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from signal import SIGINT, default_int_handler, getsignal, signal
+from threading import Event, current_thread, main_thread
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeAlias
 
 import typer
 
+from discreet.cli.app import reported
 from discreet.cli.common import options, tables
-from discreet.cli.common.failures import reported
-from discreet.cli.common.screen import ENDLESS, heard, say, width, working
-from discreet.cli.common.sheets import show_json, show_table
+from discreet.cli.common.screen import ENDLESS, say, show_json, show_table, width, working
+from discreet.errors import DiscreetError
 from discreet.printable import printable
 
 if TYPE_CHECKING:
     from discreet.attacks.attack_result import AttackResult
-    from discreet.cli.attack.running import Known
+    from discreet.cli.attack_run import Known
 
 _SHOWN = 5
 """So many guesses stand on the screen; `--format json` has up to twenty."""
@@ -102,11 +105,10 @@ def attack(  # noqa: PLR0913 — each is an option of the command
     if name is None:
         _list(format_)
         return
-    from discreet.cli.attack.drawing import check, draw
-    from discreet.cli.attack.running import Terms, linked, settled, targets, tried
+    from discreet.cli.attack_run import Terms, check_figure, draw, linked, settled, targets, tried
 
     if plot is not None:
-        check(plot)
+        check_figure(plot)
     whose = tables.unit_of(unit, rows_are_people=rows_are_people)
     source = None if file is None else how.source(file)
     with working("attacking"), heard():
@@ -133,6 +135,40 @@ def attack(  # noqa: PLR0913 — each is an option of the command
             title = draw(results, plot)
         if format_ is not options.TextFormat.JSON:
             say(printable(f"\n{plot}: {title}"))
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Let Ctrl-C end the work within, though an engine turns it into an error of its own.
+
+    DuckDB, interrupted, fails like on any other error, and what it says is withheld. So it is noted here that Ctrl-C
+    was pressed, and the error that follows is taken for what it is.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed, and the work stopped on it.
+
+    Examples:
+        >>> with heard():
+        ...     pass
+    """
+    pressed = Event()
+
+    def press(*_: object) -> NoReturn:
+        pressed.set()
+        raise KeyboardInterrupt
+
+    if current_thread() is not main_thread() or getsignal(SIGINT) is not default_int_handler:
+        yield  # nobody's Ctrl-C to hear
+        return
+    signal(SIGINT, press)
+    try:
+        yield
+    except DiscreetError:
+        if pressed.is_set():
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal(SIGINT, default_int_handler)
 
 
 def _show(known: Known, results: Sequence[AttackResult]) -> None:
