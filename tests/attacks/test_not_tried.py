@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from discreet.attacks import AttackResult
-from discreet.attacks.compare import Comparison, compare
-from discreet.attacks.named_attacks import NAMED, attack
+from discreet.attacks.attack_result import Comparison
+from discreet.attacks.named_attacks import NAMED, attack, compare
 from discreet.census import synthetic
 from discreet.cli.attack_run import draw
 from discreet.errors import InvalidArgument

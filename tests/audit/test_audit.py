@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.audit import audit, auditing, learning
+from discreet.audit import audit, auditing, events
 from discreet.audit.auditing import DRAWS
 from discreet.audit.gallery import GALLERY, Broken, indicated
-from discreet.audit.learning import laws_of
 from discreet.audit.named_mechanisms import SOUND, audit_named
-from discreet.audit.outputs import Batch, views_of
+from discreet.audit.outputs import Batch, laws_of, views_of
 from discreet.errors import InvalidArgument
 from discreet.local import RandomisedResponse
 from discreet.mechanisms import Exponential, Gaussian, Laplace
@@ -232,10 +231,10 @@ class Repeating(Indifferent):
         return self._kept[data]
 
 
-def overfitted(one: Batch, other: Batch, aim: learning.Aim) -> learning.Found:
+def overfitted(one: Batch, other: Batch, aim: events.Aim) -> events.Found:
     """The event that fits these very outputs best: scorers and cut from all of them."""
-    scorers = learning.learned(one, other)
-    return max((learning._best_cut(scorer, one, other, aim) for scorer in scorers), key=lambda found: found.promise)
+    scorers = events.learned(one, other)
+    return max((events._best_cut(scorer, one, other, aim) for scorer in scorers), key=lambda found: found.promise)
 
 
 def test_an_event_is_tested_on_other_draws_than_it_was_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from discreet.attacks.named_attacks import AGAINST, NAMED
+from discreet.attacks.attack_setup import AGAINST
+from discreet.attacks.named_attacks import NAMED
 from discreet.cli.app import ExitCode
 
 SMALL = ("--people", "5", "--trials", "1", "--epsilon", "1")

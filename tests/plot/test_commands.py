@@ -15,7 +15,7 @@ from discreet.accounting import advanced, optimal, pure_to_zcdp, zcdp_to_epsilon
 from discreet.accounting.pld import curve_of
 from discreet.cli import app
 from discreet.cli.app import ExitCode
-from discreet.plot.numbers import shown
+from discreet.plot.sheet import shown
 from discreet.privacy import LaplaceEvent, PureDP
 from support import commandline
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from discreet import plot
-from discreet.plot.numbers import shown
+from discreet.plot.sheet import shown
 from support.figures import (
     COLUMNS,
     ENDLESS,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from discreet.plot.marks import FAINT, INK, PAPER, STROKES, apart
-from discreet.plot.neighbours import stacked
+from discreet.plot.marks import STROKES, apart, stacked
+from discreet.plot.sheet import FAINT, INK, PAPER
 from support.figures import EYES, FIGURES, contrast, difference
 
 LINE, TEXT = 3.0, 4.5

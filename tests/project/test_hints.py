@@ -30,6 +30,7 @@ PYTHON_ALONE = {
     "accounting": "conversions are called from Python",
     "attacks/answers": "studies are called from Python; commands check what they hand on",
     "attacks/attack_result.py": "for those who write an attack",
+    "attacks/people.py": "targets are made in Python",
     "attacks/rows": "as for studies",
     "attacks/targets": "targets are made in Python",
     "audit/auditing.py": "claims are made in Python",

@@ -18,9 +18,9 @@ from discreet.attacks.answers import (
     tracing,
     tracking,
 )
-from discreet.attacks.attack_result import AttackResult, Guess, surest
-from discreet.attacks.compare import Comparison, compare
-from discreet.attacks.named_attacks import AGAINST, NAMED, attack
+from discreet.attacks.attack_result import AttackResult, Comparison, Guess, surest
+from discreet.attacks.attack_setup import AGAINST
+from discreet.attacks.named_attacks import NAMED, attack, compare
 from discreet.attacks.rows import (
     Log,
     Near,

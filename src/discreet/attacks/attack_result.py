@@ -1,4 +1,4 @@
-"""What an attack found: who, how sure, and how much better than without what was released."""
+"""What an attack found: who, how sure, and how much better than without what was released; and results side by side."""
 
 from __future__ import annotations
 
@@ -239,6 +239,53 @@ def baseline_shown(result: AttackResult) -> str:
 def _lacking(result: AttackResult) -> str:
     """What stands in the place of a figure that isn't there."""
     return "unknown" if result.not_tried is None else NOT_TRIED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison:
+    """What one attack achieves against each way to publish a table.
+
+    Args:
+        attack: its name.
+        results: one for each way.
+    """
+
+    attack: str
+    results: tuple[AttackResult, ...]
+
+    def rows(self) -> list[dict[str, object]]:
+        """The table: what was attacked, how many were tried, how often it was right, and how often without.
+
+        What wasn't tried has None for these, and says why; what was tried on a sample has its interval.
+        """
+        return [
+            {
+                "against": result.against,
+                "tried": result.tried,
+                "success": result.success,
+                "baseline": result.baseline,
+                "gain": result.gain,
+                "interval": result.interval,
+                "not_tried": result.not_tried,
+            }
+            for result in self.results
+        ]
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it, as JSON-ready data."""
+        return {"attack": self.attack, "results": [result.to_dict() for result in self.results]}
+
+    def __str__(self) -> str:
+        """The table, for people; the first line says if rows were counted and perhaps not people."""
+        width = max((len(result.against) for result in self.results), default=0)
+        right = [share_shown(result) for result in self.results]
+        wide = max(8, *map(len, right))
+        lines = [f"{self.attack:<{width}} {'tried':>7} {'right':>{wide}} {'without':>8}"]
+        lines += [
+            f"{result.against:<{width}} {result.tried:>7,} {shown:>{wide}} {baseline_shown(result):>8}"
+            for result, shown in zip(self.results, right, strict=True)
+        ]
+        return next((result.warned for result in self.results if result.repeated), "") + "\n".join(lines)
 
 
 def surest(guesses: Iterable[Guess]) -> tuple[Guess, ...]:

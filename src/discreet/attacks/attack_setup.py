@@ -9,18 +9,18 @@ from fractions import Fraction
 from math import ceil, log10
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from discreet.anonymity.columns import Coded, encode
-from discreet.anonymity.records import Records
+from discreet.anonymity.records import Records, read
+from discreet.attacks.people import drawn, pseudonymous, shuffled, with_unit
 from discreet.attacks.rows.nearness import is_ordered, numbers
-from discreet.attacks.rows.people_sampling import drawn, shuffled
 from discreet.attacks.targets.exact_answers import Exact
-from discreet.attacks.targets.noisy_answers import Answers, Bare
+from discreet.attacks.targets.noisy_answers import Answers, Bare, limits_of
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.unit_column import limits_of, pseudonymous, with_unit
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import protect
@@ -40,6 +40,24 @@ NUMBER = "person_number"
 
 CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE = ("dob", "zip", "sex"), "education", "income"
 """What is known of the census's people, what is sought, and what totals are about, unless said otherwise."""
+
+
+RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS = "raw", "pseudonymized", "anonymized", "answers"
+
+EXACT, FRESH, RESTRICTED = "exact", "fresh", "restricted"
+
+AGAINST: Mapping[str, str] = MappingProxyType(
+    {
+        RAW: "rows as they are",
+        PSEUDONYMIZED: "rows as they are, with random numbers for what names people",
+        ANONYMIZED: "rows that were made k-anonymous",
+        ANSWERS: "the gateway, with a budget",
+        EXACT: "exact answers",
+        FRESH: "fresh noise each time, and no account",
+        RESTRICTED: "exact answers, but none about few rows",
+    }
+)
+"""What attacks are run against, by name."""
 
 _CENSUS_PEOPLE = 10_000
 
@@ -284,7 +302,6 @@ def set_up(table: object | None, terms: Terms, *, unit: WhoseRow = None, log: bo
     """
     from discreet.anonymity.attributes import repeated
     from discreet.anonymity.hierarchies.texts import dated
-    from discreet.anonymity.records import read
 
     made_up = table is None
     if made_up:

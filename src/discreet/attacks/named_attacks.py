@@ -1,4 +1,4 @@
-"""Attacks by name, each against what it can be run against: what `discreet attack` takes."""
+"""Attacks by name, each against what it can be run against, one or several: what `discreet attack` takes."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.attacks import on_answers, on_rows
-from discreet.attacks.attack_result import AttackResult
-from discreet.attacks.attack_setup import CENSUS_ON, CENSUS_SENSITIVE, CENSUS_VALUE, Setup, Terms, set_up
+from discreet.attacks.attack_result import AttackResult, Comparison
+from discreet.attacks.attack_setup import (
+    AGAINST,
+    ANONYMIZED,
+    ANSWERS,
+    CENSUS_ON,
+    CENSUS_SENSITIVE,
+    CENSUS_VALUE,
+    EXACT,
+    FRESH,
+    PSEUDONYMIZED,
+    RAW,
+    RESTRICTED,
+    Setup,
+    Terms,
+    set_up,
+)
 from discreet.errors import Hint, InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 
 if TYPE_CHECKING:
     from discreet.anonymity.records import Unit
 
+
 Run: TypeAlias = Callable[[Setup, str], AttackResult]
 
-RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS = "raw", "pseudonymized", "anonymized", "answers"
-EXACT, FRESH, RESTRICTED = "exact", "fresh", "restricted"
-AGAINST: Mapping[str, str] = MappingProxyType(
-    {
-        RAW: "rows as they are",
-        PSEUDONYMIZED: "rows as they are, with random numbers for what names people",
-        ANONYMIZED: "rows that were made k-anonymous",
-        ANSWERS: "the gateway, with a budget",
-        EXACT: "exact answers",
-        FRESH: "fresh noise each time, and no account",
-        RESTRICTED: "exact answers, but none about few rows",
-    }
-)
-"""What attacks are run against, by name."""
 
 _PUBLISHED = (RAW, PSEUDONYMIZED, ANONYMIZED, ANSWERS)
 
@@ -245,16 +247,9 @@ def attack(  # noqa: PLR0913 — what is attacked and how it is set up, each by 
     """
     chosen = named(name)
     target = chosen.possible(against or chosen.against[0])
-    terms = terms_for(
-        table,
-        on=on,
-        sensitive=sensitive,
-        value=value,
-        k=k,
-        epsilon=epsilon,
-        budget=budget,
-        people=people,
-        trials=trials,
+    on, sensitive, value = _columns(table, on, sensitive, value)
+    terms = Terms.of(
+        on=on, sensitive=sensitive, value=value, k=k, epsilon=epsilon, budget=budget, people=people, trials=trials
     )
     with set_up(table, terms, unit=unit, log=chosen.of_log) as setup:
         return chosen.on(setup, target)
@@ -272,19 +267,10 @@ def named(name: str) -> NamedAttack:
     return found
 
 
-def terms_for(  # noqa: PLR0913 — the terms, each by name
-    table: object | None,
-    *,
-    on: Sequence[str] | None,
-    sensitive: str | None,
-    value: str | None,
-    k: int,
-    epsilon: Rationalizable,
-    budget: Rationalizable,
-    people: int,
-    trials: int,
-) -> Terms:
-    """The terms, where columns may be left out for the census.
+def _columns(
+    table: object | None, on: Sequence[str] | None, sensitive: str | None, value: str | None
+) -> tuple[Sequence[str], str, str | None]:
+    """By what people are known, what is learned, and what totals are about: all may be left out for the census.
 
     Raises:
         InvalidArgument: the table isn't the census, and the columns aren't named.
@@ -296,6 +282,66 @@ def terms_for(  # noqa: PLR0913 — the terms, each by name
             "say by which columns people are known, and which is to be learned",
             hint=Hint('on=["age", "zip"], sensitive="diagnosis"', cli="--on age,zip --sensitive diagnosis"),
         )
-    return Terms.of(
+    return on, sensitive, value
+
+
+def compare(  # noqa: PLR0913 — what is attacked and how it is set up, each by name
+    attack: str,
+    table: object | None = None,
+    *,
+    against: Sequence[str] | None = None,
+    on: Sequence[str] | None = None,
+    sensitive: str | None = None,
+    value: str | None = None,
+    k: int = 5,
+    epsilon: Rationalizable = "0.1",
+    budget: Rationalizable = 10,
+    people: int = 100,
+    trials: int = 1_000,
+    unit: Unit = None,
+) -> Comparison:
+    """Run one attack against several ways to publish a table, so that the figures can be compared.
+
+    Against all of them the same people are attacked, by the same knowledge, and what is a success is the same. Since
+    questions take a budget, these are as many as `people` says, drawn from the table, wherever answers are among them;
+    fewer, if the budget lasts for fewer.
+    Where an attack asks something else of answers than of rows, the result says so in what it is `against`.
+
+    Args:
+        attack: one of `NAMED`.
+        table: see `attack`; so for all that follows but the next.
+        against: what it is run against; everything that it can be run against, if left out.
+        on: as above.
+        sensitive: as above.
+        value: as above.
+        k: as above.
+        epsilon: as above.
+        budget: as above.
+        people: as above.
+        trials: as above.
+        unit: as above.
+
+    Raises:
+        InvalidArgument: see `attack`.
+        SourceError: see `attack`.
+
+    Examples:
+        >>> from discreet.census import synthetic
+        >>> found = compare("linkage", synthetic(500), on=["dob", "zip"], sensitive="education", people=5)
+        >>> [result.against.split(" from ")[0] for result in found.results]
+        ['raw rows', 'rows with pseudonyms', '5-anonymous rows', 'answers at ε = 0.1 each']
+    """
+    chosen = named(attack)
+    targets = [chosen.possible(each) for each in (chosen.against if against is None else against)]
+    on, sensitive, value = _columns(table, on, sensitive, value)
+    terms = Terms.of(
         on=on, sensitive=sensitive, value=value, k=k, epsilon=epsilon, budget=budget, people=people, trials=trials
     )
+    with set_up(table, terms, unit=unit, log=chosen.of_log) as setup:
+        compared = replace(setup, compared=len(targets) > 1 and ANSWERS in targets)
+        results = tuple(chosen.on(compared, each) for each in targets)
+        tried = [result.tried for result in results]
+        if compared.compared and 0 < min(tried) < max(tried) == terms.people:  # the budget didn't last for all
+            fewer = replace(compared, terms=replace(terms, people=min(tried)), made={})
+            results = tuple(chosen.on(fewer, each) for each in targets)
+        return Comparison(attack=chosen.name, results=results)

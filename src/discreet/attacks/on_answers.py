@@ -13,20 +13,18 @@ from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.averaging import averaging
 from discreet.attacks.answers.differencing import differencing, tracking
 from discreet.attacks.answers.guessing import guessing_each
-from discreet.attacks.answers.membership import TracingResult
 from discreet.attacks.answers.query_log import query_log
 from discreet.attacks.answers.reconstruction import reconstruction
 from discreet.attacks.answers.study import Study
+from discreet.attacks.answers.tracing import TracingResult
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import NAME, NUMBER, Setup
-from discreet.attacks.rows.known_people import named, of_units, one_of_each, value_of
+from discreet.attacks.people import named, of_units, one_of_each, shuffled, value_of
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.rows.people_sampling import shuffled
-from discreet.attacks.targets.answering import Answering
+from discreet.attacks.targets.answering import Answering, question, where
 from discreet.attacks.targets.candidates import itself
 from discreet.attacks.targets.exact_answers import Imputed, Restricted
 from discreet.attacks.targets.rows import Candidates, shares_of
-from discreet.attacks.targets.sql_conditions import question, where
 from discreet.errors import InvalidArgument
 
 _REPEATS = 150

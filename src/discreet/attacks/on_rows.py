@@ -17,21 +17,18 @@ from discreet.anonymity.columns import Reals, Value, Whole
 from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult
 from discreet.attacks.attack_setup import NUMBER, Setup
+from discreet.attacks.people import drawn, of_units, shuffled
+from discreet.attacks.rows.attribute_disclosure import background, homogeneity, skewness
 from discreet.attacks.rows.fuzzy import fuzzy
-from discreet.attacks.rows.homogeneity import background, homogeneity
 from discreet.attacks.rows.intersection import intersection
-from discreet.attacks.rows.known_people import of_units
 from discreet.attacks.rows.linkage import linkage
 from discreet.attacks.rows.nearness import Near, Nearness, Same, Typos, is_ordered
-from discreet.attacks.rows.people_sampling import drawn, shuffled
-from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.singling_out import singling_out
-from discreet.attacks.rows.skewness import skewness
 from discreet.attacks.rows.small_groups import small_groups
-from discreet.attacks.rows.sparse import Log, guessed_log, sparse
+from discreet.attacks.rows.sparse import Log, guessed_log, presence, sparse
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
-from discreet.census.pseudorandom import normal, pick, uniform
+from discreet.census.synthetic import normal, pick, uniform
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

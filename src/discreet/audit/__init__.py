@@ -6,8 +6,7 @@ An audit rejects, it never proves. The gallery holds mechanisms that are broken 
 rejects them.
 """
 
-from discreet.audit.audit_result import Audit
-from discreet.audit.auditing import audit
+from discreet.audit.auditing import Audit, audit
 from discreet.audit.question import audit_question
 
 __all__ = ["Audit", "audit", "audit_question"]

@@ -1,115 +1,118 @@
-"""Auditing: an event is learned or known, then tested on outputs that nobody has seen."""
+"""Auditing: an event is learned or known, then tested on outputs that nobody has seen; and what that found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from discreet.accounting import to_approx
-from discreet.audit.audit_result import Audit, delta_of
-from discreet.audit.learning import Aim, Event, Found, Given, Predicate, from_laws, from_outputs, laws_of
-from discreet.audit.outputs import Batch
+from discreet.audit.events import Aim, Event, Found, from_laws, from_outputs
+from discreet.audit.outputs import Batch, Data, Output, Subject, laws_of, subject_of
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable, log, probability, to_float
 from discreet.privacy import ApproxDP, Loss, PureDP
 from discreet.stats import lower_bound, upper_bound
 
-Data: TypeAlias = Any
-"""What a mechanism is run on: an integer or a list of them, scores, or whatever a black box takes."""
-
-Draw: TypeAlias = Callable[[Data, int], Any]
-"""A number of independent outputs on some data."""
+# ── What an audit found ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Something to audit.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """A lower bound on what a mechanism gives away, from outputs drawn for two neighbours.
 
-    Args:
-        name: in words.
-        draw: its outputs.
-        loss: what it says of itself; None if it doesn't.
-    """
-
-    name: str
-    draw: Draw
-    loss: Loss | None
-
-
-def subject_of(mechanism: Any) -> Subject:  # noqa: ANN401 — told apart here
-    """Anything that can be audited.
+    An audit rejects, it never proves: a bound below the claim says only that this event, with so many draws, did not
+    tell these neighbours apart any better.
 
     Args:
-        mechanism: one that makes many outputs at once, by `draw(data, count)`; noise, by `release(values)`; a chooser,
-            by `choose(scores)`; one that tells a single value, by `choose_all(values)` or `randomise_all(values)`; or a
-            callable that makes one output of data.
+        subject: what was audited.
+        neighbours: between which data, in words.
+        claim: what the mechanism is said to give away at the most.
+        bound: with the confidence, the true ε at the claim's δ is at least this.
+        confidence: in (0, 1); over the draws that the event was tested on.
+        event: what was looked for in an output, in words.
+        hits: how often it was found under either neighbour.
+        draws: how many outputs it was looked for in, of each neighbour.
+        learned: how many other outputs of each neighbour it was learned from; 0 if it was given, or known.
 
-    Raises:
-        InvalidArgument: it is none of these.
+    Examples:
+        >>> found = Audit(
+        ...     subject="a coin", neighbours="0 and 1", claim=PureDP(1), bound=1.2, confidence=Fraction(999, 1000),
+        ...     event="output = 1", hits=(80, 20), draws=100, learned=0,
+        ... )
+        >>> found.rejects, found.verdict
+        (True, 'rejected: it gives away more than ε = 1')
     """
-    name = getattr(mechanism, "name", None) or _described(mechanism)
-    loss = getattr(mechanism, "loss", None)
-    for method, how in _WAYS.items():
-        if hasattr(mechanism, method):
-            return Subject(name, how(getattr(mechanism, method)), loss)
-    if callable(mechanism):
-        return Subject(name, _repeating(mechanism), loss if isinstance(loss, Loss) else None)
-    raise InvalidArgument(
-        f"a {type(mechanism).__name__} can't be audited",
-        hint="a mechanism, or a function that takes data and gives an output",
-    )
+
+    subject: str
+    neighbours: str
+    claim: PureDP | ApproxDP
+    bound: float
+    confidence: Fraction
+    event: str
+    hits: tuple[int, int]
+    draws: int
+    learned: int
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the claim is refuted."""
+        return Fraction(self.bound) > self.claim.epsilon
+
+    @property
+    def verdict(self) -> str:
+        """The same in words."""
+        if self.rejects:
+            return f"rejected: it gives away more than {self.claim}"
+        return f"not rejected: nothing here contradicts {self.claim}"
+
+    def __str__(self) -> str:
+        """All of it, for people."""
+        p, q = (hits / self.draws for hits in self.hits)
+        lines = {
+            "audited": self.subject,
+            "between": self.neighbours,
+            "event": self.event,
+            "seen": f"in {p:.3g} and {q:.3g} of {self.draws:,} outputs each",
+            "bound": f"ε ≥ {self.bound:.4g} at {_percent(self.confidence)} confidence{self._at_delta}",
+            "verdict": self.verdict,
+        }
+        return "\n".join(f"{name:<10} {text}" for name, text in lines.items())
+
+    def to_dict(self) -> dict[str, object]:
+        """The audit as JSON-ready data."""
+        return {
+            "subject": self.subject,
+            "neighbours": self.neighbours,
+            "claim": {"epsilon": float(self.claim.epsilon), "delta": float(delta_of(self.claim))},
+            "bound": self.bound,
+            "confidence": float(self.confidence),
+            "event": self.event,
+            "hits": list(self.hits),
+            "draws": self.draws,
+            "learned": self.learned,
+            "rejects": self.rejects,
+        }
+
+    @property
+    def _at_delta(self) -> str:
+        """At which δ the bound holds, where there is one."""
+        delta = delta_of(self.claim)
+        return f", at δ = {float(delta):.3g}" if delta else ""
 
 
-def _releasing(release: Callable[[Sequence[int]], Sequence[int]]) -> Draw:
-    """Noise on an integer, or on a list of them: each number has its own, so a long list is many draws."""
-
-    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
-        values = [data] if isinstance(data, int) else list(data)
-        noisy = release(values * count)
-        wide = not all(-(1 << 63) <= end < 1 << 63 for end in (min(noisy), max(noisy)))
-        table = np.array(noisy, dtype=object if wide else np.int64)
-        return table if isinstance(data, int) else table.reshape(count, len(values))
-
-    return draw
+def delta_of(claim: PureDP | ApproxDP) -> Fraction:
+    """The δ of a claim: 0 if it is pure."""
+    return claim.delta if isinstance(claim, ApproxDP) else Fraction(0)
 
 
-def _telling(tell_all: Callable[[Any], Any]) -> Draw:
-    """What is told of one value, as if as many users held it."""
-
-    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — an array
-        return tell_all(np.full(count, data))
-
-    return draw
+def _percent(confidence: Fraction) -> str:
+    """A confidence in percent, with as many digits as tell it from 100 %."""
+    return f"{float(100 * confidence):.15g} %"
 
 
-def _repeating(run: Callable[[Data], Any]) -> Draw:
-    """One output after another."""
-
-    def draw(data: Data, count: int) -> Any:  # noqa: ANN401 — a list
-        return [run(data) for _ in range(count)]
-
-    return draw
-
-
-def _described(mechanism: Any) -> str:  # noqa: ANN401 — anything
-    """A mechanism by its name and its loss, a function by its name."""
-    loss = getattr(mechanism, "loss", None)
-    name = getattr(mechanism, "__name__", type(mechanism).__name__)
-    return f"{name}, {loss}" if isinstance(loss, PureDP | ApproxDP) else str(name)
-
-
-_WAYS: dict[str, Callable[[Any], Draw]] = {
-    "randomise_all": _telling,
-    "choose_all": _telling,
-    "draw": lambda draw: draw,
-    "release": _releasing,
-    "choose": _repeating,
-}
-"""How outputs are drawn, by the method that a mechanism has; the first that is there."""
+# ── What an event proves ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,27 @@ def _log_ratio(numerator: Fraction, denominator: Fraction) -> float:
         return 0.0
     return to_float(log(numerator / denominator, round_up=False), round_up=False)
 
+
+Predicate: TypeAlias = Callable[[Output], bool]
+"""An event that is given: whether an output belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An event that somebody thought of."""
+
+    predicate: Predicate
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+        return sum(bool(self.predicate(output)) for output in outputs)
+
+    def __str__(self) -> str:
+        """Its name, if it has one."""
+        return f"as given: {getattr(self.predicate, '__name__', 'a predicate')}"
+
+
+# ── The audit ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DRAWS = 100_000
 CONFIDENCE = Fraction(999, 1000)

@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from discreet.accounting import loss_of
-from discreet.audit.audit_result import Audit
-from discreet.audit.auditing import CONFIDENCE, DELTA, audit
+from discreet.audit.auditing import CONFIDENCE, DELTA, Audit, audit
 from discreet.audit.neighbourhood import State, in_memory, neighbours_of, read
 from discreet.engine import ExactResult, open_engine
 from discreet.errors import InvalidArgument

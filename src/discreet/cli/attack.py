@@ -232,7 +232,8 @@ def _show_result(result: AttackResult) -> None:
 
 def _list(format_: options.TextFormat) -> None:
     """The names of the attacks, and what each can be run against."""
-    from discreet.attacks.named_attacks import AGAINST, NAMED
+    from discreet.attacks.attack_setup import AGAINST
+    from discreet.attacks.named_attacks import NAMED
 
     if format_ is options.TextFormat.JSON:
         show_json({each.name: {"what": each.what, "against": list(each.against)} for each in NAMED.values()})

@@ -182,7 +182,7 @@ def tried(known: Known, against: Sequence[str], terms: Terms) -> list[AttackResu
         InvalidArgument: it can't be run against that, or an argument is out of range.
         SourceError: the table lacks a column.
     """
-    from discreet.attacks.compare import compare
+    from discreet.attacks.named_attacks import compare
 
     found = compare(
         known.attack,
@@ -221,8 +221,8 @@ def linked(  # noqa: PLR0913 — two files, and what of them is what
     """
     from discreet.anonymity.attributes import repeated
     from discreet.anonymity.records import read
+    from discreet.attacks.people import copied
     from discreet.attacks.rows.linkage import linkage
-    from discreet.attacks.targets.unit_column import copied
 
     if name != "linkage" or source is None or auxiliary is None or not on:
         raise InvalidArgument(

@@ -122,7 +122,7 @@ def loss(
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive
-    from discreet.plot.numbers import shown
+    from discreet.plot.sheet import shown
 
     bound = float(positive(epsilon, "epsilon"))
     with working("drawing"):
@@ -209,7 +209,7 @@ def composition(
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
-    from discreet.plot.numbers import shown
+    from discreet.plot.sheet import shown
 
     each, rest = positive(epsilon, "epsilon"), probability(delta, "delta")
     with working("drawing"):
@@ -257,7 +257,7 @@ def accuracy(  # noqa: PLR0913 — each is an option of the command
     """
     from discreet import plot as figures
     from discreet.exact.rational import positive, probability
-    from discreet.plot.numbers import shown
+    from discreet.plot.sheet import shown
 
     probability(confidence, "confidence")
     epsilons = figures.spaced(float(positive(least, "least")), float(positive(most, "most")), _EPSILONS)

@@ -10,15 +10,12 @@ Each function takes numbers, or objects that give them, and returns a Matplotlib
 * What attacks achieve: `outcomes`, `candidates`, `recovery`, `members`.
 """
 
-from discreet.plot.accuracy import accuracy
+from discreet.plot.accuracy import accuracy, averages_needed, averaging
 from discreet.plot.attacks import candidates, members, outcomes, recovery
-from discreet.plot.averaging import averages_needed, averaging
-from discreet.plot.guarantees import composition, delta
-from discreet.plot.loss import AdditiveNoise, Curve, LossLaw, loss, odds
-from discreet.plot.neighbours import neighbours
-from discreet.plot.numbers import spaced
+from discreet.plot.guarantees import AdditiveNoise, Curve, LossLaw, composition, delta, odds
+from discreet.plot.neighbours import loss, neighbours
 from discreet.plot.risks import class_sizes, column_risks
-from discreet.plot.sheet import note, save
+from discreet.plot.sheet import note, save, spaced
 
 __all__ = [
     "AdditiveNoise",

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import InvalidArgument
-from discreet.plot.marks import FAINT, INK, STROKES, binned, by_percent, key_beside, legend_above, level_bars, strokes
-from discreet.plot.numbers import finite, percent, shown
-from discreet.plot.sheet import axes_in, describe, house_style, sheet
+from discreet.plot.marks import STROKES, binned, by_percent, key_beside, legend_above, level_bars, strokes
+from discreet.plot.sheet import FAINT, INK, axes_in, describe, finite, house_style, percent, sheet, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

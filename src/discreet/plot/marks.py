@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.plot.numbers import percent
+from discreet.plot.sheet import INK, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,18 +16,6 @@ if TYPE_CHECKING:
 
 Dashes: TypeAlias = tuple[float, ...]
 """Lengths of dashes and gaps in turn, in widths of the line; empty for an unbroken line."""
-
-INK = "#222222"
-"""Text and axes."""
-
-FAINT = "#595959"
-"""Subtitles and remarks; still 7 to 1 against the paper."""
-
-GRID = "#d9d9d9"
-"""Lines that help the eye and say nothing."""
-
-PAPER = "#ffffff"
-"""What everything is drawn on, whatever the page around it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +205,36 @@ def apart(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
             middles[member] = low + heights[member] / 2
             low += heights[member]  # noqa: PLW2901 — the block is walked upwards
     return middles
+
+
+_CELL = 1.0
+"""How much of a whole number's width its dots may take."""
+
+
+def stacked(values: Sequence[int], room: float) -> list[tuple[float, int]]:
+    """Where each dot goes, and on which level from 1 on, so that none hides another: as low as there is room.
+
+    Args:
+        values: whole numbers, in order.
+        room: how wide a dot is, on the same scale.
+
+    Examples:
+        >>> stacked([1, 1, 1, 4], room=0.5)
+        [(0.75, 1), (1.25, 1), (1.0, 2), (4.0, 1)]
+    """
+    across = max(int(_CELL / room), 1)
+    ends: list[float] = []  # of each level
+    placed = []
+    for value, count in sorted(Counter(values).items()):
+        level = 0
+        for start in range(0, count, across):
+            row = min(across, count - start)
+            left = value - (row - 1) * room / 2
+            level = next((place for place in range(level, len(ends)) if left - ends[place] >= room), len(ends))
+            ends[level : level + 1] = [value + (row - 1) * room / 2]
+            placed += [(left + number * room, level + 1) for number in range(row)]
+            level += 1
+    return placed
 
 
 FILLS = ("", "////", "....")

@@ -1,21 +1,33 @@
-"""The figure of neighbours: what a mechanism answers on two datasets, and whether answers tell which it was."""
+"""The figures of two neighbours: what a mechanism answers on each of them, and the privacy loss of what it answers."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import floor
 from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import InvalidArgument
-from discreet.plot.loss import AdditiveNoise
-from discreet.plot.marks import FAINT, INK, STROKES
-from discreet.plot.numbers import percent, shown
-from discreet.plot.sheet import WIDTH, axes_in, describe, house_style, sheet
+from discreet.plot.guarantees import AdditiveNoise, LossLaw
+from discreet.plot.marks import STROKES, Stroke, stacked, strokes
+from discreet.plot.sheet import (
+    FAINT,
+    INK,
+    WIDTH,
+    axes_in,
+    by_powers,
+    describe,
+    finite,
+    house_style,
+    percent,
+    sheet,
+    shown,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 _SHOWN = 0.99
 """How much of each law the axis covers."""
@@ -26,9 +38,6 @@ _MOST_PANELS = 3
 
 _MOST_STEPS = 60
 """With more values, a step each would be a blur."""
-
-_CELL = 1.0
-"""How much of a whole number's width its dots may take."""
 
 _FEWEST_LEVELS = 6
 
@@ -64,7 +73,7 @@ def neighbours(noises: Mapping[str, AdditiveNoise], *, answers: tuple[int, int] 
     drawn = f"Dots: {draws} answers drawn on each."
     panel = (WIDTH - 0.25) / len(pairs)
     with house_style():
-        figure = sheet(_title(pairs), f"{exact} {drawn} Guesses are from even odds.", height=4.8)
+        figure = sheet(_neighbours_title(pairs), f"{exact} {drawn} Guesses are from even odds.", height=4.8)
         for number, (name, pair) in enumerate(pairs.items()):
             left, right = number * panel + 0.72, (len(pairs) - 1 - number) * panel
             upper = axes_in(figure, left=left, right=right, bottom=2.0, top=0.42)
@@ -78,7 +87,7 @@ def neighbours(noises: Mapping[str, AdditiveNoise], *, answers: tuple[int, int] 
             if number == 0:
                 upper.set_ylabel("probability")
                 lower.set_ylabel("draws")
-        describe(figure, _words(pairs, answers))
+        describe(figure, _neighbours_words(pairs, answers))
     return figure
 
 
@@ -183,33 +192,7 @@ def _dots(axes: Axes, pair: _Pair) -> None:
     axes.set_xlabel("released answer")
 
 
-def stacked(values: Sequence[int], room: float) -> list[tuple[float, int]]:
-    """Where each dot goes, and on which level from 1 on, so that none hides another: as low as there is room.
-
-    Args:
-        values: whole numbers, in order.
-        room: how wide a dot is, on the same scale.
-
-    Examples:
-        >>> stacked([1, 1, 1, 4], room=0.5)
-        [(0.75, 1), (1.25, 1), (1.0, 2), (4.0, 1)]
-    """
-    across = max(int(_CELL / room), 1)
-    ends: list[float] = []  # of each level
-    placed = []
-    for value, count in sorted(Counter(values).items()):
-        level = 0
-        for start in range(0, count, across):
-            row = min(across, count - start)
-            left = value - (row - 1) * room / 2
-            level = next((place for place in range(level, len(ends)) if left - ends[place] >= room), len(ends))
-            ends[level : level + 1] = [value + (row - 1) * room / 2]
-            placed += [(left + number * room, level + 1) for number in range(row)]
-            level += 1
-    return placed
-
-
-def _title(pairs: Mapping[str, _Pair]) -> str:
+def _neighbours_title(pairs: Mapping[str, _Pair]) -> str:
     """The message: how well the best guess of the dataset does, from one answer."""
     guesses = [pair.guess for pair in pairs.values()]
     if len(guesses) == 1:
@@ -217,11 +200,130 @@ def _title(pairs: Mapping[str, _Pair]) -> str:
     return f"The best guess of D or D′ from one answer: right in {percent(min(guesses))} to {percent(max(guesses))}"
 
 
-def _words(pairs: Mapping[str, _Pair], answers: tuple[int, int]) -> str:
+def _neighbours_words(pairs: Mapping[str, _Pair], answers: tuple[int, int]) -> str:
     """What the figure shows, in words."""
     each = "; ".join(f"with {name}, {percent(pair.guess)}" for name, pair in pairs.items())
     return (
         f"Two laws of released answers, one around {answers[0]} on dataset D, one around {answers[1]} on its neighbour "
         f"D′, with draws from each. How often the best guess of the dataset from one answer is right, from even odds: "
         f"{each}."
+    )
+
+
+# ── Privacy losses ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_BARS_TO_EPSILON = 20
+"""Bars between 0 and ε; −ε, 0 and ε are the middles of bars, so that a loss of ε isn't cut in two by rounding."""
+
+_MOST_BARS = 120
+"""To either side of 0; what lies further out is counted in the outermost bar."""
+
+_FLOOR = 1e-9
+"""The least probability that is shown."""
+
+_PANEL = 1.75
+"""Inches, for each law."""
+
+
+def loss(laws: Mapping[str, LossLaw], *, epsilon: float) -> Figure:
+    """The law of the privacy loss, for one mechanism or several, below one another.
+
+    Args:
+        laws: each by its name; made by `LossLaw.of` or `LossLaw.of_noise`.
+        epsilon: what the loss is compared with; above 0.
+
+    Raises:
+        InvalidArgument: ε isn't above 0, or there are too many laws.
+        ExtraMissing: Matplotlib isn't installed.
+
+    Examples:
+        >>> figure = loss({"randomised response": LossLaw.of([0.75, 0.25], [0.25, 0.75])}, epsilon=1.1)
+        >>> figure.get_suptitle()
+        'No outcome tells more than ε = 1.1'
+    """
+    bound = finite([epsilon], "epsilon", least=1e-6)[0]
+    chosen = strokes(len(laws))
+    beyond = {name: law.beyond(bound) for name, law in laws.items()}
+    width = bound / _BARS_TO_EPSILON
+    reach = min(max(_bar(max(map(abs, law.losses)), width) for law in laws.values()) + 2, _MOST_BARS)
+    with house_style():
+        figure = sheet(
+            _loss_title(beyond, bound),
+            f"How likely each loss is when the data are D, in bars {shown(width)} wide. Logarithmic scale.",
+            height=1.2 + _PANEL * len(laws),
+        )
+        below = None
+        for number, ((name, law), stroke) in enumerate(zip(laws.items(), chosen, strict=True)):
+            place = len(laws) - 1 - number
+            axes = axes_in(figure, bottom=0.58 + _PANEL * place, top=_PANEL * number + 0.25, left=0.85)
+            _panel(axes, law, stroke, width=width, reach=reach)
+            _mark(axes, bound, law)
+            axes.set_title(name, loc="left", color=stroke.ink, fontweight="bold")
+            axes.tick_params(labelbottom=place == 0)
+            below = axes
+        if below is not None:
+            below.set_xlabel("privacy loss of the outcome, ln(Pr[A(D) = a] / Pr[A(D′) = a])")
+        describe(figure, _loss_words(beyond, bound))
+    return figure
+
+
+def _bar(value: float, width: float) -> int:
+    """The number of the bar that a loss falls in; bar 0 is around 0."""
+    return floor(value / width + 0.5)
+
+
+def _panel(axes: Axes, law: LossLaw, stroke: Stroke, *, width: float, reach: int) -> None:
+    """The bars of one law."""
+    heights = [0.0] * (2 * reach + 1)
+    for one, mass in zip(law.losses, law.masses, strict=True):
+        heights[min(max(_bar(one, width), -reach), reach) + reach] += mass
+    edges = [(number - 0.5) * width for number in range(-reach, reach + 2)]
+    axes.stairs(
+        [max(height, 0.0) for height in heights],
+        edges,
+        baseline=_FLOOR / 10,
+        fill=True,
+        facecolor=f"{stroke.colour}40",
+        edgecolor=stroke.colour,
+        linewidth=1.0,
+    )
+    by_powers(axes, "y")
+    axes.set_ylim(_FLOOR, 2)
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylabel("probability")
+
+
+def _mark(axes: Axes, epsilon: float, law: LossLaw) -> None:
+    """The bound, and how much lies beyond it."""
+    beyond = law.beyond(epsilon)
+    share = f"above ε: {shown(beyond)}; δ(ε) = {shown(law.delta(epsilon))}" if beyond else "above ε: never"
+    axes.text(1.0, 1.03, share, transform=axes.transAxes, ha="right", va="bottom", fontsize=8.5, color=FAINT)
+    for side, name, align in ((1, "ε", "left"), (-1, "−ε", "right")):
+        axes.axvline(side * epsilon, color=INK, linewidth=1.2, dashes=(4, 2))
+        axes.annotate(
+            name,
+            (side * epsilon, 0.86),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(side * 9, 0),
+            textcoords="offset points",
+            ha=align,
+            color=INK,
+        )
+
+
+def _loss_title(beyond: Mapping[str, float], epsilon: float) -> str:
+    """The message."""
+    if not any(beyond.values()):
+        return f"No outcome tells more than ε = {shown(epsilon)}"
+    if all(beyond.values()):
+        return f"Losses above ε = {shown(epsilon)} are possible"
+    return f"Losses above ε = {shown(epsilon)}: impossible with some noise, rare with other"
+
+
+def _loss_words(beyond: Mapping[str, float], epsilon: float) -> str:
+    """What the figure shows, in words."""
+    each = "; ".join(f"{name}: {shown(share) if share else 'never'}" for name, share in beyond.items())
+    return (
+        "Bars show how likely each privacy loss is, on a logarithmic scale. "
+        f"Probability that the loss exceeds ε = {shown(epsilon)}: {each}."
     )

@@ -1,4 +1,4 @@
-"""Sheets: empty figures with a message above, text that fits them, words for those who can't see them, and files.
+"""Sheets: empty figures with a message above, numbers that people can read, words for those who can't see, and files.
 
 Files in SVG and PNG are the same for the same figure, on every day and machine.
 """
@@ -10,16 +10,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from io import BytesIO, StringIO
+from itertools import pairwise
+from math import floor, isfinite, log10
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from discreet.errors import ExtraMissing, InvalidArgument
-from discreet.plot.marks import FAINT, GRID, INK, PAPER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
+INK = "#222222"
+"""Text and axes."""
+
+FAINT = "#595959"
+"""Subtitles and remarks; still 7 to 1 against the paper."""
+
+GRID = "#d9d9d9"
+"""Lines that help the eye and say nothing."""
+
+PAPER = "#ffffff"
+"""What everything is drawn on, whatever the page around it looks like."""
 
 WIDTH = 7.2
 """Inches: a column of text; at 100 dots an inch, a column of a page on a screen."""
@@ -148,67 +163,124 @@ def words_of(figure: Figure) -> str:
     return str(figure.get_label())
 
 
-_LONGEST = 200
-"""Letters of a name that are looked at."""
-_POINTS = 72
-_TITLE, _TICK = 11.5, 8.5
-"""The sizes of titles and of labels at axes, in points."""
-_EDGES = 0.5
-"""Inches at the sides of a title that stay empty."""
+# ── Numbers, and the axes that bear them ──────────────────────────────────────────────────────────────────────────────
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_LEAST, _MOST = 1e-3, 1e6
+"""Numbers between these are written out."""
 
 
-def in_title(name: str, rest: str) -> str:
-    """A name, cut so that it fits into a title together with the rest of it. Call it in the house's style.
-
-    Args:
-        name: of a column.
-        rest: all other words of the title.
-    """
-    return fitted(name, WIDTH - _EDGES - inches(rest, size=_TITLE, bold=True), size=_TITLE, bold=True)
-
-
-def at_axis(name: str, room: float) -> str:
-    """A name, cut so that it fits beside an axis that has that many inches for it. Call it in the house's style."""
-    return fitted(name, room, size=_TICK)
-
-
-def fitted(name: str, room: float, *, size: float, bold: bool = False) -> str:
-    """A name, without letters of its middle where it is too long: names of a table often begin or end alike.
-
-    Args:
-        name: any text.
-        room: in inches.
-        size: of its letters, in points.
-        bold: whether they are.
-    """
-    kept = min(len(name), _LONGEST)
-    short = name if kept == len(name) else _without_middle(name, kept)
-    while kept > 1 and inches(short, size=size, bold=bold) > room:
-        kept -= 1
-        short = _without_middle(name, kept)
-    return short
-
-
-def inches(text: str, *, size: float, bold: bool = False) -> float:
-    """How wide a text is."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(size=size, weight="bold" if bold else "normal")
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
-    return float(width) / _POINTS
-
-
-def _without_middle(name: str, kept: int) -> str:
-    """The first and last letters of a name, `kept` in all, with a sign for those between.
+def shown(number: float, digits: int = 3) -> str:
+    """A number to that many significant digits, without an exponent where people wouldn't use one.
 
     Examples:
-        >>> _without_middle("household_income", 7)
-        'hous…ome'
+        >>> shown(22026.4658), shown(0.25), shown(122.93), shown(4.33e-6), shown(-1e-9)
+        ('22,026', '0.25', '123', '4.33·10⁻⁶', '−10⁻⁹')
     """
-    end = kept // 2
-    return f"{name[: kept - end]}…{name[len(name) - end :]}"
+    sign, size = ("−" if number < 0 else ""), abs(number)
+    if size == 0 or _LEAST <= size < _MOST:
+        decimals = 0 if size == 0 else max(digits - 1 - floor(log10(size)), 0)
+        text = f"{size:,.{decimals}f}"
+        return sign + (text.rstrip("0").rstrip(".") if "." in text else text)
+    mantissa, _, exponent = f"{size:.{digits - 1}e}".partition("e")
+    power = f"10{str(int(exponent)).translate(_RAISED)}"
+    bare = mantissa.rstrip("0").rstrip(".")
+    return sign + (power if bare == "1" else f"{bare}·{power}")
 
+
+def percent(share: float) -> str:
+    """A share as a percentage, never as 0 % or 100 % unless it is.
+
+    Examples:
+        >>> percent(0.5817), percent(0.99996), percent(1.0)
+        ('58 %', '99.996 %', '100 %')
+    """
+    for decimals in range(12):
+        text = f"{100 * share:.{decimals}f}"
+        if float(text) not in {0.0, 100.0} or share in {0.0, 1.0}:
+            return f"{text} %"
+    return f"{shown(100 * share)} %"
+
+
+def finite(values: Sequence[object], name: str, *, least: float | None = None) -> list[float]:
+    """Numbers read as floats, for drawing only.
+
+    Args:
+        values: numbers of any kind.
+        name: what to call them in an error.
+        least: the smallest that makes sense; None for any.
+
+    Raises:
+        InvalidArgument: there are none, one isn't a finite number, or one is too small.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> finite([1, Fraction(1, 2)], "epsilons")
+        [1.0, 0.5]
+    """
+    try:
+        numbers = [float(value) for value in values]  # type: ignore[arg-type]  # whatever refuses is refused below
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"{name} must be numbers") from None
+    if not numbers:
+        raise InvalidArgument(f"{name} must not be empty")
+    if not all(map(isfinite, numbers)):
+        raise InvalidArgument(f"{name} must be finite")
+    if least is not None and min(numbers) < least:
+        raise InvalidArgument(f"{name} must be at least {shown(least)}, not {shown(min(numbers))}")
+    return numbers
+
+
+def rising(values: Sequence[object], name: str) -> list[float]:
+    """Positive numbers, each above the one before; two at least: an axis.
+
+    Raises:
+        InvalidArgument: they aren't.
+
+    Examples:
+        >>> rising([1, 10, 100], "uses")
+        [1.0, 10.0, 100.0]
+    """
+    numbers = finite(values, name)
+    if len(numbers) < 2 or numbers[0] <= 0 or any(a >= b for a, b in pairwise(numbers)):  # noqa: PLR2004 — two ends
+        raise InvalidArgument(f"{name} must be two or more numbers above 0, in rising order")
+    return numbers
+
+
+def spaced(low: float, high: float, count: int) -> list[float]:
+    """Numbers from `low` to `high`, each the same multiple of the one before.
+
+    Examples:
+        >>> [round(number, 6) for number in spaced(0.01, 100, 5)]
+        [0.01, 0.1, 1.0, 10.0, 100.0]
+    """
+    return [low * (high / low) ** (place / (count - 1)) for place in range(count)]
+
+
+def by_powers(axes: Axes, which: Literal["x", "y"], *, linear_below: float | None = None) -> None:
+    """Make an axis logarithmic, with numbers people can read.
+
+    Args:
+        axes: whose axis.
+        which: of the two.
+        linear_below: where the axis turns linear, so that it has a 0; None for nowhere.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    change = axes.set_xscale if which == "x" else axes.set_yscale
+    if linear_below is None:
+        change("log")
+        axis.set_major_locator(LogLocator(base=10, numticks=9))
+    else:
+        change("symlog", linthresh=linear_below, linscale=0.5)
+        axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below))
+    axis.set_major_formatter(FuncFormatter(lambda number, _: shown(number)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+# ── Files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _MAKER = "discreet"
 """What files say they were made by; not with which version of what."""

@@ -22,7 +22,7 @@ from discreet.anonymity.risk.superpopulation import (
     log_gamma_ratio,
     solved,
 )
-from discreet.census import pseudorandom
+from discreet.census.synthetic import pick, uniform
 from discreet.errors import InvalidArgument
 from support.examples import examples
 
@@ -133,14 +133,14 @@ def slide_population(label: str, model: SlideNegativeBinomial) -> list[int]:
     for x in range(400):
         masses.append(mass)
         mass *= (model.alpha + x) / (x + 1) * (1 - model.beta)
-    drawn = pseudorandom.pick(label, np.array(masses), int(model.classes))
+    drawn = pick(label, np.array(masses), int(model.classes))
     return [int(x) + 1 for x in drawn]
 
 
 def thinned(label: str, sizes: list[int], fraction: float) -> list[int]:
     """The class sizes of a sample of about this fraction."""
     people = np.repeat(np.arange(len(sizes)), sizes)
-    kept = people[pseudorandom.uniform(label, len(people)) < fraction]
+    kept = people[uniform(label, len(people)) < fraction]
     return [size for size in np.bincount(kept, minlength=len(sizes)).tolist() if size]
 
 
@@ -290,7 +290,7 @@ def arrivals(label: str, model: Pitman, people: int) -> list[int]:
     With probability (θ + kα)/(θ + n) a class is opened; else somebody who is there is drawn, and their class of j is
     joined with probability 1 − α/j, or somebody else is drawn: so classes are chosen in proportion to j − α.
     """
-    dropped = iter(pseudorandom.uniform(label, 12 * people).tolist())
+    dropped = iter(uniform(label, 12 * people).tolist())
     sizes: list[int] = []
     of: list[int] = []
     for n in range(people):

@@ -12,8 +12,7 @@ from discreet.anonymity import read
 from discreet.attacks.answers.averaging import AveragingResult
 from discreet.attacks.answers.query_log import QueryLogResult
 from discreet.attacks.attack_setup import NUMBER, Terms, set_up
-from discreet.attacks.compare import compare
-from discreet.attacks.named_attacks import attack
+from discreet.attacks.named_attacks import attack, compare
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
 

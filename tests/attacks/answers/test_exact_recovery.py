@@ -7,6 +7,7 @@ with some to spare).
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import product
 from math import ceil, exp
 
@@ -14,12 +15,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.attacks.answers import answers_needed, chance, exact_recovery
+from discreet.attacks.answers import answers_needed, chance
+from discreet.attacks.answers.averaging import Estimator, Noise
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace, uniform
 from discreet.query.estimates import noise_tails
 from discreet.stats import clopper_pearson
 
+AVERAGING = import_module("discreet.attacks.answers.averaging")  # the package calls its function by this name
 CASES = 6
 DOUBT = 1e-9 / CASES
 WRONG = 1.03
@@ -86,7 +89,7 @@ def test_one_continuous_answer() -> None:
 def test_the_grid_of_likelihoods_is_fine_enough(rate: float, answers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as fine, and the chance moves by less than what the documentation says."""
     stated = chance(rate, answers, "maximum likelihood", noise="continuous")
-    monkeypatch.setattr(exact_recovery, "_GRID", 4 * exact_recovery._GRID)
+    monkeypatch.setattr(AVERAGING, "_GRID", 4 * AVERAGING._GRID)
     assert abs(chance(rate, answers, "maximum likelihood", noise="continuous") - stated) < 1e-6
 
 
@@ -94,7 +97,7 @@ def test_what_is_left_out_of_the_mean_is_nothing(monkeypatch: pytest.MonkeyPatch
     """Twice as far, and the chance moves by less than 1e-9."""
     for rate, answers in [(0.01, 5), (0.1, 3000), (0.5, 121), (5.0, 2), (20.0, 1)]:
         stated = chance(rate, answers, "mean")
-        monkeypatch.setattr(exact_recovery, "_DEVIATIONS", 24)
+        monkeypatch.setattr(AVERAGING, "_DEVIATIONS", 24)
         assert abs(chance(rate, answers, "mean") - stated) < 1e-9
         monkeypatch.undo()
 
@@ -119,9 +122,7 @@ def estimated(answers: NDArray[np.float64], estimator: str) -> NDArray[np.float6
 
 @pytest.mark.parametrize("noise", ["discrete", "continuous"])
 @pytest.mark.parametrize("estimator", ["mean", "median", "maximum likelihood"])
-def test_attackers_are_right_as_often_as_stated(
-    estimator: exact_recovery.Estimator, noise: exact_recovery.Noise
-) -> None:
+def test_attackers_are_right_as_often_as_stated(estimator: Estimator, noise: Noise) -> None:
     """Nine answers at ε = 1 each; the twin's chance, with 3 % less noise, is refuted by the same draws."""
     stated = chance(1, 9, estimator, noise=noise)
     twin = chance(WRONG, 9, estimator, noise=noise)
@@ -143,9 +144,7 @@ def test_attackers_are_right_as_often_as_stated(
         ("continuous", "maximum likelihood", (68, 73)),
     ],
 )
-def test_the_textbooks_figures(
-    noise: exact_recovery.Noise, estimator: exact_recovery.Estimator, textbook: tuple[int, int]
-) -> None:
+def test_the_textbooks_figures(noise: Noise, estimator: Estimator, textbook: tuple[int, int]) -> None:
     """At ε = ½, 95 %: about 123 answers by the mean, 76 by the median, 70 by maximum likelihood."""
     low, high = textbook
     assert low <= answers_needed("0.5", estimator, noise=noise) <= high
@@ -160,7 +159,7 @@ def test_discrete_noise_hides_less_from_a_median() -> None:
 @pytest.mark.parametrize("noise", ["discrete", "continuous"])
 @pytest.mark.parametrize("estimator", ["mean", "median"])
 @pytest.mark.parametrize("epsilon", ["0.3", "0.5", "1", "3"])
-def test_it_is_the_least_number(epsilon: str, estimator: exact_recovery.Estimator, noise: exact_recovery.Noise) -> None:
+def test_it_is_the_least_number(epsilon: str, estimator: Estimator, noise: Noise) -> None:
     """All smaller numbers are tried: none is enough."""
     needed = answers_needed(epsilon, estimator, noise=noise)
     chances = [chance(epsilon, n, estimator, noise=noise) for n in range(1, needed + 1)]
@@ -183,7 +182,7 @@ def test_the_textbooks_formula_is_close_for_the_mean() -> None:
         ("0.01", "mean", "0.999999999999"),
     ],
 )
-def test_nonsense_is_refused(wrong: tuple[str, exact_recovery.Estimator, str]) -> None:
+def test_nonsense_is_refused(wrong: tuple[str, Estimator, str]) -> None:
     """ε out of range, an unknown estimator, certainty, and what takes more than 400,000 answers."""
     epsilon, estimator, confidence = wrong
     with pytest.raises(InvalidArgument):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from discreet.anonymity.columns import Reals
-from discreet.attacks.answers.guessing import most_advantage
-from discreet.attacks.answers.membership import calibrated, most_lead, told_apart
+from discreet.attacks.answers.guessing import most_advantage, most_lead
+from discreet.attacks.answers.tracing import calibrated, told_apart
 from discreet.attacks.attack_result import MOST_GUESSES
-from discreet.census import pseudorandom
+from discreet.census.synthetic import normal
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION
 
@@ -157,8 +157,8 @@ def test_probabilities_are_kept() -> None:
     """
     for apart in (0.5, 1.0, 3.0):
         inside, outside = (
-            pseudorandom.normal(f"inside {apart}", 20_000) + apart,
-            pseudorandom.normal(f"outside {apart}", 20_000),
+            normal(f"inside {apart}", 20_000) + apart,
+            normal(f"outside {apart}", 20_000),
         )
         both = np.concatenate([inside, outside])
         truth = 1 / (1 + np.exp(-apart * both + apart * apart / 2))
@@ -181,8 +181,8 @@ def test_the_surest_are_as_often_right_as_they_say() -> None:
     said, right, ranked = [], [], []
     for study in range(200):
         inside, outside = (
-            pseudorandom.normal(f"inside {study}", 100) + 0.3,
-            pseudorandom.normal(f"outside {study}", 100),
+            normal(f"inside {study}", 100) + 0.3,
+            normal(f"outside {study}", 100),
         )
         found = told_apart(
             inside, outside, attributes=1, against="scores", epsilon=None, adjacency=SUBSTITUTION

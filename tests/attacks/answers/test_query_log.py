@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.answers import combination, determined, query_log, row_space
+from discreet.attacks.answers import combination, determined, linear_systems, query_log
 from discreet.attacks.targets import Exact
 from discreet.errors import InvalidArgument
 from support.examples import examples
@@ -86,9 +86,9 @@ def test_an_unlucky_prime_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     The twin, elimination modulo that one prime, is wrong.
     """
     pairs = [[True, True, False], [False, True, True], [True, False, True]]
-    real = row_space._primes
-    assert row_space._reduced(np.array(pairs, dtype=np.int64), 2) == ([], 2)
-    monkeypatch.setattr(row_space, "_primes", lambda: iter([2, 3, 5, *[next(real()) for _ in range(1)]]))
+    real = linear_systems._primes
+    assert linear_systems._reduced(np.array(pairs, dtype=np.int64), 2) == ([], 2)
+    monkeypatch.setattr(linear_systems, "_primes", lambda: iter([2, 3, 5, *[next(real()) for _ in range(1)]]))
     found = determined(pairs)
     assert (found.rows, found.rank) == ((0, 1, 2), 3)
     assert combination(pairs, 0) == (Fraction(1, 2), Fraction(-1, 2), Fraction(1, 2))

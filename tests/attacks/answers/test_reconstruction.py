@@ -20,8 +20,8 @@ import discreet as dp
 from discreet.anonymity import KAnonymity, anonymize, read
 from discreet.attacks.answers import reconstruction, sweep
 from discreet.attacks.answers.reconstruction import fitted, share_right, subsets, surest_possible
-from discreet.attacks.answers.sweep import Noise, laplace, within
 from discreet.attacks.targets import Answers, Bare, Exact, Imputed
+from discreet.attacks.targets.noisy_answers import Noise, laplace, within
 from discreet.attacks.targets.rows import Rows
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform

@@ -20,13 +20,13 @@ import discreet as dp
 from discreet.anonymity import Records, read
 from discreet.attacks import attack, compare
 from discreet.attacks.answers import study as studies
-from discreet.attacks.answers.membership import most_lead
+from discreet.attacks.answers.guessing import most_lead
 from discreet.attacks.answers.study import Study, expected
 from discreet.attacks.attack_setup import Setup, Terms, set_up
 from discreet.attacks.on_answers import run_tracing
-from discreet.attacks.rows.people_sampling import shuffled
+from discreet.attacks.people import shuffled
 from discreet.attacks.targets import Answers
-from discreet.attacks.targets.sql_conditions import quoted
+from discreet.attacks.targets.answering import quoted
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform

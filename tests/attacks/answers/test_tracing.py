@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from discreet.attacks.answers import made_up_tracing, most_advantage, tracing
-from discreet.attacks.answers.membership import most_lead
+from discreet.attacks.answers.guessing import most_lead
 from discreet.attacks.answers.tracing import scores
 from discreet.errors import InvalidArgument
 from discreet.noise import discrete_laplace

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks import named_attacks
-from discreet.attacks.attack_setup import Terms, set_up
-from discreet.attacks.compare import compare
-from discreet.attacks.named_attacks import AGAINST, NAMED, attack, named
+from discreet.attacks.attack_setup import AGAINST, Terms, set_up
+from discreet.attacks.named_attacks import NAMED, attack, compare, named
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument, SchemaMismatch
 

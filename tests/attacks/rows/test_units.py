@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.anonymity import read
 from discreet.attacks import NAMED, attack, compare
+from discreet.attacks.people import People
 from discreet.attacks.rows import (
     Near,
     Same,
@@ -27,7 +28,6 @@ from discreet.attacks.rows import (
     skewness,
     small_groups,
 )
-from discreet.attacks.rows.known_people import People
 from discreet.attacks.rows.sensitive_values import Truth
 from discreet.attacks.rows.singling_out import _isolating
 from discreet.attacks.targets import Exact

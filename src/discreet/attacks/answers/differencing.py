@@ -20,10 +20,11 @@ definition of the general tracker.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from discreet.attacks.attack_result import AttackResult
-from discreet.attacks.targets.answering import Answering, Bill, deviation_of, is_right, told
+from discreet.attacks.attack_result import AttackResult, Guess
+from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -183,3 +184,13 @@ def tracking(  # noqa: PLR0913 — whom, by what, and what is asked
         refused=bill.refused,
         epsilon=bill.epsilon,
     )
+
+
+def told(
+    who: str, measure: str, value: float | None, replies: Iterable[Reply], *, right: bool | None
+) -> tuple[Guess, ...]:
+    """The guess that somebody's number is this, put together from replies; none if it is unknown."""
+    if value is None:
+        return ()
+    sure = sureness(deviation_of(replies))
+    return (Guess(who=who, what=f"{measure} = {value:,.10g}", confidence=sure, right=right),)

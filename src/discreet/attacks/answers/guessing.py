@@ -1,8 +1,8 @@
-"""Guessing: is one person's count 0 or 1? What an answer with noise is worth to an attacker who asks just that.
+"""Guessing: what a private answer is worth to an attacker who asks whether something is so of one person.
 
 Nobody can tell malicious questions from others, so all are answered, with noise that makes them worthless to one who
-asks about one person. How worthless is a theorem. Let an attacker say "1" for the answers in a set S, and let a and b
-be how often they do where 1 and where 0 is true.
+asks about one person: is their count 0 or 1? How worthless is a theorem. Let an attacker say "1" for the answers in a
+set S, and let a and b be how often they do where 1 and where 0 is true.
 
 *Bound.* For any ε-DP answer, a − b ≤ (e^ε − 1)/(e^ε + 1) = tanh(ε/2). By the definition for S, a − e^ε·b ≤ 0. By that
 for its complement, 1 − b ≤ e^ε·(1 − a), so e^ε·a − b ≤ e^ε − 1. Added up, (1 + e^ε)(a − b) ≤ e^ε − 1.
@@ -15,18 +15,43 @@ answers.
 *Other odds.* If 1 has the probability π beforehand, an attacker is right with π·a + (1 − π)·(1 − b). By the same two
 inequalities, which have the corners (0, 0), (1, 1) and (e^ε, 1)/(e^ε + 1), that is at most the largest of π, 1 − π and
 e^ε/(e^ε + 1). So where one side is the likelier by more than e^ε to 1, nobody does better than by ignoring the answer.
+
+*Members of a study.* Let somebody draw members, and strangers from the people who are left, all such draws alike. Whose
+table it is doesn't matter, nor whether its people depend on one another. A rule says "member" by somebody's data, by
+what is published, and by what stays the same if a member and a stranger change places: who the others are, which values
+there are, the list of all members and strangers, without saying who is which. What is published is ε-DP. Then, on
+average over the draw and the noise,
+
+    Pr["member" | member] − Pr["member" | stranger] ≤ b,
+
+where b = (e^ε − 1)/(e^ε + 1) if neighbours are tables in which a person is replaced by another, and b = 1 − e^(−ε) if
+they are tables one of which has a person more.
+
+*Proof.* Draw a member i and a stranger j as well. The draw in which they have changed places is as likely as the draw
+in which they haven't. So the stranger is called a member as often, on average, as i is where j is in the table in the
+place of i. Let the rule say "member" of i with probability m for the table with i, and s for the one with j instead;
+nothing else that it goes by differs. If these tables are neighbours, m − s ≤ (e^ε − 1)/(e^ε + 1) by the bound above.
+Else both are neighbours of the table with neither of the two; for that let the probability be c. Then
+1 − m ≥ e^(−ε)·(1 − c) and s ≥ e^(−ε)·c, so that m − s ≤ 1 − e^(−ε). This is less than the first bound is for 2ε, which
+is what replacing costs; and it is reached, by discrete Laplace noise of scale 1/ε in a sum to which each person adds 1
+or −1.
+
+A member has the higher score than a stranger, ties counting half, with probability (1 + b)/2 at the most: apply the
+same to whether i scores higher than j. All this holds on average. In a single trial the measured difference strays by
+about 1/√n, and the best of all thresholds, chosen when the scores are known, isn't a rule that was fixed beforehand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import isfinite, tanh
+from math import expm1, isfinite, tanh
 
 from discreet.attacks.attack_result import AttackResult, Guess, surest
 from discreet.attacks.targets.answering import Answering, Reply
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable, positive
+from discreet.privacy import Adjacency
 
 
 def most_advantage(epsilon: Rationalizable) -> float:
@@ -46,6 +71,30 @@ def most_advantage(epsilon: Rationalizable) -> float:
         (0.05, 0.462, 0.9999)
     """
     return tanh(float(positive(epsilon, "epsilon")) / 2)
+
+
+def most_lead(epsilon: Rationalizable, adjacency: Adjacency) -> float:
+    """The most by which members are called members oftener than strangers are, on average: b, proved above.
+
+    It is rounded to the nearest float.
+
+    Args:
+        epsilon: above 0.
+        adjacency: for which neighbours it holds.
+
+    Raises:
+        InvalidArgument: ε isn't above 0.
+
+    Examples:
+        >>> from discreet.privacy import ADD_REMOVE, SUBSTITUTION
+        >>> round(most_lead(1, SUBSTITUTION), 3), round(most_lead(1, ADD_REMOVE), 3)
+        (0.462, 0.632)
+    """
+    match adjacency:
+        case Adjacency.SUBSTITUTION:
+            return most_advantage(epsilon)
+        case Adjacency.ADD_REMOVE:
+            return -expm1(-float(positive(epsilon, "epsilon")))
 
 
 def most_often_right(epsilon: Rationalizable, prior: float = 0.5) -> float:

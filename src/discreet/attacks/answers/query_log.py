@@ -11,12 +11,11 @@ import numpy as np
 
 from discreet.anonymity.columns import Codes
 from discreet.anonymity.records import read
-from discreet.attacks.answers.row_space import Basis, Determined, Mask, determined
+from discreet.attacks.answers.linear_systems import Basis, Determined, Mask, determined
 from discreet.attacks.attack_result import AttackResult, Guess, surest
-from discreet.attacks.rows.known_people import Namer, named
-from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness
+from discreet.attacks.people import Namer, named
+from discreet.attacks.targets.answering import Answering, Bill, Reply, deviation_of, is_right, sureness, where
 from discreet.attacks.targets.exact_answers import Exact, Imputed
-from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 
 _MOST_PAIRS = 1000
@@ -105,7 +104,7 @@ def query_log(  # noqa: PLR0913 — who is asked and what, and about whose rows
         NotTried: the first question is refused.
 
     Source: Dobkin, Jones, Lipton (1979), "Secure Databases: Protection Against User Influence", the definition of
-        a compromise; see `row_space`.
+        a compromise; see `linear_systems`.
 
     Examples:
         >>> staff = Exact({"name": ["Ada", "Bob", "Cy", "Di"], "pay": [70, 56, 48, 61]}, name="staff")

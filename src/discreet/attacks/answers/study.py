@@ -38,11 +38,11 @@ import numpy as np
 from discreet.anonymity.columns import Coded, Reals, Whole
 from discreet.anonymity.records import Records, read
 from discreet.attacks.answers.marginals import Marginals, spread
-from discreet.attacks.answers.membership import TracingResult, told_apart
-from discreet.attacks.rows.known_people import named, one_of_each
+from discreet.attacks.answers.tracing import TracingResult, told_apart
+from discreet.attacks.people import named, one_of_each
+from discreet.attacks.targets.answering import quoted
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.sql_conditions import quoted
 from discreet.errors import InvalidArgument, NotTried
 from discreet.exact.rational import Rationalizable
 from discreet.privacy import ADD_REMOVE, Adjacency

@@ -16,13 +16,12 @@ from math import log
 import numpy as np
 
 from discreet.anonymity.columns import Mask, Whole
-from discreet.anonymity.records import Records
+from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.rows.beliefs import Beliefs, Best
-from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
+from discreet.attacks.people import Namer, People, first, named
+from discreet.attacks.rows.beliefs import Beliefs, Best, Sample
 from discreet.attacks.rows.nearness import Nearness
-from discreet.attacks.rows.people_sampling import Sample
-from discreet.attacks.rows.record_pairs import Compared
+from discreet.attacks.rows.record_pairs import Compared, keys_of
 from discreet.attacks.rows.sensitive_values import Scored, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import summed
@@ -122,8 +121,6 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         >>> print(*found.guesses)
         Meier: row 1, 98.6 % sure
     """
-    from discreet.anonymity.records import read
-
     people = People.of(read(auxiliary))
     known = people.known
     if not (on and 0 < present < 1 and 0 < threshold <= 1 and gap >= 0 and comparisons >= 1):

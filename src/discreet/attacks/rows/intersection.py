@@ -11,7 +11,7 @@ from discreet.anonymity.columns import Reals, Value, Whole
 from discreet.anonymity.grouping import group
 from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult
-from discreet.attacks.rows.known_people import People, named, refuse_rows
+from discreet.attacks.people import People, named, refuse_rows
 from discreet.attacks.rows.sensitive_values import guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import Tally, expand, summed

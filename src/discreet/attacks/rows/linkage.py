@@ -11,7 +11,8 @@ import numpy as np
 from discreet.anonymity.grouping import distinct
 from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.rows.known_people import Namer, People, first, keys_of, named
+from discreet.attacks.people import Namer, People, first, named
+from discreet.attacks.rows.record_pairs import keys_of
 from discreet.attacks.rows.sensitive_values import Truth, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import expand

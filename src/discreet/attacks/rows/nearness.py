@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymity.columns import Coded, Reals, Value, Whole
+from discreet.attacks.targets.answering import Between
 from discreet.attacks.targets.compatible import number, plain
-from discreet.attacks.targets.sql_conditions import Between
 from discreet.errors import InvalidArgument
 
 _SECONDS = 86_400.0  # in a day

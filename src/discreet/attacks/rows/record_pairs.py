@@ -15,10 +15,9 @@ import numpy as np
 from discreet.anonymity.columns import Coded, Codes, Reals, Whole
 from discreet.anonymity.grouping import distinct, group
 from discreet.anonymity.records import Records
-from discreet.attacks.rows.known_people import keys_of
 from discreet.attacks.rows.nearness import Nearness
-from discreet.attacks.targets.candidates import expand, join, parts, summed
-from discreet.attacks.targets.compatible import CellsLike, Relation, relate
+from discreet.attacks.targets.candidates import Relation, expand, join, parts, summed
+from discreet.attacks.targets.compatible import CellsLike, plain, relate
 from discreet.errors import InvalidArgument
 
 
@@ -89,6 +88,23 @@ class Compared:
         """The weight of each pair of codes."""
         level: Whole = np.where(self.same.holds(known, released), 0, np.where(self.near.holds(known, released), 1, 2))
         return np.asarray(np.where(self.missing[1][released] > 0, 0.0, self.weights[known, level]))
+
+
+def keys_of(one: Coded, other: Coded) -> tuple[Whole, Whole]:
+    """Two columns' codes in one list of values, so that rows of either can be compared.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> a, b = read({"id": [7, 9]}), read({"id": ["9", "3"]})
+        >>> [codes.tolist() for codes in keys_of(a.column("id"), b.column("id"))]
+        [[0, 1], [1, 2]]
+    """
+    places: dict[str | None, int] = {}
+    maps = [
+        np.array([places.setdefault(plain(label), len(places)) for label in column.labels()], dtype=np.int64)
+        for column in (one, other)
+    ]
+    return maps[0][one.codes], maps[1][other.codes]
 
 
 def equal(known: Coded, released: Coded) -> Relation:

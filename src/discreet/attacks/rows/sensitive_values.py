@@ -12,7 +12,7 @@ from discreet.anonymity.columns import Mask, Reals, Value, Whole
 from discreet.anonymity.grouping import distinct
 from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import Guess
-from discreet.attacks.rows.known_people import Namer, People, first, named, one_of_each, refuse_rows, shown
+from discreet.attacks.people import Namer, People, first, named, one_of_each, refuse_rows, shown
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import Tally
 from discreet.attacks.targets.compatible import plain

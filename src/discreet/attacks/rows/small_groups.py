@@ -10,14 +10,13 @@ import numpy as np
 
 from discreet.anonymity.columns import Mask, Reals, Whole
 from discreet.anonymity.grouping import group
-from discreet.anonymity.records import Records
+from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult, Guess
-from discreet.attacks.rows.known_people import Namer, first, named, refuse_rows
+from discreet.attacks.people import Namer, first, named, refuse_rows
 from discreet.attacks.rows.nearness import numbers
-from discreet.attacks.targets.answering import Answering, Reply
+from discreet.attacks.targets.answering import Answering, Reply, where
 from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.sql_conditions import where
 from discreet.errors import InvalidArgument, NotTried
 from discreet.noise import uniform
 
@@ -100,8 +99,6 @@ def small_groups(  # noqa: PLR0913 — the grouping, the value and the parameter
         >>> print(found.guesses[0])
         team c: pay = 70, 100 % sure, right
     """
-    from discreet.anonymity.records import read
-
     if n < 1 or not 0 < k < 100 or p <= 0:  # noqa: PLR2004 — percent
         raise InvalidArgument("the rules need n ≥ 1, 0 < k < 100 and p > 0")
     if isinstance(release, Answering):

@@ -1,5 +1,7 @@
 """Candidates: which classes of one table go with which of another, and how many candidates have which sensitive value.
 
+**Relations** say which values of a column go with which of another.
+
 **Joining.** Both tables are walked as trees of prefixes, first column at the root. A pair of prefixes is kept if their
 values go together; only what is kept is walked further. So the work follows the pairs that are left, not targets ×
 rows: where each value goes with one cell, it is near a sort of both tables.
@@ -16,10 +18,72 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.anonymity.columns import Codes, Mask, Reals, Value, Whole
-from discreet.attacks.targets.compatible import Relation
+from discreet.anonymity.grouping import distinct
 
 _PAIRS = 1 << 22
 """So many pairs are looked at together; more are looked at in parts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Relation:
+    """For each value of one column, the codes of another that it goes with.
+
+    Args:
+        starts: values + 1; those of value v are cells[starts[v]:starts[v + 1]].
+        cells: ascending for each value.
+        size: how many codes the other column has.
+    """
+
+    starts: Whole
+    cells: Whole
+    size: int
+
+    @classmethod
+    def of(cls, pairs: Sequence[Sequence[int]], size: int) -> Relation:
+        """From the codes of each value.
+
+        Examples:
+            >>> Relation.of([[1, 0], [], [1]], 2).starts.tolist()
+            [0, 2, 2, 3]
+        """
+        cells = np.fromiter((cell for each in pairs for cell in each), dtype=np.int64)
+        return cls.paired((np.repeat(np.arange(len(pairs)), [len(each) for each in pairs]), cells), len(pairs), size)
+
+    @classmethod
+    def paired(cls, pairs: tuple[Whole, Whole], values: int, size: int) -> Relation:
+        """From pairs of a value and a code, in any order, some perhaps more than once.
+
+        Args:
+            pairs: the values, and the codes beside them.
+            values: how many values there are.
+            size: how many codes there are.
+        """
+        keys = distinct(pairs[0] * max(size, 1) + pairs[1])
+        owners, cells = np.divmod(keys, max(size, 1))
+        return cls(starts=np.searchsorted(owners, np.arange(values + 1)), cells=cells, size=size)
+
+    def numbers(self) -> Whole:
+        """How many codes each value goes with."""
+        return np.diff(self.starts)
+
+    def pairs(self) -> tuple[Whole, Whole]:
+        """All pairs of a value and a code that go together, by value."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.numbers()), self.cells
+
+    @property
+    def breadth(self) -> float:
+        """Which share of the codes a value goes with on average."""
+        return len(self.cells) / max((len(self.starts) - 1) * self.size, 1)
+
+    def holds(self, values: Whole, cells: Whole) -> Mask:
+        """Whether each of these pairs is in it."""
+        owners, codes = self.pairs()
+        keys = owners * self.size + codes
+        asked = values * self.size + cells
+        places = np.searchsorted(keys, asked)
+        inside = places < len(keys)
+        inside[inside] = keys[places[inside]] == asked[inside]
+        return inside
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

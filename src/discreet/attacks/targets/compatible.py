@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymity.columns import Coded, Codes, Mask, Reals, Value, Whole
-from discreet.anonymity.grouping import distinct
 from discreet.anonymity.hierarchies.texts import is_time, present, spelled_dates
 from discreet.anonymity.records import Missing
+from discreet.attacks.targets.candidates import Relation
 from discreet.errors import InvalidArgument
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
@@ -47,68 +47,6 @@ class CellsLike(Protocol):
 
     def covered(self, cell: int) -> Codes:
         """The codes of the original values that a cell stands for."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Relation:
-    """For each value of one column, the codes of another that it goes with.
-
-    Args:
-        starts: values + 1; those of value v are cells[starts[v]:starts[v + 1]].
-        cells: ascending for each value.
-        size: how many codes the other column has.
-    """
-
-    starts: Whole
-    cells: Whole
-    size: int
-
-    @classmethod
-    def of(cls, pairs: Sequence[Sequence[int]], size: int) -> Relation:
-        """From the codes of each value.
-
-        Examples:
-            >>> Relation.of([[1, 0], [], [1]], 2).starts.tolist()
-            [0, 2, 2, 3]
-        """
-        cells = np.fromiter((cell for each in pairs for cell in each), dtype=np.int64)
-        return cls.paired((np.repeat(np.arange(len(pairs)), [len(each) for each in pairs]), cells), len(pairs), size)
-
-    @classmethod
-    def paired(cls, pairs: tuple[Whole, Whole], values: int, size: int) -> Relation:
-        """From pairs of a value and a code, in any order, some perhaps more than once.
-
-        Args:
-            pairs: the values, and the codes beside them.
-            values: how many values there are.
-            size: how many codes there are.
-        """
-        keys = distinct(pairs[0] * max(size, 1) + pairs[1])
-        owners, cells = np.divmod(keys, max(size, 1))
-        return cls(starts=np.searchsorted(owners, np.arange(values + 1)), cells=cells, size=size)
-
-    def numbers(self) -> Whole:
-        """How many codes each value goes with."""
-        return np.diff(self.starts)
-
-    def pairs(self) -> tuple[Whole, Whole]:
-        """All pairs of a value and a code that go together, by value."""
-        return np.repeat(np.arange(len(self.starts) - 1), self.numbers()), self.cells
-
-    @property
-    def breadth(self) -> float:
-        """Which share of the codes a value goes with on average."""
-        return len(self.cells) / max((len(self.starts) - 1) * self.size, 1)
-
-    def holds(self, values: Whole, cells: Whole) -> Mask:
-        """Whether each of these pairs is in it."""
-        owners, codes = self.pairs()
-        keys = owners * self.size + codes
-        asked = values * self.size + cells
-        places = np.searchsorted(keys, asked)
-        inside = places < len(keys)
-        inside[inside] = keys[places[inside]] == asked[inside]
-        return inside
 
 
 def relate(  # noqa: PLR0913 — two columns, and what is said of their cells and missing values, each by name

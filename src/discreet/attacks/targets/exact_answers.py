@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from discreet.anonymity.columns import Coded, Codes, Whole
 from discreet.anonymity.grouping import distinct
 from discreet.anonymity.records import Records, read
-from discreet.attacks.targets.answering import Answering, Reply
+from discreet.attacks.people import with_unit
+from discreet.attacks.targets.answering import Answering, Reply, question
 from discreet.attacks.targets.compatible import CellsLike, stands_for
 from discreet.attacks.targets.rows import Rows
-from discreet.attacks.targets.sql_conditions import question
-from discreet.attacks.targets.unit_column import with_unit
 from discreet.errors import InvalidArgument
 from discreet.noise import uniform
 

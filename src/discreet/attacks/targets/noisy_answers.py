@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import exp, expm1, inf, sqrt
 from typing import Unpack
 
-from discreet.attacks.targets.answering import Answering, Histogram, Reply
+import numpy as np
+
+from discreet.anonymity.columns import Coded, Codes, Whole
+from discreet.anonymity.grouping import group
+from discreet.anonymity.records import Records
+from discreet.attacks.targets.answering import Answering, Conditions, Histogram, Reply, question, where, which
 from discreet.attacks.targets.exact_answers import Exact
-from discreet.attacks.targets.sql_conditions import Conditions, histogram, where, which
 from discreet.errors import BudgetError, InvalidArgument
 from discreet.exact.rational import Rationalizable, positive
 from discreet.gateway import Protected
 from discreet.mechanisms import Laplace
-from discreet.privacy import Sensitivity
+from discreet.noise import discrete_laplace, uniform
+from discreet.privacy import Limits, Sensitivity
 from discreet.query.planner import Terms
 from discreet.results import Answer
 from discreet.tables import Table
@@ -143,6 +149,58 @@ def _cost(answer: Answer) -> float:
     return 0.0 if answer.reused else inf if epsilon is None else float(epsilon)
 
 
+def histogram(groups: Sequence[str], table: str, condition: str = "TRUE", counting: str = "COUNT(*)") -> str:
+    """How many rows that meet a condition are in each group; the number is the last column of the answer.
+
+    Args:
+        groups: what tells groups apart: one or more expressions in SQL.
+        table: its name.
+        condition: in SQL.
+        counting: what is counted, in SQL, if it isn't rows.
+
+    Examples:
+        >>> print(histogram(['"sex"'], "census", "age >= 40"))
+        SELECT "sex" AS group_1, COUNT(*) AS value FROM "census" WHERE age >= 40 GROUP BY 1
+    """
+    listed = ", ".join(f"{group} AS group_{place}" for place, group in enumerate(groups, 1))
+    places = ", ".join(str(place) for place in range(1, len(groups) + 1))
+    return f"{question(f'{listed}, {counting}', condition, table)} GROUP BY {places}"
+
+
+def limits_of(records: Records, groupings: Sequence[Sequence[Coded]]) -> Limits | None:
+    """Limits within which all units of a table are; None if each row is a unit.
+
+    They are read off the table, as only a custodian may who tries an attack on rows that they have: limits that protect
+    a table for real must come from what is known in public.
+
+    Args:
+        records: the table.
+        groupings: the columns by which each of the questions that group rows does; none if no question does.
+
+    Examples:
+        >>> from discreet.anonymity import read
+        >>> visits = read({"id": [1, 1, 1, 2], "ill": ["flu", "flu", "cold", "gout"]}, unit="id")
+        >>> print(limits_of(visits, []), limits_of(visits, [[visits.column("ill")]]), sep="; ")
+        3 rows in 1 groups; 3 rows in 2 groups
+    """
+    whose = records.units
+    if whose is None:
+        return None
+    groups = [1]
+    for columns in groupings:
+        own = group([whose.codes, *(each.codes for each in columns)], [whose.number, *(each.size for each in columns)])
+        groups.append(_most(own.tuples()[:, 0]))
+    return Limits(rows=_most(whose.codes), groups=max(groups))
+
+
+def _most(owners: Codes) -> int:
+    """How often the commonest occurs; 1 of nobody."""
+    return int(np.bincount(owners).max(initial=1))
+
+
+# ── Fresh noise, and no account ───────────────────────────────────────────────────────────────────────────────────────
+
+
 class Bare(Answering):
     """Exact whole numbers with fresh Laplace noise each time.
 
@@ -185,6 +243,9 @@ class Bare(Answering):
         return Reply(value=noisy, deviation=laplace_deviation(float(self.mechanism.scale)), epsilon=float(self.epsilon))
 
 
+# ── Kinds of noise ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def laplace_deviation(scale: float) -> float:
     """The standard deviation of discrete Laplace noise: √(2q)/(1 − q) with q = e^(−1/scale).
 
@@ -195,3 +256,50 @@ def laplace_deviation(scale: float) -> float:
         2.799
     """
     return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """One kind of noise.
+
+    Args:
+        label: its name.
+        deviation: its standard deviation.
+        epsilon: of each answer; None if it is no private one.
+        draw: so many of them, independent.
+    """
+
+    label: str
+    deviation: float
+    epsilon: float | None
+    draw: Callable[[int], Whole]
+
+
+def within(most: int) -> Noise:
+    """Whole numbers from −most to most, all alike: no privacy, however large; 0 for exact answers.
+
+    Examples:
+        >>> within(2).label, round(within(2).deviation, 3)
+        ('±2', 1.414)
+    """
+    if most < 0:
+        raise InvalidArgument("noise can't be within less than 0")
+    label = f"±{most}" if most else "exact"
+    deviation = sqrt(most * (most + 1) / 3)
+    return Noise(label=label, deviation=deviation, epsilon=None, draw=lambda count: uniform(2 * most + 1, count) - most)
+
+
+def laplace(epsilon: Rationalizable) -> Noise:
+    """Discrete Laplace noise, as a count gets it at ε.
+
+    Examples:
+        >>> laplace("0.1").label
+        'ε = 0.1'
+    """
+    exact = positive(epsilon, "epsilon")
+    return Noise(
+        label=f"ε = {float(exact):.4g}",
+        deviation=laplace_deviation(float(1 / exact)),
+        epsilon=float(exact),
+        draw=lambda count: np.asarray(discrete_laplace(1 / exact, count), dtype=np.int64),
+    )

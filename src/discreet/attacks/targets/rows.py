@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.anonymity.columns import Coded, Mask, Reals, Whole
 from discreet.anonymity.grouping import Grouping, distinct, group, starts_of
-from discreet.anonymity.records import Records, Units
+from discreet.anonymity.records import Records, Units, read
 from discreet.attacks.targets.candidates import Joined, Tally, expand, itself, join
 from discreet.attacks.targets.compatible import CellsLike, relate
 from discreet.errors import InvalidArgument
@@ -160,7 +160,6 @@ class Rows:
             original: the table that was generalised, as `anonymity.read` takes it.
         """
         from discreet.anonymity.hierarchies.texts import dated
-        from discreet.anonymity.records import read
 
         if isinstance(release, Rows):
             return release

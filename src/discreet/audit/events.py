@@ -1,0 +1,379 @@
+"""Events: which tells two neighbours apart best, by the outputs' probabilities where they are known, else by outputs.
+
+An event that is learned from outputs is never tested on these. It cuts the outputs by a score, the higher the more an
+output looks like the first of two neighbours. Whatever a scorer says, the bound that follows from it holds: it decides
+only how good the event is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isinf
+from statistics import NormalDist
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.audit.outputs import Batch, Laws, View, views_of
+
+_SHOWN = 6
+
+
+class Event(Protocol):
+    """Whether something is so of an output."""
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+
+    def __str__(self) -> str:
+        """The event in words."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Among:
+    """The output is one of some, those that are likeliest for the one neighbour against the other.
+
+    Args:
+        outcomes: integers, or anything that hashes.
+        ratio: the least log ratio of their probabilities.
+    """
+
+    outcomes: frozenset[Hashable]
+    ratio: float
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+        if isinstance(outputs, np.ndarray) and outputs.dtype != object:
+            return int(np.isin(outputs, list(self.outcomes)).sum())  # type: ignore[arg-type]  # numbers then
+        return sum(output in self.outcomes for output in outputs)
+
+    def __str__(self) -> str:
+        """The outcomes, in short."""
+        return f"{_in_short(self.outcomes)} (log likelihood ratio ≥ {self.ratio:.4g})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Above:
+    """An output's score is at least so much."""
+
+    scorer: Scorer
+    cut: float
+
+    def holds(self, batch: Batch) -> NDArray[np.bool_]:
+        """Of which outputs it is so."""
+        return self.scorer.scores(batch) >= self.cut
+
+    def count(self, outputs: Any) -> int:  # noqa: ANN401 — a list or an array
+        """Of how many outputs it is so."""
+        return int(self.holds(Batch.of(outputs)).sum())
+
+    def __str__(self) -> str:
+        """The scorer and the cut."""
+        if isinf(self.cut):
+            return f"{self.scorer.name} is there"
+        exact = isinstance(self.scorer, Value)
+        return f"{self.scorer.name} ≥ {self.cut:.17g}" if exact else f"{self.scorer.name} ≥ {self.cut:.4g}"
+
+
+def _in_short(outcomes: frozenset[Hashable]) -> str:
+    """A set of outcomes: a run of integers by its ends, others by the first few."""
+    whole = sorted(each for each in outcomes if isinstance(each, int))
+    if len(whole) == len(outcomes):
+        if whole and whole[-1] - whole[0] == len(whole) - 1:
+            return f"output = {whole[0]}" if len(whole) == 1 else f"output from {whole[0]} to {whole[-1]}"
+        shown = [str(each) for each in whole]
+    else:
+        shown = sorted(map(str, outcomes))
+    more = f", … ({len(shown)})" if len(shown) > _SHOWN else ""
+    return f"output in {{{', '.join(shown[:_SHOWN])}{more}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An event, and for which neighbour it is likelier.
+
+    Args:
+        event: what to look for.
+        swapped: whether it is likelier for the second neighbour.
+        promise: the bound to expect of it.
+    """
+
+    event: Event
+    swapped: bool
+    promise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a bound will have to stand up to.
+
+    Args:
+        draws: how many outputs of each neighbour the event will be tested on.
+        delta: in [0, 1).
+        confidence: of the bound.
+    """
+
+    draws: int
+    delta: Fraction
+    confidence: Fraction
+
+    def promises(self, p: NDArray[np.float64], q: NDArray[np.float64], seen: int) -> NDArray[np.float64]:
+        """About what bound follows from events of probabilities p and q, as far as `seen` outputs tell.
+
+        Wilson's intervals stand in for the exact ones: they steer the search only.
+        """
+        z = NormalDist().inv_cdf(float(min(1 - (1 - self.confidence) / 2, Fraction(1 - 2**-52))))
+        low, high = _wilson(p, seen, -z), _wilson(q, seen, z)
+        delta = float(self.delta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            direct = np.log(np.maximum(low - delta, 0) / high)
+            inverse = np.log(np.maximum(1 - high - delta, 0) / (1 - low))
+        return np.nan_to_num(np.maximum(direct, inverse), nan=-np.inf)
+
+
+def from_laws(laws: Laws, aim: Aim) -> Found:
+    """The best event of all, where both laws are known: the outcomes whose likelihood ratio reaches some value.
+
+    By the lemma of Neyman and Pearson no other event of the same probability for the one neighbour has less for the
+    other; which value is best depends on how many draws there will be.
+    """
+    best: Found | None = None
+    for swapped, (p, q) in enumerate(((laws.one, laws.other), (laws.other, laws.one))):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.nan_to_num(np.log(p) - np.log(q), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+        order = np.argsort(-ratios, kind="stable")
+        likely, unlikely = (np.minimum(np.cumsum(each[order]), 1.0) for each in (p, q))
+        promises = aim.promises(likely, unlikely, aim.draws)
+        place = int(np.argmax(promises))
+        if best is None or promises[place] > best.promise:
+            members = frozenset(laws.outcomes[number] for number in order[: place + 1].tolist())
+            best = Found(Among(members, float(ratios[order[place]])), bool(swapped), float(promises[place]))
+    if best is None:
+        raise TypeError("there are two directions")
+    return best
+
+
+def from_outputs(one: Batch, other: Batch, aim: Aim) -> Found:
+    """The best event that can be learned: scorers from one half of the outputs, the cut from the other.
+
+    Args:
+        one: outputs of the first neighbour; at least 4.
+        other: as many of the second.
+        aim: what the event is for.
+    """
+    half = len(one) // 2
+    rest = one[half:], other[half:]
+    scorers = learned(one[:half], other[:half])
+    return max((_best_cut(scorer, *rest, aim) for scorer in scorers), key=lambda found: found.promise)
+
+
+def _best_cut(scorer: Scorer, one: Batch, other: Batch, aim: Aim) -> Found:
+    """The cut that promises most, for either neighbour."""
+    scores = [np.sort(scorer.scores(batch)) for batch in (one, other)]
+    cuts = np.unique(np.concatenate(scores))
+    shares = [1 - np.searchsorted(each, cuts, side="left") / len(each) for each in scores]
+    seen = min(len(one), aim.draws)
+    promises = [aim.promises(shares[0], shares[1], seen), aim.promises(shares[1], shares[0], seen)]
+    swapped = int(promises[1].max() > promises[0].max())
+    place = int(np.argmax(promises[swapped]))
+    return Found(Above(scorer, float(cuts[place])), bool(swapped), float(promises[swapped][place]))
+
+
+def _wilson(share: NDArray[np.float64], seen: int, z: float) -> NDArray[np.float64]:
+    """One end of Wilson's interval: the upper one for z above 0."""
+    middle = share + z * z / (2 * seen)
+    reach = z * np.sqrt(share * (1 - share) / seen + (z / (2 * seen)) ** 2)
+    ends: NDArray[np.float64] = np.clip((middle + reach) / (1 + z * z / seen), 0.0, 1.0)
+    return ends
+
+
+# ── Scorers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_MOST_VALUES = 1 << 14
+"""A view with more different values than this isn't counted value by value."""
+
+_BINS = 64
+_ROUNDS = 25
+_RIDGE = 1e-3
+_LEAST_FOR_FIT = 1 << 17
+
+
+class Scorer(Protocol):
+    """A number for each output."""
+
+    @property
+    def name(self) -> str:
+        """What it looks at, in words."""
+
+    def scores(self, batch: Batch) -> NDArray[np.float64]:
+        """The number of each output; never NaN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The number seen in a view; where there is none, less than any."""
+
+    view: View
+
+    @property
+    def name(self) -> str:
+        """The view's name."""
+        return self.view.name
+
+    def scores(self, batch: Batch) -> NDArray[np.float64]:
+        """The numbers."""
+        seen = self.view.look(batch).astype(np.float64)
+        return np.where(np.isnan(seen), -np.inf, seen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frequencies:
+    """How much oftener a value was seen for the one neighbour than for the other: a log ratio of counts."""
+
+    view: View
+    ratios: dict[Hashable, float]
+
+    @property
+    def name(self) -> str:
+        """The view's name."""
+        return f"likelihood of {self.view.name}"
+
+    @classmethod
+    def learned(cls, view: View, one: Batch, other: Batch) -> Frequencies | None:
+        """Count; None if there are too many values."""
+        counts = [_counted(view.look(batch)) for batch in (one, other)]
+        values = counts[0].keys() | counts[1].keys()
+        if len(values) > _MOST_VALUES:
+            return None
+        return cls(view, {value: _log_ratio(counts[0].get(value, 0), counts[1].get(value, 0)) for value in values})
+
+    def scores(self, batch: Batch) -> NDArray[np.float64]:
+        """The ratio of each value; 0, which says nothing, of one that wasn't seen."""
+        seen = self.view.look(batch)
+        if seen.dtype == object:
+            return np.array([self.ratios.get(value, 0.0) for value in seen], dtype=np.float64)
+        values, places = np.unique(seen, return_inverse=True)
+        ratios = np.array([self.ratios.get(_key(value), 0.0) for value in values.tolist()])
+        return ratios[places]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """The same for a number's place among bins that hold about equally many."""
+
+    view: View
+    edges: NDArray[np.float64]
+    ratios: NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        """The view's name."""
+        return f"likelihood of {self.view.name}, in bins"
+
+    @classmethod
+    def learned(cls, view: View, one: Batch, other: Batch) -> Bins:
+        """Count."""
+        seen = [_finite(view.look(batch)) for batch in (one, other)]
+        edges = np.unique(np.quantile(np.concatenate(seen), np.linspace(0, 1, _BINS + 1)[1:-1]))
+        counts = [np.bincount(np.searchsorted(edges, each, side="right"), minlength=len(edges) + 1) for each in seen]
+        return cls(view, edges, np.log((counts[0] + 0.5) / (counts[1] + 0.5)))
+
+    def scores(self, batch: Batch) -> NDArray[np.float64]:
+        """The ratio of each number's bin."""
+        places = np.searchsorted(self.edges, _finite(self.view.look(batch)), side="right")
+        return self.ratios[places]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logistic:
+    """A weighted sum of all parts, with weights by logistic regression: the classifier of DP-Sniper.
+
+    Source: Bichsel, Steffen, Bogunovic, Vechev (2021), the algorithm DP-Sniper, which learns such a classifier.
+    """
+
+    centre: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return "weighted sum of all parts"
+
+    @classmethod
+    def learned(cls, one: Batch, other: Batch) -> Logistic:
+        """Newton's method with a little ridge; a poor fit costs tightness, never truth."""
+        features = np.vstack([_features(one), _features(other)])
+        labels = np.concatenate([np.ones(len(one)), np.zeros(len(other))])
+        centre = features.mean(axis=0)
+        spread = np.maximum(features.std(axis=0), 1e-300)
+        design = np.hstack([(features - centre) / spread, np.ones((len(features), 1))])
+        weights = np.zeros(design.shape[1])
+        for _ in range(_ROUNDS):
+            chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+            slope = design.T @ (labels - chance) - _RIDGE * weights
+            curve = (design * (chance * (1 - chance))[:, None]).T @ design + _RIDGE * np.eye(len(weights))
+            step = np.linalg.solve(curve, slope)
+            weights = np.clip(weights + step, -1e3, 1e3)
+            if np.abs(step).max() < 1e-6:  # noqa: PLR2004 — near enough
+                break
+        return cls(centre, spread, weights)
+
+    def scores(self, batch: Batch) -> NDArray[np.float64]:
+        """The weighted sums."""
+        features = _features(batch)
+        width = len(self.centre)
+        padded = np.zeros((len(batch), width))
+        padded[:, : features.shape[1]] = features[:, :width]
+        scores: NDArray[np.float64] = np.nan_to_num((padded - self.centre) / self.spread @ self.weights[:-1])
+        return scores
+
+
+def learned(one: Batch, other: Batch) -> Iterator[Scorer]:
+    """All scorers, learned from outputs of two neighbours."""
+    first = one if len(one.parts) >= len(other.parts) else other
+    one, other = one[:_LEAST_FOR_FIT], other[:_LEAST_FOR_FIT]
+    for view in views_of(first):
+        counted = Frequencies.learned(view, one, other)
+        if counted is not None:
+            yield counted
+        if view.look(one).dtype != object:
+            yield Value(view)
+            yield Bins.learned(view, one, other)
+    if len(first.parts) > 1:
+        yield Logistic.learned(one, other)
+
+
+def _counted(column: NDArray[Any]) -> dict[Hashable, int]:
+    """How often each value occurs."""
+    if column.dtype == object:
+        counts: dict[Hashable, int] = {}
+        for value in column:
+            counts[value] = counts.get(value, 0) + 1
+        return counts
+    values, often = np.unique(column, return_counts=True)
+    return {_key(value): count for value, count in zip(values.tolist(), often.tolist(), strict=True)}
+
+
+def _key(value: Any) -> Hashable:  # noqa: ANN401 — a number from an array
+    """A number to look up; every NaN is the same."""
+    return None if value != value else value  # noqa: PLR0124 — only NaN differs from itself
+
+
+def _log_ratio(one: int, other: int) -> float:
+    """The log ratio of two counts, drawn towards 0 where they are small."""
+    return float(np.log((one + 0.5) / (other + 0.5)))
+
+
+def _finite(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers; what isn't one lies below all others."""
+    return np.nan_to_num(column.astype(np.float64), nan=-1e300, posinf=1e300, neginf=-1e300)
+
+
+def _features(batch: Batch) -> NDArray[np.float64]:
+    """The parts as numbers, and for each whether it is one."""
+    columns = [part.astype(np.float64) for part in batch.parts]
+    return np.array([*map(np.nan_to_num, columns), *(np.isnan(column).astype(np.float64) for column in columns)]).T
