@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import QueryError, TypeMismatch, Unsupported
 from discreet.query.ir import day_of, literal, moment, null, numeral, ordinal, python_value
-from discreet.query.ir.literals import from_python
+from discreet.query.ir.functions.application import from_python
 from discreet.tables import Kind
 
 

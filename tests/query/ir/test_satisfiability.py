@@ -14,7 +14,7 @@ from hypothesis import given
 from discreet.privacy import Bounds, Keys, Unit
 from discreet.query import ir
 from discreet.query.ir import conditions, contradiction
-from discreet.query.ir.literals import literal
+from discreet.query.ir.expressions import literal
 from discreet.query.sql import question
 from discreet.tables import Column, Kind, Source, Table
 from support.examples import examples
@@ -134,7 +134,7 @@ def test_what_is_called_impossible_holds_for_no_row(rows: duckdb.DuckDBPyConnect
 def _end_left_out() -> Iterator[None]:
     """A range without its ends."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conditions, "_at_most", conditions._below)
+        patch.setattr(conditions, "at_most", conditions.below)
         yield
 
 

@@ -2,26 +2,44 @@
 
 Expressions say what is computed within a row, or from released numbers, each with the type and range of its value.
 Relations say which rows. A `Question` is what the analyst asked. `Exact` says which integers the engine is to count
-and add up, per group, after each unit's contribution was limited. These four import nothing else of `query`.
-`functions` is the whole language: what it doesn't list is refused. `ranges`, `domains` and `conditions` tell which
-values an expression can have.
+and add up, per group, after each unit's contribution was limited. These four import nothing else of `query` but
+intervals of numbers. `functions` is the whole language: what it doesn't list is refused. `ranges`, `domains` and
+`conditions` tell which values an expression can have.
 
 Engines know this room and nothing else of `query`; nothing here can reach a row.
 """
 
 from discreet.query.ir.conditions import (
-    conjunction,
-    conjuncts,
+    column_type,
     contradiction,
     impossible,
     is_always_null,
     is_always_zero,
-    narrowed,
     outcomes,
 )
-from discreet.query.ir.decimal_places import Places, places_in, places_of
-from discreet.query.ir.domains import MOST_VALUES, Trial, column_type, computed, listed, public_values
-from discreet.query.ir.exact_part import DistinctValues, Exact, Histogram, Key, Measure, Sum, Units, Vector, sums_of
+from discreet.query.ir.domains import (
+    MOST_VALUES,
+    Trial,
+    computed,
+    conjunction,
+    conjuncts,
+    listed,
+    narrowed,
+    public_values,
+)
+from discreet.query.ir.exact_part import (
+    DistinctValues,
+    Exact,
+    Histogram,
+    Key,
+    Measure,
+    Sum,
+    Units,
+    Vector,
+    declared_limits,
+    has_one_row,
+    sums_of,
+)
 from discreet.query.ir.expressions import (
     Call,
     Column,
@@ -32,35 +50,29 @@ from discreet.query.ir.expressions import (
     Released,
     Side,
     Type,
+    Value,
     columns_in,
+    is_null,
+    literal,
     margins,
+    moment,
+    null,
     nullif_zero,
+    numeral,
+    python_value,
     released_names,
     uncast,
 )
 from discreet.query.ir.functions import FUNCTIONS, call
-from discreet.query.ir.functions.arguments import alike, numbers, unbounded
+from discreet.query.ir.functions.application import alike, cast, numbers, unbounded
 from discreet.query.ir.functions.arithmetic import MOST_DIGITS, is_exact
-from discreet.query.ir.functions.casts import cast
-from discreet.query.ir.limits import declared_limits, has_one_row
-from discreet.query.ir.literals import (
-    Value,
-    day_of,
-    is_null,
-    literal,
-    moment,
-    moment_of,
-    null,
-    numeral,
-    ordinal,
-    python_value,
-)
 from discreet.query.ir.questions import (
     MARK,
     MOST_GROUPING_SETS,
     Aggregate,
     Order,
     Output,
+    Places,
     Question,
     Statistic,
     canonical,
@@ -68,8 +80,10 @@ from discreet.query.ir.questions import (
     grouping,
     grouping_sets_of,
     margins_of,
+    places_in,
+    places_of,
 )
-from discreet.query.ir.ranges import EXACT, hull, magnitude, outward, within
+from discreet.query.ir.ranges import EXACT, day_of, hull, magnitude, moment_of, ordinal, outward, within
 from discreet.query.ir.relations import (
     Distinct,
     Join,

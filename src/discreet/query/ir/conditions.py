@@ -1,12 +1,8 @@
-"""Conditions: a predicate's parts, and what is known of the rows for which all of them hold.
+"""Conditions: whether any row of tables as they are declared can meet them.
 
-What a filter says narrows the types of the columns behind it: `WHERE age BETWEEN 18 AND 65` bounds a sum of ages, and
-`WHERE sex = 'Female'` leaves one group. A wrong conclusion here would cost accuracy or a group, never privacy: what a
-row adds is clamped to the range of its expression in any case, and rows whose key isn't listed are left out.
-
-What is
-called impossible holds for no row of any tables that keep to their declarations, as questions meet them: values beyond
-bounds were moved to the ends, and what isn't among keys is NULL. Where nothing proves it, it is taken for possible.
+What is called impossible holds for no row of any tables that keep to their declarations, as questions meet them: values
+beyond bounds were moved to the ends, and what isn't among keys is NULL; `column_type` says so of each column. Where
+nothing proves it, it is taken for possible.
 
 Three ways are tried, within a bounded number of steps: the type that all conditions together leave a column; the
 outcomes that each condition can have (TRUE, FALSE or NULL) by the ranges of what it compares; and all combinations of
@@ -17,171 +13,76 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 
 from discreet.errors import QueryError
-from discreet.query.ir.domains import Trial, column_type, public_values
-from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type, columns_in
+from discreet.privacy import KeyValue
+from discreet.query.ir.domains import MOST_VALUES, Trial, changes, conjuncts, is_consistent
+from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type, columns_in, is_null
 from discreet.query.ir.functions import call
-from discreet.query.ir.literals import from_python, is_null, literal
-from discreet.query.ir.ranges import EXACT, within
+from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, at_most, below, intersection, ordinal, outward
 from discreet.query.ir.relations import Join, JoinKind, PerUnit, Relation, Scan, Union, Where, owner_of, sources
+from discreet.tables import Column as TableColumn
 from discreet.tables import Kind
 
-_EXACT = Fraction(-EXACT), Fraction(EXACT)
-_FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
+def column_type(column: TableColumn) -> Type:
+    """The type of a column's values as questions meet them: clamped to its bounds, NULL unless among its keys.
 
-def conjuncts(predicate: Expr) -> Iterator[Expr]:
-    """The conditions that all hold where the predicate does.
+    Of a public table it lists what the column holds, where that is known and a short list, and keys or bounds don't
+    list values already.
 
-    What all branches of an OR demand is a condition of its own: `(k = j AND a) OR (k = j AND b)` joins on k = j.
-    """
-    match predicate:
-        case Call(function=Function(name="and"), args=args):
-            for arg in args:
-                yield from conjuncts(arg)
-        case Call(function=Function(name="or"), args=args):
-            branches = [list(conjuncts(arg)) for arg in args]
-            common = [each for each in branches[0] if all(each in branch for branch in branches[1:])]
-            rests = [conjunction(each for each in branch if each not in common) for branch in branches]
-            yield from common
-            if all(rest is not None for rest in rests):
-                yield call("or", *(rest for rest in rests if rest is not None)) if common else predicate
-        case _:
-            yield predicate
-
-
-def conjunction(conditions: Iterable[Expr]) -> Expr | None:
-    """All conditions as one; None if there are none, or nothing but TRUE."""
-    true = literal(True)  # noqa: FBT003 — SQL's TRUE
-    parts = [each for each in dict.fromkeys(conditions) if each != true]
-    return None if not parts else parts[0] if len(parts) == 1 else call("and", *parts)
-
-
-def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
-    """What is known of columns where all these conditions are true.
+    Ends are rounded away from the middle, to whole numbers or float64, so that the range holds whichever of the two
+    neighbours the scan moves a value to.
 
     Examples:
-        >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
-        >>> narrowed([call("lt", age, literal(18))])[age].hi
-        Fraction(17, 1)
+        >>> from discreet.privacy import Bounds
+        >>> column_type(TableColumn(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))).hi
+        Fraction(110, 1)
     """
-    found: dict[Column, Type] = {}
-    conditions = list(conditions)
-    for condition in conditions:
-        for column, change in _changes(condition):
-            after = change(found.get(column, column.type))
-            if _is_consistent(after):
-                found[column] = after
-    for one, other in (pair for condition in conditions for pair in _equal_columns(condition)):
-        known, theirs = found.get(one, one.type), found.get(other, other.type)
-        if public_values(replace(one, type=known)) is None and known.kind is theirs.kind and theirs.values:
-            found[one] = replace(known, values=theirs.values)
-    return found
+    if column.keys is not None:
+        listed = tuple(key for key in column.keys if key is not None)
+        hidden = None not in column.keys.values
+        return Type(column.kind, *_span(listed), nullable=True, values=listed, hidden=hidden)
+    lo, hi = _bounds(column)
+    is_long = column.kind not in {Kind.INTEGER, Kind.DATE} or lo is None or hi is None or hi - lo >= MOST_VALUES
+    if column.values is not None and is_long and len(column.values) <= MOST_VALUES:
+        held = tuple(value for value in column.values if value is not None)
+        lo, hi = _span(held) if column.bounds is None else (lo, hi)
+        return Type(column.kind, lo, hi, nullable=len(held) < len(column.values), values=held)
+    truths = (False, True) if column.kind is Kind.BOOLEAN else None
+    return Type(column.kind, lo, hi, nullable=column.nullable, values=truths)
 
 
-def _equal_columns(condition: Expr) -> Iterator[tuple[Column, Column]]:
-    """The two columns of `a = b`, either way: a column without a list of values has those of the other one."""
-    match condition:
-        case Call(function=Function(name="eq"), args=(Column() as one, Column() as other)):
-            yield from ((one, other), (other, one))
+def _span(values: tuple[KeyValue, ...]) -> Interval:
+    """The least and greatest of a list of keys that have an order on a line."""
+    ends = [ordinal(value) for value in values if isinstance(value, date)]
+    ends += [Fraction(value) for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    return (min(ends), max(ends)) if ends else UNKNOWN
 
 
-class _Change:
-    """What one condition does to the type of one column."""
-
-    def __init__(self, name: str, constants: tuple[Literal, ...]) -> None:
-        """Keep the comparison and what is compared with."""
-        self._name = name
-        self._constants = constants
-
-    def __call__(self, before: Type) -> Type:
-        """The type afterwards."""
-        known = replace(before, nullable=False, hidden=False)
-        if self._name == "not_null":
-            return known
-        values = None if before.values is None else tuple(each for each in before.values if self._holds(each, before))
-        lo, hi = self._ends(before)
-        if self._name in {"eq", "in"} and before.kind is Kind.TEXT and before.values is None:
-            values = tuple(dict.fromkeys(each.value for each in self._constants if isinstance(each.value, str)))
-        return replace(known, lo=lo, hi=hi, values=values)
-
-    def _holds(self, value: object, before: Type) -> bool:
-        """Whether a listed value passes; one that can't be compared does."""
-        read = from_python(value, before.kind)  # type: ignore[arg-type]  # a key is a value
-        if read is None or any(is_null(each) for each in self._constants):
-            return True
-        if self._name == "in":
-            return any(call("eq", read, each) == literal(True) for each in self._constants)  # noqa: FBT003 — SQL's TRUE
-        return call(self._name, read, *self._constants) == literal(True)  # noqa: FBT003 — SQL's TRUE
-
-    def _ends(self, before: Type) -> tuple[Fraction | None, Fraction | None]:
-        """The range afterwards."""
-        los = [each.type.lo for each in self._constants]
-        his = [each.type.hi for each in self._constants]
-        lo, hi = before.lo, before.hi
-        whole = before.kind in {Kind.INTEGER, Kind.DATE}
-        if self._name in {"eq", "in", "gt", "ge"} and None not in los and before.kind is not Kind.TEXT:
-            least = min(each for each in los if each is not None)
-            if whole:
-                least = Fraction(floor(least) + 1) if self._name == "gt" else Fraction(ceil(least))
-            lo = least if lo is None else max(lo, least)
-        if self._name in {"eq", "in", "lt", "le"} and None not in his and before.kind is not Kind.TEXT:
-            most = max(each for each in his if each is not None)
-            if whole:
-                most = Fraction(ceil(most) - 1) if self._name == "lt" else Fraction(floor(most))
-            hi = most if hi is None else min(hi, most)
-        return lo, hi
+def _bounds(column: TableColumn) -> Interval:
+    """The declared bounds, outward; of integers, no further than 64 bits."""
+    if column.bounds is None:
+        return UNKNOWN
+    lo, hi = (ordinal(end) if isinstance(end, date) else Fraction(end) for end in (column.bounds.lo, column.bounds.hi))
+    if column.kind is Kind.REAL:
+        return outward((lo, hi))
+    least, most = INT64
+    if column.kind is Kind.INTEGER and least is not None and most is not None:
+        return min(max(Fraction(floor(lo)), least), most), max(min(Fraction(ceil(hi)), most), least)
+    return lo, hi
 
 
-def _changes(condition: Expr) -> Iterator[tuple[Column, Callable[[Type], Type]]]:
-    """The columns of which one condition says something, with what it does to the type of each."""
-    match condition:
-        case Column():
-            yield condition, _Change("eq", (literal(True),))  # noqa: FBT003 — SQL's TRUE
-        case Call(function=Function(name="not"), args=(Column() as column,)):
-            yield column, _Change("eq", (literal(False),))  # noqa: FBT003 — SQL's FALSE
-        case Call(function=Function(name="not"), args=(Call(function=Function(name="is_null"), args=args),)):
-            yield from ((arg, _Change("not_null", ())) for arg in args if isinstance(arg, Column))
-        case Call(function=Function(name="in"), args=(left, *listed)):
-            constants = tuple(each for each in listed if isinstance(each, Literal) and not is_null(each))
-            yield from _of(left, "in", constants)
-        case Call(function=Function(name=name), args=(left, right)) if name in _FLIPPED:
-            if isinstance(right, Literal):
-                yield from _of(left, name, (right,))
-            elif isinstance(left, Literal):
-                yield from _of(right, _FLIPPED[name], (left,))
-            else:
-                yield from ((each, _Change("not_null", ())) for each in (left, right) if isinstance(each, Column))
-
-
-def _of(expr: Expr, name: str, constants: tuple[Literal, ...]) -> Iterator[tuple[Column, _Change]]:
-    """A comparison with constants, if it is one of a column, perhaps read as a real number or a timestamp."""
-    match expr:
-        case Column():
-            yield expr, _Change(name, constants) if constants else _Change("not_null", ())
-        case Call(function=Function(name="real"), args=(Column() as column,)):
-            # Of whole numbers that large, several are one real number.
-            known = tuple(each for each in constants if within((each.type.lo, each.type.hi), _EXACT))
-            known = known if len(known) == len(constants) else ()
-            yield column, _Change(name, known) if known else _Change("not_null", ())
-
-
-def _is_consistent(known: Type) -> bool:
-    """Whether anything can be of the type; if not, no row passes what led to it."""
-    return known.values != () and (known.lo is None or known.hi is None or known.lo <= known.hi)
+# ── Conditions that no row can meet ───────────────────────────────────────────────────────────────────────────────────
 
 
 Outcomes = frozenset[bool | None]
 """What a condition can be; None is NULL."""
 
-_Known = Mapping[tuple[str, str], Type]
-"""The types of columns, by alias and name."""
-
 _ANY: Outcomes = frozenset({True, False, None})
-_MEETING = (JoinKind.INNER, JoinKind.SEMI)
 
 
 def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr, ...] | None:
@@ -191,10 +92,10 @@ def contradiction(relation: Relation, trial: Trial | None = None) -> tuple[Expr,
         relation: of which rows.
         trial: which has so many steps left; a new one, if it is left out.
     """
+    if isinstance(relation, Scan):
+        return None
     trial = trial or Trial()
     match relation:
-        case Scan():
-            return None
         case Join(kind=JoinKind.LEFT | JoinKind.ANTI, left=left):
             return contradiction(left, trial)
         case Union(parts=parts):
@@ -218,7 +119,7 @@ def impossible(conditions: Sequence[Expr], trial: Trial) -> tuple[Expr, ...] | N
         trial: which has so many steps left.
 
     Examples:
-        >>> from discreet.query.ir.literals import literal
+        >>> from discreet.query.ir.expressions import literal
         >>> from discreet.tables import Kind
         >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
         >>> print(*impossible([call("gt", age, literal(50)), call("gt", age, literal(200))], Trial()))
@@ -318,17 +219,7 @@ def _overlap(left: Type, right: Type) -> bool:
     """Whether two values can be equal."""
     if left.values is not None and right.values is not None and not set(left.values) & set(right.values):
         return False
-    return _at_most(left.lo, right.hi) and _at_most(right.lo, left.hi)
-
-
-def _at_most(low: Fraction | None, high: Fraction | None) -> bool:
-    """Whether a low end lies below a high one, as far as is known."""
-    return low is None or high is None or low <= high
-
-
-def _below(low: Fraction | None, high: Fraction | None) -> bool:
-    """Whether a low end lies strictly below a high one, as far as is known."""
-    return low is None or high is None or low < high
+    return at_most(left.lo, right.hi) and at_most(right.lo, left.hi)
 
 
 def _is_one(left: Type, right: Type) -> bool:
@@ -339,10 +230,10 @@ def _is_one(left: Type, right: Type) -> bool:
 _COMPARED: Mapping[str, tuple[Callable[[Type, Type], bool], Callable[[Type, Type], bool]]] = {
     "eq": (_overlap, lambda left, right: not _is_one(left, right)),
     "ne": (lambda left, right: not _is_one(left, right), _overlap),
-    "lt": (lambda left, right: _below(left.lo, right.hi), lambda left, right: _at_most(right.lo, left.hi)),
-    "le": (lambda left, right: _at_most(left.lo, right.hi), lambda left, right: _below(right.lo, left.hi)),
-    "gt": (lambda left, right: _below(right.lo, left.hi), lambda left, right: _at_most(left.lo, right.hi)),
-    "ge": (lambda left, right: _at_most(right.lo, left.hi), lambda left, right: _below(left.lo, right.hi)),
+    "lt": (lambda left, right: below(left.lo, right.hi), lambda left, right: at_most(right.lo, left.hi)),
+    "le": (lambda left, right: at_most(left.lo, right.hi), lambda left, right: below(right.lo, left.hi)),
+    "gt": (lambda left, right: below(right.lo, left.hi), lambda left, right: at_most(left.lo, right.hi)),
+    "ge": (lambda left, right: at_most(right.lo, left.hi), lambda left, right: below(left.lo, right.hi)),
 }
 """For each comparison: whether it can be true, and whether it can be false, of values of two types."""
 
@@ -367,16 +258,16 @@ def _known(conditions: Sequence[Expr]) -> dict[tuple[str, str], Type] | tuple[Ex
         known[name] = _both(known[name], column.type) if name in known else column.type
     for _ in range(2):  # what a column learns of another one, that may hand on
         for condition in conditions:
-            for column, change in _changes(condition):
+            for column, change in changes(condition):
                 name = (column.table, column.name)
                 known[name] = change(known[name])
-                if not _is_consistent(known[name]):
+                if not is_consistent(known[name]):
                     return _about(conditions, column)
             match condition:
                 case Call(function=Function(name="eq"), args=(Column() as one, Column() as other)):
                     names = (one.table, one.name), (other.table, other.name)
                     both = _both(known[names[0]], known[names[1]])
-                    if not _is_consistent(both):
+                    if not is_consistent(both):
                         return _about(conditions, condition)
                     known |= dict.fromkeys(names, both)
     return known
@@ -384,17 +275,11 @@ def _known(conditions: Sequence[Expr]) -> dict[tuple[str, str], Type] | tuple[Ex
 
 def _both(one: Type, other: Type) -> Type:
     """The type of what is of both types."""
-    los, his = ([each for each in ends if each is not None] for ends in ((one.lo, other.lo), (one.hi, other.hi)))
+    lo, hi = intersection((one.lo, one.hi), (other.lo, other.hi))
     values = one.values if other.values is None else other.values
     if one.values is not None and other.values is not None:
         values = tuple(each for each in one.values if each in other.values)
-    return replace(
-        one,
-        lo=max(los, default=None),
-        hi=min(his, default=None),
-        nullable=one.nullable and other.nullable,
-        values=values,
-    )
+    return replace(one, lo=lo, hi=hi, nullable=one.nullable and other.nullable, values=values)
 
 
 def _about(conditions: Sequence[Expr], what: Expr) -> tuple[Expr, ...]:
@@ -405,7 +290,7 @@ def _about(conditions: Sequence[Expr], what: Expr) -> tuple[Expr, ...]:
     )
 
 
-def _retyped(expr: Expr, known: _Known) -> Expr:
+def _retyped(expr: Expr, known: Mapping[tuple[str, str], Type]) -> Expr:
     """The expression with what is known of its columns, and what follows for its parts."""
     if isinstance(expr, Column):
         return replace(expr, type=known.get((expr.table, expr.name), expr.type))
@@ -441,7 +326,7 @@ def _conditions(relation: Relation) -> Iterator[Expr]:
             yield from _conditions(source)
         case Join(kind=kind, left=left, right=right, predicate=predicate):
             yield from _conditions(left)
-            if kind in _MEETING:
+            if kind in {JoinKind.INNER, JoinKind.SEMI}:
                 yield from () if predicate is None else conjuncts(predicate)
                 yield from _conditions(right)
         case Scan(owner=owner) if owner is not None:

@@ -5,23 +5,40 @@ that is too long costs accuracy (a group without rows is answered with noise); o
 Neither costs privacy, since both come from public facts alone. Three ways are tried, the most exact first: the
 expression's value for each combination of its columns' values; its function's value for each combination of the
 arguments' values; all whole numbers or days in its range.
+
+What a filter says narrows the types of the columns behind it: `WHERE age BETWEEN 18 AND 65` bounds a sum of ages, and
+`WHERE sex = 'Female'` leaves one group. A wrong conclusion here would cost accuracy or a group, never privacy: what a
+row adds is clamped to the range of its expression in any case, and rows whose key isn't listed are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import ceil, floor, prod
 
 from discreet.privacy import KeyValue
-from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Margin, Released, Type, columns_in
-from discreet.query.ir.literals import Value, day_of, ordinal, python_value
-from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward
-from discreet.tables import Column as TableColumn
+from discreet.query.ir.expressions import (
+    Call,
+    Column,
+    Expr,
+    Function,
+    Literal,
+    Margin,
+    Released,
+    Type,
+    Value,
+    columns_in,
+    is_null,
+    literal,
+    python_value,
+)
+from discreet.query.ir.functions import call
+from discreet.query.ir.functions.application import from_python
+from discreet.query.ir.ranges import EXACT, day_of, within
 from discreet.tables import Kind
 
 MOST_VALUES = 10_000
@@ -30,9 +47,12 @@ MOST_VALUES = 10_000
 _MOST_STEPS = 50_000
 """How many function values may be worked out for one list: some 30 ms of planning."""
 
-
 _LISTED_IN_A_STEP = 8
 """How many values are listed in the time of one step, about."""
+
+_EXACT = Fraction(-EXACT), Fraction(EXACT)
+_FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+_TRUE = literal(True)  # noqa: FBT003 — SQL's TRUE
 
 
 class _UndeterminedError(Exception):
@@ -111,32 +131,31 @@ def computed(expr: Expr, columns: Sequence[Column], rows: Sequence[Sequence[obje
         return None
 
 
+@dataclass(slots=True)
 class Trial:
     """Tries conditions on all values of their columns; all of them together take no more steps than are allowed.
 
     Args:
-        steps: how many function values may be worked out; as many as for one domain, if it is left out.
+        steps_left: how many function values may be worked out; as many as for one domain, if it is left out.
     """
 
-    def __init__(self, steps: int = _MOST_STEPS) -> None:
-        """Start with all steps allowed."""
-        self._steps_left = steps
+    steps_left: int = _MOST_STEPS
 
     def may_hold(self, condition: Expr) -> bool:
         """Whether a condition is true for some values of its columns, as far as the steps that are left tell."""
-        if self._steps_left < 0:
+        if self.steps_left < 0:
             return True
         columns = list(dict.fromkeys(columns_in(condition)))
         found = [_column(column) for column in columns]
         inputs = [each.inputs for each in found if each is not None]
-        self._steps_left -= sum(map(len, inputs)) // _LISTED_IN_A_STEP
+        self.steps_left -= sum(map(len, inputs)) // _LISTED_IN_A_STEP
         if len(inputs) < len(found):
             return True
         holds, size = _program(condition, {column: at for at, column in enumerate(columns)}), _size(condition) + 1
         try:
             for row in product(*inputs):
-                self._steps_left -= size
-                if self._steps_left < 0 or holds([value for value, _ in row]) is True:
+                self.steps_left -= size
+                if self.steps_left < 0 or holds([value for value, _ in row]) is True:
                     return True
         except _UndeterminedError:
             return True
@@ -264,49 +283,144 @@ def _size(expr: Expr) -> int:
     return 1 + sum(map(_size, expr.args)) if isinstance(expr, Call) else 0
 
 
-def column_type(column: TableColumn) -> Type:
-    """The type of a column's values as questions meet them: clamped to its bounds, NULL unless among its keys.
+# ── What conditions leave ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    Of a public table it lists what the column holds, where that is known and a short list, and keys or bounds don't
-    list values already.
 
-    Ends are rounded away from the middle, to whole numbers or float64, so that the range holds whichever of the two
-    neighbours the scan moves a value to.
+def conjuncts(predicate: Expr) -> Iterator[Expr]:
+    """The conditions that all hold where the predicate does.
+
+    What all branches of an OR demand is a condition of its own: `(k = j AND a) OR (k = j AND b)` joins on k = j.
+    """
+    match predicate:
+        case Call(function=Function(name="and"), args=args):
+            for arg in args:
+                yield from conjuncts(arg)
+        case Call(function=Function(name="or"), args=args):
+            branches = [list(conjuncts(arg)) for arg in args]
+            common = [each for each in branches[0] if all(each in branch for branch in branches[1:])]
+            rests = [conjunction(each for each in branch if each not in common) for branch in branches]
+            yield from common
+            if all(rest is not None for rest in rests):
+                yield call("or", *(rest for rest in rests if rest is not None)) if common else predicate
+        case _:
+            yield predicate
+
+
+def conjunction(conditions: Iterable[Expr]) -> Expr | None:
+    """All conditions as one; None if there are none, or nothing but TRUE."""
+    parts = [each for each in dict.fromkeys(conditions) if each != _TRUE]
+    return None if not parts else parts[0] if len(parts) == 1 else call("and", *parts)
+
+
+def narrowed(conditions: Iterable[Expr]) -> Mapping[Column, Type]:
+    """What is known of columns where all these conditions are true.
 
     Examples:
-        >>> from discreet.privacy import Bounds
-        >>> column_type(TableColumn(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))).hi
-        Fraction(110, 1)
+        >>> age = Column("people", "age", Type(Kind.INTEGER, Fraction(0), Fraction(110)))
+        >>> narrowed([call("lt", age, literal(18))])[age].hi
+        Fraction(17, 1)
     """
-    if column.keys is not None:
-        listed = tuple(key for key in column.keys if key is not None)
-        hidden = None not in column.keys.values
-        return Type(column.kind, *_span(listed), nullable=True, values=listed, hidden=hidden)
-    lo, hi = _bounds(column)
-    is_long = column.kind not in {Kind.INTEGER, Kind.DATE} or lo is None or hi is None or hi - lo >= MOST_VALUES
-    if column.values is not None and is_long and len(column.values) <= MOST_VALUES:
-        held = tuple(value for value in column.values if value is not None)
-        lo, hi = _span(held) if column.bounds is None else (lo, hi)
-        return Type(column.kind, lo, hi, nullable=len(held) < len(column.values), values=held)
-    truths = (False, True) if column.kind is Kind.BOOLEAN else None
-    return Type(column.kind, lo, hi, nullable=column.nullable, values=truths)
+    found: dict[Column, Type] = {}
+    conditions = list(conditions)
+    for condition in conditions:
+        for column, change in changes(condition):
+            after = change(found.get(column, column.type))
+            if is_consistent(after):
+                found[column] = after
+    for one, other in (pair for condition in conditions for pair in _equal_columns(condition)):
+        known, theirs = found.get(one, one.type), found.get(other, other.type)
+        if public_values(replace(one, type=known)) is None and known.kind is theirs.kind and theirs.values:
+            found[one] = replace(known, values=theirs.values)
+    return found
 
 
-def _span(values: tuple[KeyValue, ...]) -> Interval:
-    """The least and greatest of a list of keys that have an order on a line."""
-    ends = [ordinal(value) for value in values if isinstance(value, date)]
-    ends += [Fraction(value) for value in values if isinstance(value, int) and not isinstance(value, bool)]
-    return (min(ends), max(ends)) if ends else UNKNOWN
+def _equal_columns(condition: Expr) -> Iterator[tuple[Column, Column]]:
+    """The two columns of `a = b`, either way: a column without a list of values has those of the other one."""
+    match condition:
+        case Call(function=Function(name="eq"), args=(Column() as one, Column() as other)):
+            yield from ((one, other), (other, one))
 
 
-def _bounds(column: TableColumn) -> Interval:
-    """The declared bounds, outward; of integers, no further than 64 bits."""
-    if column.bounds is None:
-        return UNKNOWN
-    lo, hi = (ordinal(end) if isinstance(end, date) else Fraction(end) for end in (column.bounds.lo, column.bounds.hi))
-    if column.kind is Kind.REAL:
-        return outward((lo, hi))
-    least, most = INT64
-    if column.kind is Kind.INTEGER and least is not None and most is not None:
-        return min(max(Fraction(floor(lo)), least), most), max(min(Fraction(ceil(hi)), most), least)
-    return lo, hi
+class _Change:
+    """What one condition does to the type of one column."""
+
+    def __init__(self, name: str, constants: tuple[Literal, ...]) -> None:
+        """Keep the comparison and what is compared with."""
+        self._name = name
+        self._constants = constants
+
+    def __call__(self, before: Type) -> Type:
+        """The type afterwards."""
+        known = replace(before, nullable=False, hidden=False)
+        if self._name == "not_null":
+            return known
+        values = None if before.values is None else tuple(each for each in before.values if self._holds(each, before))
+        lo, hi = self._ends(before)
+        if self._name in {"eq", "in"} and before.kind is Kind.TEXT and before.values is None:
+            values = tuple(dict.fromkeys(each.value for each in self._constants if isinstance(each.value, str)))
+        return replace(known, lo=lo, hi=hi, values=values)
+
+    def _holds(self, value: object, before: Type) -> bool:
+        """Whether a listed value passes; one that can't be compared does."""
+        read = from_python(value, before.kind)  # type: ignore[arg-type]  # a key is a value
+        if read is None or any(is_null(each) for each in self._constants):
+            return True
+        if self._name == "in":
+            return any(call("eq", read, each) == _TRUE for each in self._constants)
+        return call(self._name, read, *self._constants) == _TRUE
+
+    def _ends(self, before: Type) -> tuple[Fraction | None, Fraction | None]:
+        """The range afterwards."""
+        los = [each.type.lo for each in self._constants]
+        his = [each.type.hi for each in self._constants]
+        lo, hi = before.lo, before.hi
+        whole = before.kind in {Kind.INTEGER, Kind.DATE}
+        if self._name in {"eq", "in", "gt", "ge"} and None not in los and before.kind is not Kind.TEXT:
+            least = min(each for each in los if each is not None)
+            if whole:
+                least = Fraction(floor(least) + 1) if self._name == "gt" else Fraction(ceil(least))
+            lo = least if lo is None else max(lo, least)
+        if self._name in {"eq", "in", "lt", "le"} and None not in his and before.kind is not Kind.TEXT:
+            most = max(each for each in his if each is not None)
+            if whole:
+                most = Fraction(ceil(most) - 1) if self._name == "lt" else Fraction(floor(most))
+            hi = most if hi is None else min(hi, most)
+        return lo, hi
+
+
+def changes(condition: Expr) -> Iterator[tuple[Column, Callable[[Type], Type]]]:
+    """The columns of which one condition says something, with what it does to the type of each."""
+    match condition:
+        case Column():
+            yield condition, _Change("eq", (_TRUE,))
+        case Call(function=Function(name="not"), args=(Column() as column,)):
+            yield column, _Change("eq", (literal(False),))  # noqa: FBT003 — SQL's FALSE
+        case Call(function=Function(name="not"), args=(Call(function=Function(name="is_null"), args=args),)):
+            yield from ((arg, _Change("not_null", ())) for arg in args if isinstance(arg, Column))
+        case Call(function=Function(name="in"), args=(left, *listed)):
+            constants = tuple(each for each in listed if isinstance(each, Literal) and not is_null(each))
+            yield from _of(left, "in", constants)
+        case Call(function=Function(name=name), args=(left, right)) if name in _FLIPPED:
+            if isinstance(right, Literal):
+                yield from _of(left, name, (right,))
+            elif isinstance(left, Literal):
+                yield from _of(right, _FLIPPED[name], (left,))
+            else:
+                yield from ((each, _Change("not_null", ())) for each in (left, right) if isinstance(each, Column))
+
+
+def _of(expr: Expr, name: str, constants: tuple[Literal, ...]) -> Iterator[tuple[Column, _Change]]:
+    """A comparison with constants, if it is one of a column, perhaps read as a real number or a timestamp."""
+    match expr:
+        case Column():
+            yield expr, _Change(name, constants) if constants else _Change("not_null", ())
+        case Call(function=Function(name="real"), args=(Column() as column,)):
+            # Of whole numbers that large, several are one real number.
+            known = tuple(each for each in constants if within((each.type.lo, each.type.hi), _EXACT))
+            known = known if len(known) == len(constants) else ()
+            yield column, _Change(name, known) if known else _Change("not_null", ())
+
+
+def is_consistent(known: Type) -> bool:
+    """Whether anything can be of the type; if not, no row passes what led to it."""
+    return known.values != () and (known.lo is None or known.hi is None or known.lo <= known.hi)

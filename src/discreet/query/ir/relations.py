@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.query.ir.expressions import Column, Expr, Type
+from discreet.query.ir.expressions import Column, Expr, Type, quoted
 from discreet.tables import Owner, Table
 
 
@@ -41,8 +41,8 @@ class Scan:
 
     def __str__(self) -> str:
         """The table's name, and the alias if it is another."""
-        name = _quoted(self.table.name)
-        return name if self.alias == self.table.name else f"{name} as {_quoted(self.alias)}"
+        name = quoted(self.table.name)
+        return name if self.alias == self.table.name else f"{name} as {quoted(self.alias)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Project:
 
     def __str__(self) -> str:
         """The projection over its source."""
-        return f"project({self.source}, {_quoted(self.alias)}: {_listed(self.columns)})"
+        return f"project({self.source}, {quoted(self.alias)}: {_listed(self.columns)})"
 
 
 class JoinKind(StrEnum):
@@ -131,7 +131,7 @@ class Union:
 
     def __str__(self) -> str:
         """The union of its parts."""
-        return f"union({', '.join(map(str, self.parts))}, {_quoted(self.alias)})"
+        return f"union({', '.join(map(str, self.parts))}, {quoted(self.alias)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ class PerUnit:
 
     def __str__(self) -> str:
         """The groups over their source."""
-        summaries = ", ".join(f"{_quoted(column.name)} = {column}" for column in self.columns)
-        return f"per_unit({self.source}, {_quoted(self.alias)}: {_listed(self.keys)}; {summaries})"
+        summaries = ", ".join(f"{quoted(column.name)} = {column}" for column in self.columns)
+        return f"per_unit({self.source}, {quoted(self.alias)}: {_listed(self.keys)}; {summaries})"
 
 
 class Ranking(StrEnum):
@@ -288,9 +288,9 @@ class Window:
 
     def __str__(self) -> str:
         """The window over its source."""
-        columns = ", ".join(f"{_quoted(column.name)} = {column}" for column in self.columns)
+        columns = ", ".join(f"{quoted(column.name)} = {column}" for column in self.columns)
         by = ", ".join(map(str, self.partition))
-        return f"window({self.source}, {_quoted(self.alias)} by {by}: {columns})"
+        return f"window({self.source}, {quoted(self.alias)} by {by}: {columns})"
 
 
 Relation: TypeAlias = Scan | Where | Project | Join | Union | Distinct | PerUnit | Window
@@ -352,9 +352,4 @@ def columns_of(relation: Relation) -> tuple[Column, ...]:
 
 def _listed(columns: tuple[tuple[str, Expr], ...]) -> str:
     """Columns with what they are computed from."""
-    return ", ".join(f"{_quoted(name)} = {expr}" for name, expr in columns)
-
-
-def _quoted(name: str) -> str:
-    """A name as SQL quotes it."""
-    return '"' + name.replace('"', '""') + '"'
+    return ", ".join(f"{quoted(name)} = {expr}" for name, expr in columns)

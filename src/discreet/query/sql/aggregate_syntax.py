@@ -1,4 +1,4 @@
-"""Aggregate syntax: what an aggregate in SQL asks for, however it is written.
+"""Aggregate syntax: which nodes are aggregates, and what an aggregate in SQL asks for, however it is written.
 
 MEDIAN(x), QUANTILE_CONT(x, 0.5), PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) and APPROX_QUANTILES(x, 2)[OFFSET(1)]
 are one thing said in four ways; here they become one.
@@ -28,7 +28,11 @@ MOST_LISTED = 1_000
 _FRACTION = re.compile(r"\d*\.?\d{0,9}", re.ASCII)
 """How fractions may be written: nine digits tell apart more ranks than tables have rows."""
 
-_ONE = Fraction(1)
+_OF_UNITS = {"Min", "Max", "Median", "LogicalOr", "LogicalAnd", "AnyValue"}
+"""Those that are offered of one unit's rows, in a subquery."""
+
+MARGINS = {str(side): side for side in ir.Side}
+"""DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV, by name in small letters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,11 @@ def aggregate_call(node: Node) -> AggregateCall:
     return read(node)
 
 
+def is_aggregate(node: exp.Expression) -> bool:
+    """Whether a syntax node is an aggregate, of an answer or of one unit's rows."""
+    return type(node).__name__ in _OF_UNITS or is_aggregate_call(node)
+
+
 def is_aggregate_call(node: Node) -> bool:
     """Whether a node is an aggregate that is offered in some form."""
     name = type(node).__name__
@@ -76,6 +85,11 @@ def is_aggregate_call(node: Node) -> bool:
     if name in {"Filter", "WithinGroup"}:
         return is_aggregate_call(node.this)
     return name in AGGREGATE_SYNTAX
+
+
+def is_margin(node: exp.Expression) -> bool:
+    """Whether a node asks how far the noise may have carried a value."""
+    return type(node).__name__ == "Anonymous" and node.name.casefold() in MARGINS
 
 
 def _of_one(statistic: ir.Statistic) -> Callable[[Node], AggregateCall]:
@@ -184,10 +198,8 @@ def _within_group(node: Node) -> AggregateCall:
         case "PercentileCont" | "PercentileDisc":
             _check_parts(inner, "this")
             fraction = _fraction(inner.args.get("this"))
-            down = bool(term.args.get("desc"))
-            return AggregateCall(
-                statistic=ir.Statistic.QUANTILE, of=term.this, fraction=_ONE - fraction if down else fraction
-            )
+            fraction = 1 - fraction if term.args.get("desc") else fraction
+            return AggregateCall(statistic=ir.Statistic.QUANTILE, of=term.this, fraction=fraction)
         case _:
             raise refusal(node)
 
@@ -259,9 +271,8 @@ def _anonymous(node: Node) -> AggregateCall:
             fraction = Fraction(1, 2) if takes == 1 else _fraction(args[1])
             return AggregateCall(statistic=statistic, of=args[0], fraction=fraction)
         case ir.Statistic.MODE:
-            return AggregateCall(
-                statistic=statistic, of=args[0], most=_whole(args[1], 1, MOST_LISTED, "the number of values")
-            )
+            most = _whole(args[1], 1, MOST_LISTED, "the number of values")
+            return AggregateCall(statistic=statistic, of=args[0], most=most)
         case _:
             return AggregateCall(statistic=statistic, of=args[0])
 

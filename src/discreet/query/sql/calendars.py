@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeAlias
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.sql.dialect_semantics import DialectSemantics
+from discreet.query.sql.dialect_semantics import DialectSemantics, Node, Rule
 from discreet.query.sql.refusals import said
-
-Node: TypeAlias = Any
-"""A node of the parser's; which parts it has follows from its class, which rules are chosen by."""
-
-Rule: TypeAlias = Callable[[Node, DialectSemantics], Node]
-"""What a node becomes; None leaves it as it is, or as the rule has marked it."""
 
 _WEEKDAYS = {"DOW", "DAYOFWEEK", "WEEKDAY", "DAY_OF_WEEK", "DW"}
 _ISO_WEEKDAYS = {"ISODOW", "DAYOFWEEK_ISO", "DAYOFWEEKISO", "DOW_ISO", "WEEKDAY_ISO", "ISOWEEKDAY"}
@@ -261,20 +254,6 @@ def _less_days(node: Node, _semantics: DialectSemantics) -> Node:
     return _first_day(node.this, period) if is_date and period and days.this.this == node.this else None
 
 
-_ORACLE_FORMS = {"YYYY": "%Y", "MM": "%m", "DD": "%d"}
-
-
-def _written(node: Node, _semantics: DialectSemantics) -> Node:
-    """TO_CHAR as Oracle and Snowflake have it: a text of any value, or of a date in a form."""
-    from sqlglot import exp
-
-    form = node.args.get("format")
-    if form is None:
-        return exp.Cast(this=node.this, to=exp.DataType.build("varchar"))
-    pattern = re.sub("YYYY|MM|DD", lambda found: _ORACLE_FORMS[found[0]], form.name)
-    return exp.TimeToStr(this=node.this, format=exp.Literal.string(pattern))
-
-
 def _moment(text: str, pattern: str) -> datetime | None:
     """What a text says in this form."""
     if max(len(text), len(pattern)) > _LONGEST_DATE:
@@ -283,15 +262,6 @@ def _moment(text: str, pattern: str) -> datetime | None:
         return datetime.strptime(text, pattern)  # noqa: DTZ007 — times here have no zone
     except (ValueError, re.error):
         return None
-
-
-def _stamp(node: Node, semantics: DialectSemantics) -> Node:
-    """TIMESTAMP('2024-12-31')."""
-    from sqlglot import exp
-
-    if node.args.get("with_tz") and not semantics.utc:
-        raise Unsupported("timestamps here have no time zone", hint="TIMESTAMP '2024-12-31 23:59:59'")
-    return exp.Cast(this=node.this, to=exp.DataType.build("datetime"))
 
 
 def _from_day_zero(node: Node, _semantics: DialectSemantics) -> Node:
@@ -365,11 +335,9 @@ CALENDAR: Mapping[str, Rule] = {
     "TimestampDiff": _lasting,
     "DateAdd": _from_day_zero,
     "DateSub": _less_days,
-    "ToChar": _written,
     "AddMonths": _months,
     "DateFromParts": _from_parts,
     "TimestampFromParts": _from_more_parts,
-    "Timestamp": _stamp,
     **dict.fromkeys(("StrToTime", "StrToDate"), _read),
 }
 """By the names of the parser's classes."""

@@ -12,10 +12,10 @@ known, and the dialect takes no two of them for equal. Averages that a dialect w
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import Hint, Unsupported
 from discreet.query import ir
@@ -116,9 +116,6 @@ class DialectSemantics:
     cuts_texts: bool = False
 
 
-_STRANGER = DialectSemantics(escapes=True)
-"""A dialect of which nothing is known."""
-
 _POSTGRES = DialectSemantics(
     sunday=0, iso_weeks=True, rounding=Rounding.HALF_EVEN, escapes=True, digits=-1, real_parts=True, fractions=True,
     extremes_skip=True, truth_texts=True, plus_days=True, cuts_texts=True,
@@ -144,7 +141,16 @@ _DUCKDB = DialectSemantics(
     bits=True, truth_texts=True, plus_days=True,
 )  # fmt: skip
 
-SEMANTICS: Mapping[str, DialectSemantics] = {
+
+class _Semantics(dict[str, DialectSemantics]):
+    """What dialects mean."""
+
+    def __missing__(self, dialect: str) -> DialectSemantics:
+        """A dialect of which nothing is known."""
+        return DialectSemantics(escapes=True)
+
+
+SEMANTICS: Mapping[str, DialectSemantics] = _Semantics({
     "duckdb": _DUCKDB,
     "postgres": _POSTGRES,
     "materialize": _POSTGRES,
@@ -187,15 +193,22 @@ SEMANTICS: Mapping[str, DialectSemantics] = {
         folds=True, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True, plus_days=True
     ),
     "clickhouse": DialectSemantics(escapes=True, bits=True, plus_days=True),
-}  # fmt: skip
+})  # fmt: skip
 
 MEANING = "meaning"
 """Where a node of the parser's keeps the name of its dialect: what it means can depend on the kinds of values too."""
 
 
+Node: TypeAlias = Any
+"""A node of the parser's; which parts it has follows from its class, which rules are chosen by."""
+
+Rule: TypeAlias = Callable[[Node, DialectSemantics], Node]
+"""What a node becomes; None leaves it as it is, or as the rule has marked it."""
+
+
 def meaning_of(node: exp.Expression) -> DialectSemantics:
     """What the dialect of a node means."""
-    return semantics_of(node.meta.get(MEANING, "duckdb"))
+    return SEMANTICS[node.meta.get(MEANING, "duckdb")]
 
 
 def undivided(node: exp.Expression) -> Iterator[exp.Expr]:
@@ -204,18 +217,13 @@ def undivided(node: exp.Expression) -> Iterator[exp.Expr]:
     return node.walk(prune=lambda part: type(part).__name__ in settled)
 
 
-def semantics_of(dialect: str) -> DialectSemantics:
-    """What a dialect means, as far as it is known."""
-    return SEMANTICS.get(dialect, _STRANGER)
-
-
 def check_meaning(question: ir.Question) -> None:
     """Refuse what the question's dialect would compute differently.
 
     Raises:
         Unsupported: with the fix.
     """
-    semantics = semantics_of(question.dialect)
+    semantics = SEMANTICS[question.dialect]
     if semantics.whole_averages:
         _check_averages(question)
     if not semantics.folds:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from discreet.errors import Hint, TypeMismatch, Unsupported
-from discreet.query.sql.calendars import CALENDAR, Node, Rule
-from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, semantics_of, undivided
-from discreet.query.sql.function_names import aggregate, named
+from discreet.errors import Unsupported
+from discreet.query.sql.calendars import CALENDAR
+from discreet.query.sql.dialect_functions import FUNCTIONS
+from discreet.query.sql.dialect_semantics import MEANING, SEMANTICS, DialectSemantics, Node, Rule, undivided
 from discreet.query.sql.refusals import DROPPED, FLAGS, SAID, said, too_many, unknown_part
 from discreet.query.sql.scopes import placed
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
 
 MEANINGLESS: Mapping[str, str] = {
     "allow_overflow": "a date made of parts is written out, and one that is none is refused",
@@ -62,8 +63,6 @@ _REWRITTEN = {
 READ: Mapping[str, frozenset[str]] = {name: frozenset(parts.split()) for name, parts in _REWRITTEN.items()}
 """The parts of nodes in whose place rules put others: what a rule doesn't read can't be passed over."""
 
-_ZONED = {"TIMESTAMPTZ", "TIMESTAMPLTZ"}
-
 
 def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree in words that mean the same in every dialect; it may be changed in place.
@@ -71,7 +70,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     Raises:
         QueryError: the dialect means something that isn't offered, or that isn't known; with the place.
     """
-    semantics = semantics_of(dialect)
+    semantics = SEMANTICS[dialect]
     root = _Root(tree)
     nodes: list[Node] = list(tree.walk())
     for node in reversed(nodes):
@@ -189,167 +188,6 @@ def _divided(node: Node, semantics: DialectSemantics) -> Node:
         node.set("typed", None)
 
 
-# ── Texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _like(node: Node, semantics: DialectSemantics) -> Node:
-    """LIKE, which gives a backslash a meaning in many dialects."""
-    from sqlglot import exp
-
-    pattern = node.expression
-    if semantics.escapes and type(pattern).__name__ == "Literal" and "\\" in pattern.name:
-        raise Unsupported("a backslash in the pattern of LIKE escapes what follows", hint="LIKE takes % and _ alone")
-    if semantics.classes and "[" in pattern.name:
-        raise Unsupported("[ ] in the pattern of LIKE stand for a class of characters", hint="LIKE takes % and _ alone")
-    if semantics.folds_patterns and type(node).__name__ == "Like":
-        if semantics.folds_accents or not pattern.name.isascii():
-            raise Unsupported(
-                "LIKE ignores case in this dialect, and accents with it",
-                hint=Hint.of("{dialect} has LIKE and ILIKE", dialect="duckdb"),
-            )
-        return exp.ILike(this=node.this, expression=pattern, negate=node.args.get("negate"))
-    return None
-
-
-def _escaped(node: Node, _semantics: DialectSemantics) -> Node:
-    """LIKE … ESCAPE, where nothing in the pattern is escaped."""
-    like, escape = node.this, node.expression
-    pattern: Node = like.expression if like is not None else None
-    if type(pattern).__name__ == "Literal" and type(escape).__name__ == "Literal" and escape.name not in pattern.name:
-        return like
-    return None
-
-
-def _beginning(node: Node, _semantics: DialectSemantics) -> Node:
-    """STARTS_WITH, ENDS_WITH and CONTAINS of a text that is written out: a pattern."""
-    from sqlglot import exp
-
-    part = node.expression
-    if type(part).__name__ != "Literal" or not part.args.get("is_string") or set(part.name) & set("%_\\"):
-        raise Unsupported(
-            "what a text begins or ends with, or contains, is written out, without %, _ and \\", hint="LIKE 'a%'"
-        )
-    before = "" if type(node).__name__ == "StartsWith" else "%"
-    behind = "" if type(node).__name__ == "EndsWith" else "%"
-    return exp.Like(this=node.this, expression=exp.Literal.string(f"{before}{part.name}{behind}"))
-
-
-def _length(node: Node, semantics: DialectSemantics) -> Node:
-    """LENGTH, in characters; LEN of T-SQL leaves out blanks at the end, and makes a text of its argument."""
-    from sqlglot import exp
-
-    if node.args.get("binary") and semantics.counts_bytes:
-        raise Unsupported("LENGTH counts bytes in this dialect", hint="CHAR_LENGTH counts characters")
-    of = node.this
-    if semantics.trims_lengths and type(of).__name__ == "Cast":
-        of = exp.Trim(this=of.this, position="TRAILING")
-    return exp.Length(this=of)
-
-
-def _national(node: Node, _semantics: DialectSemantics) -> Node:
-    """N'text'."""
-    from sqlglot import exp
-
-    return exp.Literal.string(node.name)
-
-
-def _constant(node: Node, semantics: DialectSemantics) -> Node:
-    """A text that is NULL, in dialects where one without characters is."""
-    if semantics.empty_is_null and node.args.get("is_string") and not node.name:
-        raise Unsupported("'' is NULL in this dialect", hint="x IS NULL, or COALESCE(x, 'none')")
-
-
-def _trim(node: Node, _semantics: DialectSemantics) -> Node:
-    """TRIM of blanks that are named."""
-    named = node.args.get("expression")
-    if type(named).__name__ == "Literal" and named.name in {" ", " \t\n\r\v\f"}:
-        node.set("expression", None)
-    return None
-
-
-# ── Casts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-_ISO_STYLES = {"20", "21", "23", "120", "121", "126"}
-"""What CONVERT calls dates that are written 2024-12-31."""
-
-_SECONDS = {"TIMESTAMP", "TIMESTAMPNTZ", "DATETIME", "DATETIME2"}
-"""Types that may say how many digits the seconds have behind the point."""
-
-
-def _cast(node: Node, semantics: DialectSemantics) -> Node:
-    """CAST: how it rounds, how many digits a DECIMAL has, and whether a TIMESTAMP has a zone."""
-    from sqlglot import exp
-
-    to = node.args.get("to")
-    if type(to).__name__ != "DataType":
-        return None
-    name = getattr(to.this, "name", "")
-    sizes = [part.name for part in to.expressions]
-    if name in _SECONDS and sizes and _holds_seconds(node.this, sizes[0]):
-        to.set("expressions", None)
-        sizes = []
-    if name in _ZONED and semantics.utc and not sizes:
-        _retype(node, "datetime")  # their TIMESTAMP; in UTC, as the tables' are taken to be
-    if name == "DATETIME2" and not sizes:
-        _retype(node, "datetime")
-    if name == "BIT" and semantics.plus_joins:
-        _retype(node, "boolean")
-    if name == "CHAR" and semantics.counts_bytes:
-        to.set("this", exp.DataType.Type.VARCHAR)  # MySQL's, which adds no blanks
-    if name == "DECIMAL":
-        _decimal(node, to, semantics)
-    node.set("rounding", semantics.rounding or "unknown")
-    return None
-
-
-def _retype(node: Node, name: str) -> None:
-    """Make another type of a cast's, which the question goes on to call what it does."""
-    from sqlglot import exp
-
-    to = exp.DataType.build(name)
-    to.meta.update(node.args["to"].meta)
-    node.set("to", to)
-
-
-def _holds_seconds(of: Node, digits: str) -> bool:
-    """Whether so many digits of seconds change nothing: no more are written out, or there are six, as here."""
-    if not digits.isdigit() or int(digits) >= 6:  # noqa: PLR2004 — microseconds
-        return digits.isdigit()
-    fraction = of.name.partition(".")[2] if type(of).__name__ == "Literal" else "?" * 6
-    return len(fraction) <= int(digits)
-
-
-def _decimal(node: Node, to: Node, semantics: DialectSemantics) -> None:
-    """Note how many digits a DECIMAL has, in all and behind the point."""
-    from sqlglot import exp
-
-    sizes = [part.name for part in to.expressions]
-    if not all(size.isdigit() and int(size) <= 76 for size in sizes):  # noqa: PLR2004 — BigQuery's longest
-        raise TypeMismatch("DECIMAL takes how many digits there are, and how many behind the point")
-    if not sizes and semantics.digits is None:
-        raise Unsupported("this DECIMAL doesn't say how many digits it has", hint="DECIMAL(18, 2)")
-    whole = semantics.whole_decimals and (sizes[1:] == ["0"] or len(sizes) == 1)
-    if whole:
-        node.set("to", exp.DataType.build("bigint"))
-    elif sizes:
-        node.set("digits", (int(sizes[0]), int(sizes[1]) if len(sizes) > 1 else 0))
-    else:
-        node.set("digits", (38, semantics.digits))
-
-
-def _converted(node: Node, semantics: DialectSemantics) -> Node:
-    """T-SQL's CONVERT."""
-    from sqlglot import exp
-
-    style, to = node.args.get("style"), getattr(node.this.this, "name", "")
-    if style is not None and not (style.name in _ISO_STYLES and (to == "DATE" or to in _SECONDS)):
-        raise Unsupported("CONVERT takes no style here but those of 2024-12-31", hint="CAST(x AS …)")
-    cast = exp.Cast(this=node.expression, to=node.this)
-    _cast(cast, semantics)
-    return cast
-
-
 # ── Lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -423,23 +261,13 @@ def _window(node: Node, _semantics: DialectSemantics) -> Node:
 
 RULES: Mapping[str, Rule] = {
     **CALENDAR,
+    **FUNCTIONS,
     "DecodeCase": _decoded,
     "Nvl2": _chosen,
-    **dict.fromkeys(("Variance", "Stddev"), _spread),
-    **dict.fromkeys(("Like", "ILike"), _like),
-    "Escape": _escaped,
-    **dict.fromkeys(("StartsWith", "EndsWith", "Contains"), _beginning),
-    "Length": _length,
-    "Trim": _trim,
-    **dict.fromkeys(("Cast", "TryCast"), _cast),
-    "Convert": _converted,
     "EqualNull": _equal,
-    "Literal": _constant,
-    "National": _national,
+    **dict.fromkeys(("Variance", "Stddev"), _spread),
     "Round": _rounded,
     "Div": _divided,
-    "Anonymous": named,
-    **dict.fromkeys(("AnonymousAggFunc", "CombinedAggFunc"), aggregate),
     "EQ": _equals,
     "In": _among,
     "Subquery": _nested,

@@ -9,6 +9,7 @@ from discreet.errors import UnknownTable, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, column_type, conjunction, conjuncts, narrowed
 from discreet.query.sql.binder import RowBinder
+from discreet.query.sql.conversions import as_condition
 from discreet.query.sql.joins import Rows, SemiJoins, gathered, looks_inside, one_sided, parts_of_and
 from discreet.query.sql.scopes import (
     Common,
@@ -28,7 +29,6 @@ from discreet.query.sql.scopes import (
     renamed,
     schema_of,
 )
-from discreet.query.sql.truth_values import as_condition
 from discreet.tables import Table, owner_of
 
 if TYPE_CHECKING:
@@ -70,10 +70,12 @@ class _From:
         binder = RowBinder(self._scope(self._parts), "WHERE")
         self._conditions += [each for node in plain for each in conjuncts(condition("WHERE", node, binder))]
         own = [each for each in self._conditions if self._is_own(each)]
-        joined, left = gathered(self._parts, own, self._context.facts)
+        parts = self._parts
+        joined, left = (parts[0], own) if len(parts) == 1 else gathered(parts, own, self._context.facts)
         scope = self._scope([joined])
-        scope.narrow(narrowed(own))
-        relation = _filtered(joined.relation, left)
+        if own:
+            scope.narrow(narrowed(own))
+        relation = _filtered(joined.relation, left) if left else joined.relation
         nest = SemiJoins(self._context, self._common, scope, source_of)
         for node in nested:
             with placed(self._context.text, node):

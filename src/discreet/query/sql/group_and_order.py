@@ -1,16 +1,25 @@
-"""Clauses on groups and on what is released: GROUP BY with its grouping sets, ORDER BY, LIMIT and OFFSET."""
+"""Clauses on groups and on what is released: GROUP BY with its grouping sets, ORDER BY, LIMIT, OFFSET, and margins.
+
+DP_INTERVAL_LOW, DP_INTERVAL_HIGH and DP_STDDEV tell how far the noise may have carried a value; Snowflake has the first
+two.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from discreet.errors import UnknownColumn, Unsupported
+from discreet.errors import TypeMismatch, UnknownColumn, Unsupported
 from discreet.query import ir
-from discreet.query.ir import MOST_GROUPING_SETS
-from discreet.query.sql.scopes import place_of
+from discreet.query.ir import MOST_GROUPING_SETS, listed, public_values
+from discreet.query.sql.aggregate_syntax import MARGINS
+from discreet.query.sql.conversions import Bind
+from discreet.query.sql.scopes import Facts, place_of
+from discreet.tables import Kind
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -124,6 +133,111 @@ def _check(sets: int) -> None:
         )
 
 
+# ── Keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def checked_key(text: str, node: exp.Expression, bound: ir.Expr) -> ir.Expr:
+    """A grouping expression as groups are made of it.
+
+    Args:
+        text: the question.
+        node: of the key.
+        bound: the expression it means.
+
+    Raises:
+        TypeMismatch: its values are too fine to make groups.
+        Unsupported: it is a constant.
+    """
+    key = _stepped(bound)
+    if key.type.kind in _FINE:
+        hint = "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
+        raise TypeMismatch(f"a {key.type.kind} value makes no group", hint=f"{hint} does", place=place_of(text, node))
+    if not any(True for _ in ir.columns_in(key)):
+        raise Unsupported("a constant makes no groups", hint="leave it out", place=place_of(text, node))
+    return key
+
+
+def are_public(keys: Sequence[ir.Expr]) -> bool:
+    """Whether keys make groups that are known in public."""
+    found = [_stepped(key) for key in keys]
+    return bool(found) and not any(key.type.kind in _FINE or public_values(listed(key)) is None for key in found)
+
+
+def check_keys(keys: Sequence[tuple[str, ir.Expr]], facts: Facts) -> None:
+    """Refuse groups of a single unit each: no threshold would let one through.
+
+    Raises:
+        Unsupported: naming the key.
+    """
+    for name, key in keys:
+        if facts.entity(key) and public_values(key) is None:
+            raise Unsupported(
+                f"{name!r} says whose a row is, so each group would be one unit's own, and none can be released",
+                hint="count them instead: COUNT(*) of a subquery with that GROUP BY",
+            )
+
+
+def check_distinct(distinct: exp.Expression, outputs: Sequence[ir.Output], keys: Iterable[str]) -> None:
+    """Refuse a DISTINCT that could bring groups together: their noisy numbers aren't what is asked about.
+
+    Raises:
+        Unsupported: DISTINCT ON, or a key that isn't shown as it is.
+    """
+    if distinct.args.get("on"):
+        raise Unsupported("DISTINCT ON isn't offered", hint="GROUP BY gives each group once")
+    shown = {output.expr.name for output in outputs if isinstance(output.expr, ir.Released)}
+    hidden = sorted(set(keys) - shown)
+    if hidden:
+        raise Unsupported(
+            f"SELECT DISTINCT shows groups that differ in {hidden[0]!r} as one, and it isn't shown itself",
+            hint="leave DISTINCT out, or show the key",
+        )
+
+
+def released_type(key: ir.Expr, *, rolled: bool) -> ir.Type:
+    """The type of a released key; where there are several grouping sets, it is NULL in those that leave it out."""
+    found = listed(key).type
+    return replace(found, nullable=True, hidden=False) if rolled else found
+
+
+def _stepped(key: ir.Expr) -> ir.Expr:
+    """The whole number that a real one is made of, one to one: FLOOR(x / 10.0) * 10.0 makes the groups of FLOOR.
+
+    What the answer shows of it is computed of the group. Steps are wide enough that no two numbers become one.
+    """
+    found, scale = key, Fraction(1)
+    while isinstance(found, ir.Call) and found.type.kind is Kind.REAL:
+        name, rest = found.function.name, [arg for arg in found.args if not isinstance(arg, ir.Literal)]
+        numbers = [_number(arg) for arg in found.args if isinstance(arg, ir.Literal)]
+        if len(rest) != 1 or name not in _STEPS or (name == "divide" and rest[0] is not found.args[0]):
+            return key
+        if name in {"multiply", "divide"}:
+            scale *= numbers[0]
+        elif any(number > _FAR for number in numbers):
+            return key
+        found = rest[0]
+    ends = (found.type.lo, found.type.hi)
+    is_near = 1 / _FAR <= scale <= _FAR and all(end is not None and abs(end) <= _FAR**2 for end in ends)
+    is_step = isinstance(found, ir.Call) and found.function.name in {"floor", "ceil", "round", "quotient"}
+    return found if is_step and found.type.kind is Kind.INTEGER and is_near else key
+
+
+def _number(constant: ir.Literal) -> Fraction:
+    """How large a constant is; nothing, if it is no number."""
+    return abs(constant.value) if isinstance(constant.value, Fraction) else Fraction(0)
+
+
+_FINE = {Kind.REAL, Kind.TIMESTAMP}
+"""Kinds of which each value may be one row's own."""
+
+_STEPS = {"real", "negate", "add", "subtract", "multiply", "divide"}
+
+_FAR = Fraction(2**16)
+
+
+# ── ORDER BY and LIMIT ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def position_of(text: str, node: exp.Expression, clause: str, columns: int) -> int | None:
     """Which of the answer's columns a number means, counted from 0; None if the node isn't a number.
 
@@ -185,3 +299,49 @@ def count_of(text: str, part: str, clause: Any) -> int | None:  # noqa: ANN401 �
         called = "TOP" if clause.meta.get("top") else part.upper()
         raise Unsupported(f"{called} takes a whole number", place=place_of(text, clause))
     return int(digits)
+
+
+# ── Margins of noise ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+_CONFIDENCE = Fraction(95, 100)
+
+_LEVEL = re.compile(r"0?\.\d{1,9}", re.ASCII)
+
+_RANGES = {Kind.INTEGER: Fraction(2**52), Kind.REAL: Fraction(2**200)}
+"""Noise has no bounds, so these are what arithmetic needs, not what is likely; as of the aggregates themselves."""
+
+
+def margin(node: exp.Expression, bind: Bind) -> ir.Margin:
+    """What such a node means.
+
+    Args:
+        node: one for which `is_margin` holds.
+        bind: from the node of a column of the answer, or of an aggregate, to its expression.
+
+    Raises:
+        TypeMismatch: not one number, or a confidence out of range.
+        Unsupported: a margin of a margin.
+    """
+    side, args = MARGINS[node.name.casefold()], node.expressions
+    most = 1 if side is ir.Side.DEVIATION else 2
+    if not 1 <= len(args) <= most:
+        takes = "a column of the answer" + ("" if most == 1 else ", and perhaps a confidence")
+        raise TypeMismatch(f"{node.name.upper()} takes {takes}", hint=f"{node.name.upper()}(n)")
+    of = bind(args[0])
+    if any(True for _ in ir.margins(of)):
+        raise Unsupported("an interval's end has no interval itself", hint="name a column that is measured")
+    if not of.type.kind.is_number:
+        raise TypeMismatch(f"{node.name.upper()} takes a number, not {of.type.kind}")
+    confidence = _confidence(args[1]) if len(args) > 1 else _CONFIDENCE
+    whole = isinstance(of, ir.Released) and of.type.kind is Kind.INTEGER and side is not ir.Side.DEVIATION
+    kind = Kind.INTEGER if whole else Kind.REAL
+    return ir.Margin(side, of, confidence, ir.Type(kind, -_RANGES[kind], _RANGES[kind], nullable=True))
+
+
+def _confidence(node: exp.Expression) -> Fraction:
+    """A number between 0 and 1, written out."""
+    text = node.name if type(node).__name__ == "Literal" and not node.args.get("is_string") else ""
+    if not _LEVEL.fullmatch(text) or not Fraction(text):
+        raise TypeMismatch("a confidence is a number between 0 and 1, written out", hint="DP_INTERVAL_LOW(n, 0.99)")
+    return Fraction(text)

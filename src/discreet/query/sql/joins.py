@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, conjunction
-from discreet.query.sql.binder import RowBinder
-from discreet.query.sql.interval_functions import is_grouped
+from discreet.query.sql.binder import RowBinder, is_grouped
 from discreet.query.sql.scopes import Common, Facts, Item, Scope, SelectContext, Source
 
 if TYPE_CHECKING:

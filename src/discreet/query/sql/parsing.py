@@ -1,7 +1,7 @@
 """Parsing: from text to one SELECT, or a typed refusal; whatever the text, in time proportional to its length.
 
-What no dialect's parser knows is taken out of the tokens first (`options`, `named_arguments`), EXPLAIN before that; and
-what dialects mean differently is put into common words afterwards (`dialects`).
+What no dialect's parser knows is taken out of the tokens first (`options_clause`, `question_text`), EXPLAIN before
+that; and what dialects mean differently is put into common words afterwards (`dialects`).
 
 sqlglot does the parsing. It takes hostile text here, so its time is metered (some joins and types make it try
 2ⁿ ways), its depth is limited before it begins, and any failure of its own is a syntax error of the question.
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, NotOneSelect, SqlSyntax, Unsupported
 from discreet.query.sql.dialects import plain
-from discreet.query.sql.named_arguments import rewrite, without_marks
 from discreet.query.sql.options_clause import Options, take_options
+from discreet.query.sql.question_text import FAULTS, with_named_arguments
 from discreet.query.sql.refusals import DROPPED, SAID
 from discreet.query.sql.scopes import place_at, place_of
 
@@ -37,18 +37,6 @@ MOST_DEPTH = 40
 _STEPS_PER_TOKEN, _STEPS_TO_START = 8, 1_000
 """Ordinary questions take fewer than three steps for each token."""
 
-FAULTS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What a parser can fail with on text nobody thought of, besides its own errors."""
-
 _CLAUSE_WORDS = ("FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "BETWEEN")
 
 _OPEN = {"L_PAREN", "L_BRACKET", "L_BRACE", "CASE"}
@@ -64,19 +52,6 @@ _MOST_PARTS = 100
 
 _AROUND = {"Window", "Filter", "WithinGroup", "IgnoreNulls", "RespectNulls"}
 """What the parser puts around a function for the words behind it."""
-
-_BLANK = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/)"
-
-_EXPLAIN = re.compile(rf"{_BLANK}*+(EXPLAIN)\b", re.IGNORECASE)
-
-_DP = re.compile(rf"{_BLANK}*+\({_BLANK}*+DP{_BLANK}*+\)", re.IGNORECASE)
-
-_OTHER = re.compile(
-    rf"{_BLANK}*+(ANALY[ZS]E|VERBOSE|EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL|QUERY|USING|FORMAT|PLAN|\(\s*(?!SELECT|WITH)\w)",
-    re.IGNORECASE,
-)
-
-_ANALYSE = re.compile(rf"{_BLANK}*+\(?\s*ANALY[ZS]E", re.IGNORECASE)
 
 
 class _TooManySteps(Exception):
@@ -106,8 +81,9 @@ def parse(text: str, dialect: str) -> Statement:
         InvalidArgument: there is no such dialect.
     """
     grammar = _grammar(dialect)
-    options, tokens = take_options(text, _one_statement(text, _tokens(text, grammar)))
-    tokens = rewrite(text, tokens)
+    options, tokens = _with_options(text, _one_statement(text, _tokens(text, grammar)))
+    if any(token.token_type.name == "FARROW" for token in tokens):
+        tokens = with_named_arguments(text, tokens)
     _check_nesting(text, tokens)
     return Statement(_select(text, plain(text, _tree(text, tokens, grammar), dialect)), options)
 
@@ -119,7 +95,13 @@ def options(text: str, dialect: str) -> Options:
         QueryError: as `parse`, as far as it is read.
         InvalidArgument: there is no such dialect.
     """
-    return take_options(text, _one_statement(text, _tokens(text, _grammar(dialect))))[0]
+    return _with_options(text, _one_statement(text, _tokens(text, _grammar(dialect))))[0]
+
+
+def _with_options(text: str, tokens: list[Token]) -> tuple[Options, list[Token]]:
+    """What SELECT WITH … says, and the tokens without it."""
+    names = [token.token_type.name for token in tokens]
+    return take_options(text, tokens) if ("SELECT", "WITH") in pairwise(names) else (Options(), tokens)
 
 
 @lru_cache(maxsize=32)
@@ -345,25 +327,6 @@ def _slip(before: str, word: str) -> str:
     return "if that is a name, put it in quotes" if word.upper() in Tokenizer.KEYWORDS and word.isalpha() else ""
 
 
-def spelled(node: exp.Expression) -> str:
-    """The node as DuckDB would write it, without schemas; nothing if it has no spelling, so that it will be refused."""
-    from sqlglot import exp
-    from sqlglot.errors import ErrorLevel, SqlglotError
-
-    if any(column.args.get("db") for column in node.find_all(exp.Column)):
-        node = node.copy()
-        for column in node.find_all(exp.Column):
-            column.set("db", None)
-            column.set("catalog", None)
-    try:
-        text = node.sql(
-            dialect="duckdb", normalize_functions="lower", comments=False, unsupported_level=ErrorLevel.IGNORE
-        )
-    except (SqlglotError, *FAULTS):
-        return ""
-    return without_marks(text)
-
-
 def _select(text: str, tree: exp.Expression) -> exp.Select:
     """The tree, if it is a plain SELECT."""
     from sqlglot import exp
@@ -380,34 +343,3 @@ def _select(text: str, tree: exp.Expression) -> exp.Select:
     if isinstance(tree, exp.Query):
         raise Unsupported("a question is one SELECT", hint="SELECT … FROM a table", place=place)
     raise NotOneSelect("this isn't a question; tables here can only be asked", hint="begin with SELECT", place=place)
-
-
-def explained(text: str) -> str | None:
-    """The question that an EXPLAIN is about, with blanks in its place, so that all places stay right; None without one.
-
-    Raises:
-        Unsupported: EXPLAIN ANALYZE, or another kind of it.
-
-    Examples:
-        >>> explained("EXPLAIN (DP) SELECT 1")
-        '             SELECT 1'
-        >>> explained("SELECT 1") is None
-        True
-    """
-    found = _EXPLAIN.match(text)
-    if found is None:
-        return None
-    end = found.end()
-    dp = _DP.match(text, end)
-    end = dp.end() if dp else end
-    other = _OTHER.match(text, end)
-    if other is not None:
-        place = place_at(text, other.start(1))
-        if _ANALYSE.match(text, end):
-            raise Unsupported(
-                "EXPLAIN ANALYZE would run the question, and tell what only the data can tell",
-                hint="EXPLAIN says what the answer would cost and how accurate it would be",
-                place=place,
-            )
-        raise Unsupported("EXPLAIN takes (DP) or nothing", hint="EXPLAIN SELECT …", place=place)
-    return re.sub(r"[^\n]", " ", text[:end]) + text[end:]

@@ -11,27 +11,28 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.errors import QueryError, TypeMismatch, Unsupported
+from discreet.errors import TypeMismatch, Unsupported
 from discreet.query import ir
-from discreet.query.ir import call, cast, is_exact, is_null, literal, null, numbers, numeral
-from discreet.query.sql.cast_syntax import casted, to_whole, truncated_to_whole
-from discreet.query.sql.dialect_semantics import meaning_of, undivided
-from discreet.query.sql.interval_functions import is_margin
-from discreet.query.sql.named_arguments import PRIVATE, bounded
-from discreet.query.sql.refusals import refusal, said, unknown_part
-from discreet.query.sql.time_syntax import (
-    LATER,
+from discreet.query.ir import call, cast, literal, null, numeral
+from discreet.query.sql.aggregate_syntax import is_margin
+from discreet.query.sql.conversions import (
     Bind,
-    date_diff,
-    formatted,
-    is_interval,
-    later,
-    minus,
-    part,
-    plus,
+    as_condition,
+    beside,
+    casted,
+    divided,
+    met,
+    numbered,
+    power,
+    rounded,
+    sign,
+    to_whole,
     truncated,
 )
-from discreet.query.sql.truth_values import as_condition, beside, met, numbered
+from discreet.query.sql.dialect_semantics import meaning_of
+from discreet.query.sql.question_text import PRIVATE, bounded
+from discreet.query.sql.refusals import refusal, said
+from discreet.query.sql.time_syntax import LATER, date_diff, formatted, later, minus, part, plus, truncated_time
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -48,9 +49,6 @@ _ARITHMETIC = {"multiply", "negate", "abs", "quotient", "remainder"}
 
 Build: TypeAlias = Callable[[Any, Bind], ir.Expr]
 
-MOST_POWER = 16
-"""POWER multiplies its first argument this often at the most."""
-
 
 @dataclass(frozen=True, slots=True)
 class ScalarSyntax:
@@ -65,14 +63,13 @@ class ScalarSyntax:
     parts: frozenset[str]
 
 
-def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[str, ...] = ()) -> ScalarSyntax:
+def _function(name: str, *parts: str, least: int | None = None) -> ScalarSyntax:
     """The function of that name, of the node's parts in this order; lists are laid out.
 
     Args:
         name: in `FUNCTIONS`.
         parts: of the node.
         least: how many arguments there must be; as many as parts, by default.
-        ignored: parts that change nothing.
     """
 
     def build(node: Node, bind: Bind) -> ir.Expr:
@@ -83,7 +80,7 @@ def _function(name: str, *parts: str, least: int | None = None, ignored: tuple[s
             return call(name, *numbered(args))
         return call(name, *(met(node, args) if name in _MEETING else args))
 
-    return ScalarSyntax(build, frozenset((*parts, *ignored)))
+    return ScalarSyntax(build, frozenset(parts))
 
 
 def _parts(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
@@ -124,70 +121,6 @@ def concatenated(args: list[ir.Expr]) -> ir.Expr:
     if any(isinstance(arg, ir.Literal) and arg.value for arg in args):
         return found
     return call("if", call("eq", found, literal("")), literal(None), found)
-
-
-def _plus(node: Node, bind: Bind) -> ir.Expr:
-    """A sum of numbers, of a date and what it is moved by; of texts in T-SQL."""
-    if meaning_of(node).plus_joins and not is_interval(node.this) and not is_interval(node.expression):
-        args = [bind(node.this), bind(node.expression)]
-        if all(arg.type.kind is Kind.TEXT for arg in args):
-            return call("concat", *args)
-    return plus(node, bind)
-
-
-def _literal(node: Node, _bind: Bind) -> ir.Expr:
-    """A text or a number."""
-    return literal(node.name) if node.args.get("is_string") else numeral(node.name)
-
-
-def _divide(node: Node, bind: Bind) -> ir.Expr:
-    """A real quotient; where the dialect says so, a whole one of whole numbers."""
-    left, right = bind(node.this), bind(node.expression)
-    whole = left.type.kind is Kind.INTEGER is right.type.kind
-    typed = node.args.get("typed") and whole and not any(_is_real(part, bind) for part in (node.this, node.expression))
-    return call("quotient" if typed else "divide", left, right)
-
-
-def _is_real(node: Node, bind: Bind) -> bool:
-    """Whether a whole number is, to a dialect that divides by kinds, a real one: what FLOOR gives of a real.
-
-    Raises:
-        Unsupported: it can't be known here.
-    """
-    for inner in undivided(node):
-        if type(inner).__name__ in {"Floor", "Ceil", "Round", "Trunc"}:
-            try:
-                kind = bind(inner.this).type.kind
-            except QueryError:
-                raise Unsupported(
-                    "whether this is divided as whole numbers are isn't known",
-                    hint="CAST one side AS FLOAT, or AS INTEGER",
-                ) from None
-            if kind is not Kind.INTEGER:
-                return True
-    return False
-
-
-def _power(node: Node, bind: Bind) -> ir.Expr:
-    """A product of equal factors, by squaring; or a root."""
-    base, exponent = cast(numbers("POWER", (bind(node.this),))[0], Kind.REAL), bind(node.expression)
-    value = exponent.value if isinstance(exponent, ir.Literal) else None
-    if not is_null(exponent) and not isinstance(value, int) and exponent.type.lo == exponent.type.hi == 0.5:  # noqa: PLR2004 — a square root
-        return call("sqrt", base)
-    if not isinstance(value, int) or not 1 <= value <= MOST_POWER:
-        raise Unsupported(f"POWER takes an exponent from 1 to {MOST_POWER}, or 0.5, written out")
-    power = base
-    for bit in f"{value:b}"[1:]:
-        power = call("multiply", power, power)
-        power = call("multiply", power, base) if bit == "1" else power
-    return power
-
-
-def _sign(node: Node, bind: Bind) -> ir.Expr:
-    """−1, 0 or 1."""
-    value, zero = numbers("SIGN", (bind(node.this),))[0], literal(0)
-    above, below, at = (call(name, value, zero) for name in ("gt", "lt", "eq"))
-    return call("if", above, literal(1), below, literal(-1), at, zero, literal(None))
 
 
 def _between(node: Node, bind: Bind) -> ir.Expr:
@@ -305,26 +238,6 @@ def _extreme(name: str) -> ScalarSyntax:
     return _special(build, "this", "expressions", "ignore_nulls")
 
 
-def _round(node: Node, bind: Bind) -> ir.Expr:
-    """ROUND to a whole number, or to so many digits."""
-    value, decimals = bind(node.this), node.args.get("decimals")
-    digits = None if decimals is None else bind(decimals)
-    if digits is None or digits == literal(0):
-        return to_whole("round", value)
-    rounded = call("round_digits", value, digits)
-    return cast(rounded, Kind.INTEGER) if value.type.kind is Kind.INTEGER and is_exact(value) else rounded
-
-
-def _trunc(node: Node, bind: Bind) -> ir.Expr:
-    """TRUNC towards zero; in some dialects, of a timestamp to its day."""
-    value, decimals = bind(node.this), node.args.get("decimals")
-    if decimals is not None and bind(decimals) != literal(0):
-        raise unknown_part(node, "decimals", decimals)
-    if value.type.kind.is_time and meaning_of(node).truncates_dates:
-        return call("trunc_day", value)
-    return truncated_to_whole(value)
-
-
 def _trim(node: Node, bind: Bind) -> ir.Expr:
     """TRIM at both ends or at one."""
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")), "trim")
@@ -349,10 +262,8 @@ def _anonymous(node: Node, bind: Bind) -> ir.Expr:
             return part(args[0], args[1], bind)
         case "weekday", 1:
             return call("day_of_week", bind(args[0]))
-        case private, 3 if private in PRIVATE:
-            return bounded(node, bind)
         case private, _ if private in PRIVATE:
-            raise TypeMismatch(f"{PRIVATE[private]} takes two bounds", hint=f"{PRIVATE[private]} => (0, 100)")
+            return bounded(node, bind)
         case name, _ if is_margin(node):
             raise Unsupported(
                 f"{name.upper()} speaks of noise, and there is none before the answer",
@@ -382,17 +293,21 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     "Or": _chain("or", "Or"),
     "DPipe": _chain("concat", "DPipe"),
     "Paren": _special(lambda node, bind: bind(node.this), "this"),
-    "Literal": _special(_literal, "this", "is_string"),
+    "Literal": _special(
+        lambda node, _bind: literal(node.name) if node.args.get("is_string") else numeral(node.name),
+        "this",
+        "is_string",
+    ),
     "RawString": _special(lambda node, _bind: literal(node.name), "this"),
     "Boolean": _special(lambda node, _bind: literal(bool(node.this)), "this"),
     "Null": _special(lambda _node, _bind: null(Kind.INTEGER)),
-    "Div": _special(_divide, "this", "expression", "typed", "safe"),
+    "Div": _special(divided, "this", "expression", "typed", "safe"),
     "SafeDivide": _function("divide", "this", "expression"),
-    "Add": _special(_plus, "this", "expression"),
+    "Add": _special(plus, "this", "expression"),
     "Sub": _special(minus, "this", "expression"),
     **{name: _special(later, "this", "expression", "unit") for name in LATER},
-    "Pow": _special(_power, "this", "expression"),
-    "Sign": _special(_sign, "this"),
+    "Pow": _special(power, "this", "expression"),
+    "Sign": _special(sign, "this"),
     "NullSafeEQ": _special(
         lambda node, bind: call("not", call("distinct", *met(node, [bind(node.this), bind(node.expression)]))),
         *("this", "expression"),
@@ -408,10 +323,10 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     "Nullif": _special(_nullif, "this", "expression"),
     "Least": _extreme("least"),
     "Greatest": _extreme("greatest"),
-    "Round": _special(_round, "this", "decimals"),
+    "Round": _special(rounded, "this", "decimals"),
     "Floor": _special(lambda node, bind: to_whole("floor", bind(node.this)), "this"),
     "Ceil": _special(lambda node, bind: to_whole("ceil", bind(node.this)), "this"),
-    "Trunc": _special(_trunc, "this", "decimals"),
+    "Trunc": _special(truncated, "this", "decimals"),
     "Cast": _special(casted, "this", "to", "safe", "rounding", "digits"),
     "TryCast": _special(casted, "this", "to", "safe", "rounding", "digits"),
     "Date": _special(lambda node, bind: cast(bind(node.this), Kind.DATE), "this"),
@@ -423,8 +338,8 @@ SCALAR_SYNTAX: Mapping[str, ScalarSyntax] = {
     "Concat": _special(_concat, "expressions", "safe", "coalesce"),
     "Extract": _special(lambda node, bind: part(node.this, node.expression, bind), "this", "expression"),
     "TimeToStr": _special(formatted, "this", "format"),
-    "TimestampTrunc": _special(truncated, "this", "unit"),
-    "DateTrunc": _special(truncated, "this", "unit"),
+    "TimestampTrunc": _special(truncated_time, "this", "unit"),
+    "DateTrunc": _special(truncated_time, "this", "unit"),
     "DateDiff": _special(date_diff, "this", "expression", "unit", "date_part_boundary", "whole_units"),
     "Anonymous": _special(_anonymous, "this", "expressions"),
 }

@@ -360,6 +360,21 @@ class CommonTable:
     used: bool = False
 
 
+def common_of(query: exp.Query, common: Common) -> Common:
+    """What a query's WITH defines, besides what is defined around it; each may use those before it."""
+    clause = query.args.get("with_")
+    if clause is None:
+        return common
+    if clause.args.get("recursive"):
+        raise Unsupported("WITH RECURSIVE isn't offered: how often it repeats would depend on the rows")
+    known = dict(common)
+    for each in clause.expressions:
+        alias = each.args["alias"]
+        names = tuple(column.name for column in alias.args.get("columns") or ())
+        known[alias.this.name.casefold()] = CommonTable(each.this, dict(known), names)
+    return known
+
+
 @dataclass(slots=True)
 class SelectContext:
     """What all SELECTs of one question have in common.

@@ -5,37 +5,52 @@ What stands inside of it is read by others: rows by `from_clause`, subqueries by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from discreet.errors import QueryError, TypeMismatch, UnknownColumn, Unsupported
+from discreet.errors import QueryError, UnknownColumn, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
-from discreet.query.ir import contradiction, listed, literal, public_values
-from discreet.query.sql.aggregates import Aggregates
-from discreet.query.sql.binder import AnswerBinder, RowBinder, Weights, weight
-from discreet.query.sql.dialect_semantics import check_meaning
+from discreet.query.ir import contradiction, listed, literal
+from discreet.query.sql.binder import Aggregates, AnswerBinder, RowBinder, check_total, holds_aggregate
+from discreet.query.sql.dialect_semantics import SEMANTICS, check_meaning
+from discreet.query.sql.flattening import inlined, layers, over, pruned
 from discreet.query.sql.from_clause import condition, source_of
-from discreet.query.sql.group_and_order import Grouping, count_of, grouping_of, order_of, position_of
-from discreet.query.sql.interval_functions import holds_aggregate
+from discreet.query.sql.group_and_order import (
+    Grouping,
+    are_public,
+    check_distinct,
+    check_keys,
+    checked_key,
+    count_of,
+    grouping_of,
+    order_of,
+    position_of,
+    released_type,
+)
 from discreet.query.sql.options_clause import check_strategy, check_unit_column
-from discreet.query.sql.parsing import parse, spelled
-from discreet.query.sql.post_processing import layers, over
-from discreet.query.sql.projections import inlined, pruned
+from discreet.query.sql.parsing import parse
+from discreet.query.sql.question_text import spelled
 from discreet.query.sql.refusals import refused_clause
-from discreet.query.sql.scopes import Common, Derived, Names, Schema, SelectContext, check_alias, place_of, placed
-from discreet.query.sql.subqueries import Subqueries, common_of
-from discreet.tables import Kind, Table
+from discreet.query.sql.scopes import (
+    Common,
+    Derived,
+    Names,
+    Schema,
+    SelectContext,
+    check_alias,
+    common_of,
+    place_of,
+    placed,
+)
+from discreet.query.sql.subqueries import Subqueries
+from discreet.tables import Table
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-
-MOST_TOTAL = 10_000
-"""How many function calls all expressions over rows may compile to."""
 
 MOST_NAME = 200
 """How long the name of a column without an alias may be."""
@@ -59,7 +74,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema:
         InvalidArgument: there is no such dialect.
 
     Examples:
-        >>> from discreet.tables import Column, Source
+        >>> from discreet.tables import Column, Kind, Source
         >>> from discreet.privacy import Bounds, Unit
         >>> age = Column(name="age", kind=Kind.INTEGER, bounds=Bounds(0, 110))
         >>> census = Table(
@@ -73,12 +88,15 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema:
     try:
         reading = _Reading(sql, dialect, select, tables, tuple((schema or "").casefold().split(".")) if schema else ())
         found = reading.question()
-        check_unit_column(statement.options, reading.scope, reading.unit)
+        if statement.options.place is not None:
+            check_unit_column(statement.options, reading.scope, reading.unit)
         for each in above:
             found = over(sql, each, found)
         found = inlined(found)
-        check_strategy(statement.options, found)
-        check_meaning(found)
+        if statement.options.place is not None:
+            check_strategy(statement.options, found)
+        if SEMANTICS[dialect].folds or SEMANTICS[dialect].whole_averages:
+            check_meaning(found)
     except RecursionError:
         raise Unsupported("this question is nested too deeply", place=place_of(sql, select)) from None
     except QueryError as error:
@@ -106,15 +124,14 @@ class _Reading:
         self._parts = {part.rstrip("_"): value for part, value in select.args.items() if value}
         for part in self._parts.keys() - CLAUSES:
             self._refuse(part)
-        context = SelectContext(text, tables, self._derived, schema)
-        self._subqueries = Subqueries(context)
-        self._source = source_of(context, select, common_of(select, {}))
+        self._context = SelectContext(text, tables, self._derived, schema)
+        self._source = source_of(self._context, select, common_of(select, {}))
         self.scope = self._source.scope
         self.unit = self._find_unit()
 
     def _derived(self, query: exp.Query, common: Common) -> Derived:
         """A subquery, read."""
-        return self._subqueries(query, common)
+        return Subqueries(self._context)(query, common)
 
     def _find_unit(self) -> Unit:
         """Whose presence is hidden."""
@@ -132,28 +149,30 @@ class _Reading:
         keys, sets = self._grouping.keys, self._grouping.sets
         names = Names()
         named = tuple((names.take(self._key_name(key)), key) for key in keys)
-        released = {key: ir.Released(name, _released_type(key, rolled=bool(sets))) for name, key in named}
+        released = {key: ir.Released(name, released_type(key, rolled=bool(sets))) for name, key in named}
         names_of = {key: name for name, key in named}
         called = {id(item.node): item.name for item in self._items}
         aggregates = Aggregates(self.scope, self.unit, names, called)
         outputs = self._outputs(released, aggregates)
         aliases = self._aliases(outputs)
         answers = AnswerBinder(self.scope, released, aggregates, aliases, {})
-        self._check_distinct(outputs, names_of.values())
+        if "distinct" in self._parts:
+            check_distinct(self._parts["distinct"], outputs, names_of.values())
         having = self._having(answers)
-        order = order_of(self._text, self._parts.get("order"), answers, outputs)
+        order = order_of(self._text, self._parts["order"], answers, outputs) if "order" in self._parts else ()
         if not keys and not aggregates.found:
             raise Unsupported(
                 "this would answer once for each row, and so release their number",
                 hint="count or add up something, or GROUP BY a column",
             )
         found = tuple((name, listed(key)) for name, key in named)
-        self._check_keys(found)
+        if found:
+            check_keys(found, self.scope.facts)
         used = [
             *(key for _, key in found),
             *(each for one in aggregates.found for each in (one.argument, one.other) if each),
         ]
-        self._check_size(used)
+        check_total(used)
         return ir.Question(
             text=self._text,
             dialect=self._dialect,
@@ -163,8 +182,8 @@ class _Reading:
             outputs=outputs,
             having=having,
             order=order,
-            limit=count_of(self._text, "limit", self._parts.get("limit")),
-            offset=count_of(self._text, "offset", self._parts.get("offset")) or 0,
+            limit=self._count("limit"),
+            offset=self._count("offset") or 0,
             sets=tuple(tuple(names_of[key] for key in each) for each in sets),
         )
 
@@ -174,7 +193,7 @@ class _Reading:
         shown = cast("list[exp.Expression]", self._parts.get("expressions", []))
         if {"group", "having"} & self._parts.keys() or any(map(holds_aggregate, shown)):
             return False
-        is_cut = count_of(self._text, "limit", self._parts.get("limit")) == 0
+        is_cut = self._count("limit") == 0
         has_rows = not is_cut and contradiction(self._source.relation) is None
         return not (has_rows or self._are_groups)
 
@@ -185,10 +204,8 @@ class _Reading:
         if distinct is None or distinct.args.get("on"):
             return distinct is not None
         bind = RowBinder(self.scope, "SELECT DISTINCT")
-        keys = [
-            _stepped(key) for key in (bind(item.node) for item in self._items) if any(True for _ in ir.columns_in(key))
-        ]
-        return bool(keys) and not any(key.type.kind in _FINE or public_values(listed(key)) is None for key in keys)
+        bound = (bind(item.node) for item in self._items)
+        return are_public([key for key in bound if any(True for _ in ir.columns_in(key))])
 
     def _columns_alone(self) -> ir.Question:
         """A question of no rows: tools ask it to see the names and kinds of columns, which are public.
@@ -197,7 +214,7 @@ class _Reading:
         """
         bind = RowBinder(self.scope, "rows themselves")
         outputs = tuple(ir.Output(name=item.name, expr=bind(item.node)) for item in self._items)
-        self._check_size([output.expr for output in outputs])
+        check_total([output.expr for output in outputs])
         return ir.Question(
             text=self._text,
             dialect=self._dialect,
@@ -276,25 +293,6 @@ class _Reading:
         nodes = [item.node for item in self._items if any(True for _ in ir.columns_in(bind(item.node)))]
         return Grouping(tuple(dict.fromkeys(map(self._key, nodes))), ())
 
-    def _check_distinct(self, outputs: Sequence[ir.Output], keys: Iterable[str]) -> None:
-        """Refuse a DISTINCT that could bring groups together: their noisy numbers aren't what is asked about.
-
-        Raises:
-            Unsupported: DISTINCT ON, or a key that isn't shown as it is.
-        """
-        distinct = cast("exp.Expression | None", self._parts.get("distinct"))
-        if distinct is None:
-            return
-        if distinct.args.get("on"):
-            raise Unsupported("DISTINCT ON isn't offered", hint="GROUP BY gives each group once")
-        shown = {output.expr.name for output in outputs if isinstance(output.expr, ir.Released)}
-        hidden = sorted(set(keys) - shown)
-        if hidden:
-            raise Unsupported(
-                f"SELECT DISTINCT shows groups that differ in {hidden[0]!r} as one, and it isn't shown itself",
-                hint="leave DISTINCT out, or show the key",
-            )
-
     def _key(self, node: exp.Expression) -> ir.Expr:
         """One grouping expression: a position, an alias, or an expression over rows."""
         position = position_of(self._text, node, "GROUP BY", len(self._items))
@@ -302,30 +300,12 @@ class _Reading:
         try:
             key = bind(node if position is None else self._items[position].node)
         except UnknownColumn:
-            item = next((item for item in self._items if item.alias and _is_name(node, item.alias)), None)
+            named = node.name.casefold() if type(node).__name__ == "Column" and not node.args.get("table") else None
+            item = next((item for item in self._items if item.alias and item.alias.casefold() == named), None)
             if item is None:
                 raise
             key = bind(item.node)
-        key = _stepped(key)
-        if key.type.kind in _FINE:
-            hint = (
-                "FLOOR or CAST AS INTEGER" if key.type.kind is Kind.REAL else "DATE_TRUNC('day', …) or EXTRACT(hour …)"
-            )
-            raise TypeMismatch(
-                f"a {key.type.kind} value makes no group", hint=f"{hint} does", place=place_of(self._text, node)
-            )
-        if not any(True for _ in ir.columns_in(key)):
-            raise Unsupported("a constant makes no groups", hint="leave it out", place=place_of(self._text, node))
-        return key
-
-    def _check_keys(self, keys: Sequence[tuple[str, ir.Expr]]) -> None:
-        """Refuse groups of a single unit each: no threshold would let one through."""
-        for name, key in keys:
-            if self.scope.facts.entity(key) and public_values(key) is None:
-                raise Unsupported(
-                    f"{name!r} says whose a row is, so each group would be one unit's own, and none can be released",
-                    hint="count them instead: COUNT(*) of a subquery with that GROUP BY",
-                )
+        return checked_key(self._text, node, key)
 
     def _key_name(self, key: ir.Expr) -> str:
         """What the answer calls a key; else its column's name, or its text."""
@@ -355,62 +335,13 @@ class _Reading:
         pairs = zip(self._items, outputs, strict=True)
         return {item.alias.casefold(): output.expr for item, output in reversed(list(pairs)) if item.alias}
 
+    def _count(self, part: str) -> int | None:
+        """The number after LIMIT or OFFSET."""
+        return count_of(self._text, part, self._parts[part]) if part in self._parts else None
+
     def _having(self, bind: AnswerBinder) -> ir.Expr | None:
         """The condition on groups."""
         if "having" not in self._parts:
             return None
         predicate = condition("HAVING", self._parts["having"].this, bind)
         return None if predicate == literal(True) else predicate  # noqa: FBT003 — SQL's TRUE
-
-    def _check_size(self, exprs: Sequence[ir.Expr | None]) -> None:
-        """Refuse a question that compiles to too much, in all its expressions over rows together."""
-        known: Weights = {}
-        if sum(weight(expr, known) for expr in exprs if expr is not None) > MOST_TOTAL:
-            raise Unsupported("this question is too large", hint="ask several smaller ones")
-
-
-def _stepped(key: ir.Expr) -> ir.Expr:
-    """The whole number that a real one is made of, one to one: FLOOR(x / 10.0) * 10.0 makes the groups of FLOOR.
-
-    What the answer shows of it is computed of the group. Steps are wide enough that no two numbers become one.
-    """
-    found, scale = key, Fraction(1)
-    while isinstance(found, ir.Call) and found.type.kind is Kind.REAL:
-        name, rest = found.function.name, [arg for arg in found.args if not isinstance(arg, ir.Literal)]
-        numbers = [_number(arg) for arg in found.args if isinstance(arg, ir.Literal)]
-        if len(rest) != 1 or name not in _STEPS or (name == "divide" and rest[0] is not found.args[0]):
-            return key
-        if name in {"multiply", "divide"}:
-            scale *= numbers[0]
-        elif any(number > _FAR for number in numbers):
-            return key
-        found = rest[0]
-    ends = (found.type.lo, found.type.hi)
-    is_near = 1 / _FAR <= scale <= _FAR and all(end is not None and abs(end) <= _FAR**2 for end in ends)
-    is_step = isinstance(found, ir.Call) and found.function.name in {"floor", "ceil", "round", "quotient"}
-    return found if is_step and found.type.kind is Kind.INTEGER and is_near else key
-
-
-def _number(constant: ir.Literal) -> Fraction:
-    """How large a constant is; nothing, if it is no number."""
-    return abs(constant.value) if isinstance(constant.value, Fraction) else Fraction(0)
-
-
-_FINE = {Kind.REAL, Kind.TIMESTAMP}
-"""Kinds of which each value may be one row's own."""
-
-_STEPS = {"real", "negate", "add", "subtract", "multiply", "divide"}
-
-_FAR = Fraction(2**16)
-
-
-def _released_type(key: ir.Expr, *, rolled: bool) -> ir.Type:
-    """The type of a released key; where there are several grouping sets, it is NULL in those that leave it out."""
-    found = listed(key).type
-    return replace(found, nullable=True, hidden=False) if rolled else found
-
-
-def _is_name(node: exp.Expression, name: str) -> bool:
-    """Whether the node is that name and nothing more."""
-    is_column = type(node).__name__ == "Column" and not node.args.get("table")
-    return is_column and node.name.casefold() == name.casefold()

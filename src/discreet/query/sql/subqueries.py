@@ -14,21 +14,20 @@ from discreet.errors import TypeMismatch, Unsupported
 from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import alike, hull
-from discreet.query.sql.binder import AnswerBinder, RowBinder
+from discreet.query.sql.binder import AnswerBinder, RowBinder, holds_aggregate
 from discreet.query.sql.from_clause import condition, source_of
-from discreet.query.sql.interval_functions import holds_aggregate
 from discreet.query.sql.per_unit import Summaries, WindowBinder
 from discreet.query.sql.refusals import refused_clause
 from discreet.query.sql.scopes import (
     UNIT,
     Common,
-    CommonTable,
     Derived,
     Names,
     Scope,
     SelectContext,
     Source,
     check_alias,
+    common_of,
     placed,
 )
 
@@ -49,21 +48,6 @@ CLAUSES = {
     "with",
     "order",
 }
-
-
-def common_of(query: exp.Query, common: Common) -> Common:
-    """What a query's WITH defines, besides what is defined around it; each may use those before it."""
-    clause = query.args.get("with_")
-    if clause is None:
-        return common
-    if clause.args.get("recursive"):
-        raise Unsupported("WITH RECURSIVE isn't offered: how often it repeats would depend on the rows")
-    known = dict(common)
-    for each in clause.expressions:
-        alias = each.args["alias"]
-        names = tuple(column.name for column in alias.args.get("columns") or ())
-        known[alias.this.name.casefold()] = CommonTable(each.this, dict(known), names)
-    return known
 
 
 class Subqueries:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import TypeMismatch, UnknownFunction, Unsupported
 from discreet.query import ir
 from discreet.query.ir import call, cast, literal, moment
+from discreet.query.sql.conversions import Bind, numbered
 from discreet.query.sql.dialect_semantics import meaning_of
 from discreet.query.sql.refusals import said
-from discreet.query.sql.truth_values import numbered
 from discreet.tables import Kind
 
 if TYPE_CHECKING:
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
     Node: TypeAlias = exp.Expression
 
-
-Bind: TypeAlias = Callable[[Any], ir.Expr]
-"""From a syntax node to the expression it means."""
 
 _PARTS = {
     **{name: name for name in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")},
@@ -79,7 +75,7 @@ def part(field: Node, moment_: Node, bind: Bind) -> ir.Expr:
     return call(name, bind(moment_))
 
 
-def truncated(node: Node, bind: Bind) -> ir.Expr:
+def truncated_time(node: Node, bind: Bind) -> ir.Expr:
     """DATE_TRUNC: a date for periods from a day on."""
     unit = node.args["unit"].name.casefold() if node.args.get("unit") else ""
     if unit not in {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}:
@@ -153,13 +149,15 @@ def is_interval(node: exp.Expression) -> bool:
 
 
 def plus(node: exp.Expression, bind: Bind) -> ir.Expr:
-    """A sum of numbers, or a date and an interval, in either order."""
+    """A sum of numbers, or of a date and what it is moved by, in either order; of texts in T-SQL."""
     left, right = node.this, node.expression
     if is_interval(left) and not is_interval(right):
         left, right = right, left
     if is_interval(right):
         return _shifted(dated(bind(left)), _amounts(right), 1)
     first, second = bind(left), bind(right)
+    if meaning_of(node).plus_joins and first.type.kind is Kind.TEXT is second.type.kind:
+        return call("concat", first, second)
     if second.type.kind is Kind.DATE:
         first, second = second, first
     days = _days(node, first, second)

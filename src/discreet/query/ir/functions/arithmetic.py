@@ -15,8 +15,7 @@ from typing import Any
 from discreet.errors import TypeMismatch, Unsupported
 from discreet.query.ir import ranges
 from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type
-from discreet.query.ir.functions.application import strict, typed
-from discreet.query.ir.functions.arguments import (
+from discreet.query.ir.functions.application import (
     Args,
     constant,
     demand_bounds,
@@ -25,10 +24,11 @@ from discreet.query.ir.functions.arguments import (
     of_kind,
     reals,
     span_of,
+    strict,
     taking,
     unbounded,
 )
-from discreet.query.ir.functions.casts import CASTS
+from discreet.query.ir.functions.casts import CASTS, typed
 from discreet.query.ir.ranges import EXACT, INT64, Interval, within
 from discreet.tables import Kind
 

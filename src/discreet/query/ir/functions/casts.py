@@ -1,4 +1,11 @@
-"""Casts: from one kind of value to another. Both CAST and TRY_CAST are total here: what can't be cast becomes NULL."""
+"""Casts: from one kind of value to another, and of engines' values to the types that discreet computes in.
+
+Both CAST and TRY_CAST are total here: what can't be cast becomes NULL.
+
+Ibis values have exactly the types discreet computes in: int64, float64, and no other numbers. A literal or a branch of
+CASE may be an 8-bit integer or a decimal to an engine, whatever Ibis calls it; products of two such overflow. So every
+numeric argument of a function goes through `typed`, which casts unless the type is already the widest.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +17,8 @@ from math import isfinite
 from typing import Any
 
 from discreet.errors import TypeMismatch
-from discreet.query.ir.expressions import Expr, Function, Type
-from discreet.query.ir.functions.application import apply, typed
-from discreet.query.ir.literals import Value, is_null, midnight, moment, null
-from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, outward, within
+from discreet.query.ir.expressions import Expr, Function, Type, Value, moment
+from discreet.query.ir.ranges import INT64, UNKNOWN, Interval, midnight, outward, within
 from discreet.tables import Kind
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -32,17 +37,41 @@ _TAKES = {
 }
 
 
-def cast(expr: Expr, kind: Kind) -> Expr:
-    """The expression as another kind; itself if it is of that kind already.
+# ── Types of the engine ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    Raises:
-        TypeMismatch: no value of the one kind means one of the other.
-    """
-    if expr.type.kind is kind:
-        return expr
-    if is_null(expr):
-        return null(kind)
-    return apply(CASTS[kind], (expr,))
+
+def typed(value: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """The same value; an integer as int64, a real as float64, also to the engine."""
+    from ibis.expr import operations
+
+    if isinstance(value.op(), operations.Literal):
+        return _literal(value.op().value, value)
+    kind = value.type()
+    if kind.is_integer() and not kind.is_int64():
+        return value.cast("int64")
+    if (kind.is_floating() and not kind.is_float64()) or kind.is_decimal():
+        return value.cast("float64")
+    return value
+
+
+def comparable(value: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """The same value; a condition as 0 or 1, because Ibis puts no parentheses around conditions that it compares."""
+    return value.cast("int64") if value.type().is_boolean() else typed(value)
+
+
+def _literal(constant: object, value: Any) -> Any:  # noqa: ANN401 — Ibis values
+    """A numeric constant whose cast Ibis can't leave out, since it starts from another type."""
+    import ibis
+
+    kind = value.type()
+    if constant is None or not (kind.is_numeric() and not kind.is_boolean()):
+        return value
+    if kind.is_integer():
+        return ibis.literal(int(constant)).cast("int64")  # type: ignore[call-overload]  # a whole number
+    return ibis.literal(repr(float(constant))).cast("float64")  # type: ignore[arg-type]  # a real one
+
+
+# ── Casts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _prepare(kind: Kind) -> Callable[[tuple[Expr, ...]], tuple[Expr, ...]]:

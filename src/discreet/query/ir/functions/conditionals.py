@@ -11,10 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet.errors import TypeMismatch, Unsupported
-from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type
-from discreet.query.ir.functions.application import comparable, joined, strict, typed
-from discreet.query.ir.functions.arguments import Args, alike, condition, nothing, of_kind, span_of, taking
-from discreet.query.ir.literals import is_null
+from discreet.query.ir.expressions import Call, Expr, Function, Literal, Type, is_null
+from discreet.query.ir.functions.application import (
+    Args,
+    alike,
+    condition,
+    joined,
+    nothing,
+    of_kind,
+    span_of,
+    strict,
+    taking,
+)
+from discreet.query.ir.functions.casts import comparable, typed
 from discreet.query.ir.ranges import hull
 from discreet.tables import Kind
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from discreet.errors import Unsupported
 from discreet.query.ir.expressions import Call, Column, Expr, Function, Literal, Type
-from discreet.query.ir.functions.application import joined, strict, typed
-from discreet.query.ir.functions.arguments import Args, condition, constant, nothing, of_kind, taking
+from discreet.query.ir.functions.application import Args, condition, constant, joined, nothing, of_kind, strict, taking
+from discreet.query.ir.functions.casts import typed
 from discreet.query.ir.ranges import hull
 from discreet.tables import Kind
 

@@ -16,12 +16,20 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import TypeMismatch
-from discreet.query.ir.expressions import Expr, Function, Type
-from discreet.query.ir.functions.application import strict, typed
-from discreet.query.ir.functions.arguments import Args, constant, counted, nothing, of_kind, span_of, taking
-from discreet.query.ir.functions.casts import cast, in_calendar
-from discreet.query.ir.literals import day_of, is_null, ordinal
-from discreet.query.ir.ranges import subtract
+from discreet.query.ir.expressions import Expr, Function, Type, is_null
+from discreet.query.ir.functions.application import (
+    Args,
+    cast,
+    constant,
+    counted,
+    nothing,
+    of_kind,
+    span_of,
+    strict,
+    taking,
+)
+from discreet.query.ir.functions.casts import in_calendar, typed
+from discreet.query.ir.ranges import day_of, ordinal, subtract
 from discreet.tables import Kind
 
 MOST_PERIODS = 10_000
