@@ -22,8 +22,8 @@ from discreet.errors import (
     QuestionFailed,
     SnapshotMissing,
 )
-from discreet.gateway import admissions as gateway
 from discreet.gateway import execute
+from discreet.gateway import versions as gateway
 
 pytestmark = pytest.mark.usefixtures("kept_sessions")
 

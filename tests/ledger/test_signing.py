@@ -12,8 +12,9 @@ import pytest
 
 from discreet.errors import LedgerCorrupt, LedgerUnavailable
 from discreet.ledger import Account, Ledger
+from discreet.ledger.database import key_path
 from discreet.ledger.row import Kind, Row, to_body
-from discreet.ledger.signing import SigningKey, key_path
+from discreet.ledger.signing import SigningKey
 from discreet.privacy import Budget
 from discreet.results import verify_head
 from support.ledgers import COLUMNS, ask, raised, rewrite, rows, sql

@@ -55,7 +55,7 @@ def backup(
     For a ledger that is a file. One on a server is copied by that server's own tools (pg_dump).
     """
     from discreet.ledger.backup import back_up, key_beside
-    from discreet.ledger.signing import key_path
+    from discreet.ledger.database import key_path
     from discreet.tables import load_config
 
     dataset = load_config(config)
@@ -91,8 +91,9 @@ def restore(
     """
     from discreet.accounting import Charge
     from discreet.ledger.backup import key_beside, restore
+    from discreet.ledger.database import key_path
     from discreet.ledger.declaration import Declaration
-    from discreet.ledger.signing import SigningKey, key_path
+    from discreet.ledger.signing import SigningKey
     from discreet.results import PublicKey
     from discreet.tables import load_config
 

@@ -6,13 +6,14 @@ A question is paid for before the engine is touched, and never paid back: what i
 public facts, and whatever goes wrong afterwards has one outcome, the same for every table.
 """
 
-from discreet.gateway.admissions import AdmissionReport, Admissions
+from discreet.gateway.admissions import Admissions
 from discreet.gateway.answer_builder import cost_of
 from discreet.gateway.answers import Workload
 from discreet.gateway.declaring import DeclaredTable, table
 from discreet.gateway.opening import admissions_of, create_ledger, inspect, load, protect
+from discreet.gateway.planning import declarations_digest
 from discreet.gateway.protected import Protected
-from discreet.gateway.reuse import declarations_digest
+from discreet.gateway.versions import AdmissionReport
 
 __all__ = [
     "AdmissionReport",

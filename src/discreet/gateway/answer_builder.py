@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -21,17 +21,17 @@ from discreet.gateway.answers import (
     picks_by_noise,
 )
 from discreet.gateway.outcome import Outcome
-from discreet.gateway.tuning import Tuned
+from discreet.gateway.planning import Tuned, tuned
 from discreet.privacy import ComposedEvent
 from discreet.query import ir
 from discreet.query.estimates import Interval, deviation
 from discreet.query.ir import day_of, moment_of, ordinal
-from discreet.query.planner import Draft, Plan
+from discreet.query.planner import Draft, Plan, Request
 from discreet.results import Answer, AnswerColumn, Cost, Ends, Explanation, decimal_kind, decimal_of
 from discreet.tables import MOST_PLACES, Kind
 
 if TYPE_CHECKING:
-    from discreet.ledger import Signing
+    from discreet.ledger import Signing, Stored
 
 _COUNTS = {ir.Statistic.COUNT, ir.Statistic.UNITS, ir.Statistic.DISTINCT}
 
@@ -187,3 +187,59 @@ def _ends(found: Interval, kind: Kind) -> tuple[object, object]:
             return moment_of(max(int(found.lo), _FIRST)), moment_of(min(int(found.hi), _LAST))
         case _:
             return found.lo, found.hi
+
+
+# ── What an earlier attempt at the same question got ──────────────────────────────────────────────────────────────────
+
+
+class _Missing(Exception):
+    """A step of the attempt has no answer."""
+
+
+def answered(
+    plans: Sequence[Plan | Workload],
+    stored: Sequence[Stored],
+    find: Callable[[Plan], Outcome | None],
+    again: Callable[[Plan, Request], Plan],
+    signing: Signing,
+) -> Answer | list[Answer] | None:
+    """The answer that an attempt got; None if it has none, or not yet.
+
+    Nothing is paid for: each step has the answer that its own debit got or, where it had one for nothing, that one.
+
+    Args:
+        plans: that the attempt may have carried out; one of them.
+        stored: the answers that its debits got.
+        find: a stored outcome of the data that it was asked of.
+        again: plans the same question for another request.
+        signing: signs it, as it was signed then.
+    """
+    own = {each.question: each for each in stored}
+    for plan in plans:
+        if isinstance(plan, Workload):
+            if plan.digest in own:
+                return answers_of(plan, replace(Outcome.stored(plan.bundles, own[plan.digest]), reused=False), signing)
+            continue
+        met: set[str] = set()
+        try:
+            found = tuned(plan, lambda step, met=met: _step(step, own, met, find), again)  # type: ignore[misc]  # mypy infers no lambda with a default
+        except _Missing:
+            continue
+        if met == own.keys():
+            return answer_of(found, signing)
+    return None
+
+
+def _step(step: Plan, own: Mapping[str, Stored], met: set[str], find: Callable[[Plan], Outcome | None]) -> Outcome:
+    """What one step got.
+
+    Raises:
+        _Missing: nothing.
+    """
+    if step.digest in own:
+        met.add(step.digest)
+        return replace(Outcome.stored((step,), own[step.digest]), reused=False)
+    found = find(step)
+    if found is None:
+        raise _Missing
+    return found

@@ -16,16 +16,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from discreet.engine import Engine, ExactResult
-from discreet.errors import AccuracyUnreachable, BudgetExhausted, QuestionFailed
+from discreet.errors import AccuracyUnreachable, BudgetError, BudgetExhausted, QuestionFailed
 from discreet.gateway.answers import Group, Workload, in_order, public_groups, reuse_key
-from discreet.gateway.current import Current
-from discreet.gateway.outcome import Outcome, bundles_of, certificate_of, plans_of, recorded
-from discreet.gateway.reuse import ReuseIndex
+from discreet.gateway.outcome import Outcome, ReuseIndex, bundles_of, certificate_of, plans_of, recorded
+from discreet.gateway.versions import Current
 from discreet.mechanisms import Mode
 from discreet.query.estimates import Noisy, Selection
 from discreet.query.planner import Level, Plan, make_plan
 
 if TYPE_CHECKING:
+    from discreet.gateway.planning import Planning
     from discreet.ledger import Account, Reservation
 
 
@@ -229,3 +229,74 @@ def _chosen(
         selection.about.choose(histogram, number) for number, histogram in zip(numbers, histograms, strict=True)
     ]
     return {pick.name: numbers, pick.around: intervals}
+
+
+# ── Which noise is paid for ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def as_answered(
+    question: Plan | Workload,
+    planning: Planning,
+    index: ReuseIndex,
+    version: Callable[..., int],
+    *,
+    pays: bool = True,
+) -> Plan | Workload:
+    """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
+
+    Args:
+        question: as it is planned now.
+        planning: plans it again.
+        index: of stored outcomes.
+        version: of the data that some plans are about.
+        pays: whether it may be another one that is still to be paid for, of which only a profile was.
+    """
+    if question.choice is None or question.choice.rho is None:
+        return question
+    before = planning.remade_for(question, question.choice.offer)
+    if index.was_offered_delta(before.digest, version(*bundles_of(before))):
+        return before
+    if not pays:
+        return question
+    profiles = before.profiles if isinstance(before, Plan) else ()
+    return before if any(index.holds(each, version(each)) for each in profiles) else question
+
+
+def as_payable(  # noqa: PLR0913 — the parts that meet here
+    question: Plan | Workload,
+    planning: Planning,
+    index: ReuseIndex,
+    *,
+    account: Account,
+    version: Callable[..., int],
+    analyst: str | None,
+) -> Plan | Workload:
+    """The same with Laplace noise, if the account can't pay for Gaussian noise any more, and can for that.
+
+    Args:
+        question: as it is planned now.
+        planning: plans it again.
+        index: of stored outcomes.
+        account: that pays.
+        version: of the data that some plans are about.
+        analyst: who asks.
+    """
+    if question.choice is None or question.choice.rho is None or _can_pay(account, question, analyst):
+        return question
+    profiles = question.profiles if isinstance(question, Plan) else ()
+    paid = [index.holds(each, version(each)) for each in profiles] or [
+        index.find(question, version(*bundles_of(question))) is not None
+    ]
+    if all(paid):
+        return question
+    laplace = planning.remade_for(question, question.choice.offer)
+    return laplace if _can_pay(account, laplace, analyst) else question
+
+
+def _can_pay(account: Account, question: Plan | Workload, analyst: str | None) -> bool:
+    """Whether the account would admit all of a question now."""
+    try:
+        account.check(question.event, analyst)
+    except BudgetError:
+        return False
+    return True

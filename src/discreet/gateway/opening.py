@@ -149,7 +149,9 @@ def _path(given: str | Path | None, name: str) -> str | None:
     """
     if given is not None and not isinstance(given, str | Path):
         raise InvalidArgument(f"{name} must be a path, not {type(given).__name__}", hint=f'{name}="{_PATHS[name]}"')
-    return None if given is None else text_of(str(given), name, _PATHS[name])
+    if given == "":
+        text_of(given, name, _PATHS[name])  # which refuses it
+    return None if given is None else str(given)
 
 
 def _opened(declared: DeclaredTable, source: Source, held: Mapping[str, object], ids: frozenset[str]) -> Table:
@@ -288,8 +290,7 @@ def _open(
 ) -> Protected:
     """Open the account and put the tables behind it. Whoever may make a ledger makes the key of its account, too."""
     from discreet.ledger import Ledger
-    from discreet.ledger.database import hint_to_create
-    from discreet.ledger.signing import key_path
+    from discreet.ledger.database import hint_to_create, key_path
 
     try:
         ledger = Ledger.open(dataset.ledger, create=create_ledger)

@@ -1,8 +1,8 @@
-"""Protected tables: what an analyst is given; questions are planned and asked through it."""
+"""Protected tables: what an analyst is given, to plan questions, to ask them, and to see what they have cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -10,29 +10,132 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, Unpack, overload
 
+from discreet.accounting import Charge
 from discreet.arguments import taking_known
-from discreet.errors import (
-    BudgetError,
-    BudgetExhausted,
-    InvalidArgument,
-    PlanChanged,
-)
-from discreet.gateway.accounted import Accounted
-from discreet.gateway.admissions import AdmissionReport, Admissions
-from discreet.gateway.answer_builder import answer_of, answers_of, cost_of, explanation_of
+from discreet.errors import BudgetExhausted, InvalidArgument, PlanChanged
+from discreet.gateway.admissions import Admissions
+from discreet.gateway.answer_builder import answer_of, answered, answers_of, cost_of, explanation_of
 from discreet.gateway.answers import Workload
-from discreet.gateway.current import AFTER_CLOSE
-from discreet.gateway.execute import execute, prepare
-from discreet.gateway.outcome import bundles_of, plans_of
-from discreet.gateway.planning import Frame, Planning
-from discreet.gateway.reuse import ReuseIndex, answered, declarations_digest
-from discreet.gateway.tuning import Tuned, tuned
+from discreet.gateway.execute import as_answered, as_payable, execute, prepare
+from discreet.gateway.outcome import ReuseIndex, bundles_of, plans_of
+from discreet.gateway.planning import Frame, Planning, Tuned, declarations_digest, tuned
+from discreet.gateway.versions import AFTER_CLOSE, AdmissionReport
 from discreet.query.planner import Plan, Request, Terms, taking_terms
-from discreet.results import Answer
+from discreet.results import Answer, prospect
 from discreet.tables import Dataset
 
 if TYPE_CHECKING:
-    from discreet.ledger import Account, Attempt, Ledger, Tried
+    from discreet.accounting import Remaining
+    from discreet.ledger import (
+        Account,
+        Affordable,
+        Attempt,
+        Entry,
+        Ledger,
+        Requests,
+        Standing,
+        Tokens,
+        Tried,
+        Verification,
+        Vouched,
+    )
+    from discreet.results import Cost
+
+
+class Accounted:
+    """Something whose questions an account pays for: what was spent, what is left, and who may come in."""
+
+    _account: Account
+    _ledger: Ledger
+
+    @property
+    def spent(self) -> Charge:
+        """What all questions together have cost."""
+        return self._account.spent()
+
+    @property
+    def remaining(self) -> Remaining:
+        """What may still be spent."""
+        return self._account.remaining()
+
+    def spent_by(self, analyst: str) -> Charge:
+        """What one analyst's questions have cost."""
+        return self._account.spent(analyst)
+
+    def remaining_by(self, analyst: str) -> Remaining:
+        """What one analyst may still spend: the lesser of what their share and the budget have left."""
+        return self._account.remaining(analyst)
+
+    def standing(self, analyst: str, token: str = "") -> Standing:
+        """Where an analyst stands: what they have spent, in all and this month, what is left, and when it renews.
+
+        Args:
+            analyst: who.
+            token: the digest of the token with which they ask, whose share binds them too; empty without one.
+
+        Raises:
+            BudgetExhausted: analysts have shares, and this one has none.
+        """
+        return self._account.standing(analyst, token)
+
+    def affordable(self, cost: Cost, analyst: str | None = None, token: str = "") -> Affordable:
+        """How many more questions of this cost the budget pays for, and an analyst's shares; and what one leaves.
+
+        It follows from what is spent and declared.
+        """
+        charge = Charge(epsilon=cost.epsilon, rho=cost.rho, delta=cost.delta)
+        return self._account.affordable(charge, analyst, token)
+
+    def prospect(self, cost: Cost, analyst: str | None = None) -> str:
+        """Whether the budget pays for a question of this cost, how often, and what it leaves, in words."""
+        found = self.affordable(cost, analyst)
+        return prospect(found.times, found.after or "")
+
+    @property
+    def tokens(self) -> Tokens:
+        """Who may come in through a server; for the custodian."""
+        return self._account.tokens
+
+    @property
+    def requests(self) -> Requests:
+        """Questions that are to be approved, or were; for servers and for the custodian."""
+        return self._account.requests
+
+    def check_approval(self, attempt: Attempt, analyst: str) -> None:
+        """Refuse an attempt whose approval couldn't be used now.
+
+        Raises:
+            NotApproved: it isn't one for this, or is used up.
+        """
+        self._account.check_approval(attempt, analyst)
+
+    def tried(self, key: str) -> Tried | None:
+        """What became of the attempt under an idempotency key, given by its digest; None if it was never paid for."""
+        return self._account.tried(key)
+
+    def history(self) -> Sequence[Entry]:
+        """The entries of the account, oldest first."""
+        return self._account.entries()
+
+    def history_of(self, analyst: str) -> tuple[Sequence[Entry], bool]:
+        """An analyst's questions, oldest first, and whether what was read for them is what was written."""
+        return self._account.entries_of(analyst)
+
+    def is_whole(self) -> bool:
+        """Whether the ledger is whole as far as this process has looked: all that is new, and a part of the rest."""
+        return self._account.is_whole()
+
+    def vouched(self, number: int) -> Vouched | None:
+        """The question of this number, with what vouches for its answer; None if there is none."""
+        return self._account.vouched(number)
+
+    def verify(self, *, kept: str | None = None) -> Verification:
+        """Recompute the ledger's hash chain and every loss in it.
+
+        Args:
+            kept: the head that an earlier verification gave, if it was kept elsewhere: it must be in the chain still.
+        """
+        return self._ledger.verify(kept=kept)
 
 
 @taking_known
@@ -215,13 +318,15 @@ class Protected(Accounted):
         signing = self.signing  # closing takes it away, and what runs by then is answered
         signing.load()
         if version is not None:
-            plan = self._as_answered(plan, partial(self._admissions.version_at, version))
+            plan = as_answered(plan, self._planning, self._index, partial(self._admissions.version_at, version))
             return self._earlier(plan, version)
         current = self._admissions.current()
         may_choose = digest is None and not isinstance(question, Plan | Workload)  # else that plan, or nothing
-        plan = self._as_answered(plan, current.version_for, pays=may_choose)
+        plan = as_answered(plan, self._planning, self._index, current.version_for, pays=may_choose)
         if may_choose:
-            plan = self._as_payable(plan, current.version_for, analyst)
+            plan = as_payable(
+                plan, self._planning, self._index, account=self._account, version=current.version_for, analyst=analyst
+            )
         carry_out = partial(
             execute,
             account=self._account,
@@ -328,49 +433,6 @@ class Protected(Accounted):
         if isinstance(question, Workload):
             return answers_of(question, found, self.signing)
         return answer_of(Tuned(outcome=found), self.signing)
-
-    def _as_answered(
-        self, question: Plan | Workload, version: Callable[..., int], *, pays: bool = True
-    ) -> Plan | Workload:
-        """The same with Laplace noise, if that was paid for before offers of ε and δ had a choice of noise.
-
-        Args:
-            question: as it is planned now.
-            version: of the data that some plans are about.
-            pays: whether it may be another one that is still to be paid for, of which only a profile was.
-        """
-        if question.choice is None or question.choice.rho is None:
-            return question
-        before = self._planning.remade_for(question, question.choice.offer)
-        if self._index.was_offered_delta(before.digest, version(*bundles_of(before))):
-            return before
-        if not pays:
-            return question
-        profiles = before.profiles if isinstance(before, Plan) else ()
-        return before if any(self._index.holds(each, version(each)) for each in profiles) else question
-
-    def _as_payable(
-        self, question: Plan | Workload, version: Callable[..., int], analyst: str | None
-    ) -> Plan | Workload:
-        """The same with Laplace noise, if the account can't pay for Gaussian noise any more, and can for that."""
-        if question.choice is None or question.choice.rho is None or self._can_pay(question, analyst):
-            return question
-        profiles = question.profiles if isinstance(question, Plan) else ()
-        paid = [self._index.holds(each, version(each)) for each in profiles] or [
-            self._index.find(question, version(*bundles_of(question))) is not None
-        ]
-        if all(paid):
-            return question
-        laplace = self._planning.remade_for(question, question.choice.offer)
-        return laplace if self._can_pay(laplace, analyst) else question
-
-    def _can_pay(self, question: Plan | Workload, analyst: str | None) -> bool:
-        """Whether the account would admit all of a question now."""
-        try:
-            self._account.check(question.event, analyst)
-        except BudgetError:
-            return False
-        return True
 
     def close(self) -> None:
         """Let go of the tables, of the engine's sessions and of the ledger's connection.

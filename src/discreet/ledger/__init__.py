@@ -1,15 +1,15 @@
 """The durable account: reserve, commit, verify."""
 
-from discreet.ledger.account import Account
 from discreet.ledger.attempts import Attempt, Tried, key_digest
 from discreet.ledger.declaration import Affordable, Standing, amounts_of, budget_of, checked_name
-from discreet.ledger.history import DAMAGE, Entry, Reservation, State, Stored, Vouched
-from discreet.ledger.ledger import Ledger
+from discreet.ledger.history import DAMAGE, Entry, State, Vouched
+from discreet.ledger.ledger import Account, Ledger
 from discreet.ledger.requests import ApprovalRequest, Approver, Requests, RequestState
+from discreet.ledger.row import Stored
 from discreet.ledger.servers import Place, Servers, servers_of
 from discreet.ledger.signing import Signing
 from discreet.ledger.tokens import Grant, Tokens, Verifier
-from discreet.ledger.transaction import Admitted
+from discreet.ledger.transaction import Admitted, Reservation
 from discreet.ledger.verification import Problem, Verification
 
 __all__ = [

@@ -12,7 +12,7 @@ from discreet.accounting import Charge
 from discreet.errors import LedgerCorrupt
 from discreet.ledger.declaration import in_utc, month_of, recorded_in_month, share_of
 from discreet.ledger.requests import same_person
-from discreet.ledger.row import Kind, Row, exact_sum, from_columns
+from discreet.ledger.row import Kind, Row, from_columns
 from discreet.ledger.signing import key_of
 from discreet.ledger.tokens import Verifier
 from discreet.privacy import Budget
@@ -219,6 +219,15 @@ class MonthReplay:
             self._latest = max(moment, self._latest)
         self._months[analyst] = (before, found, is_kept or recorded is not None)
         return found, problems
+
+
+def exact_sum(one: Charge, other: Charge) -> Charge:
+    """The sum without any rounding: what a recorded total must not fall below."""
+    return Charge(
+        epsilon=None if one.epsilon is None or other.epsilon is None else one.epsilon + other.epsilon,
+        rho=None if one.rho is None or other.rho is None else one.rho + other.rho,
+        delta=one.delta + other.delta,
+    )
 
 
 def _moment(text: object) -> datetime:

@@ -14,12 +14,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from discreet.errors import AskedAlready, KeyReused, NotApproved, Unauthenticated
-from discreet.ledger.history import Stored, stored_in
 from discreet.ledger.requests import RequestState, read_request
-from discreet.ledger.row import Kind, Row, to_body, version_of
+from discreet.ledger.row import Kind, Row, Stored, stored_in, to_body, version_of
 
 if TYPE_CHECKING:
-    from discreet.ledger.account_entries import AccountEntries
+    from discreet.ledger.declaration import AccountEntries
 
 MARGIN = timedelta(seconds=5)
 """For so long after its time an attempt may still be storing its answer."""

@@ -24,14 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accounting import Charge
 from discreet.errors import BudgetError, Hint, InvalidArgument, LedgerCorrupt, LedgerUnavailable
-from discreet.ledger.history import debit_content
+from discreet.ledger.database import File, locate
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.location import File, locate
-from discreet.ledger.requests import deny_all
 from discreet.ledger.row import Kind, number_of, to_body, version_of
 from discreet.ledger.signing import SigningKey, key_of
 from discreet.ledger.store import Store, link
-from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit
+from discreet.ledger.transaction import RESTORED, AccountTransaction, Debit, debit_content
 from discreet.privacy import ComposedEvent
 from discreet.results import PublicKey, heads_in, verify_head
 
@@ -167,7 +165,7 @@ def _brought_up(chain: Chain, heads: str, declared: Mapping[str, Declaration], k
     charged = {name: _charge(chain, name, own) for name, own in by_account.items()}
     behind = [] if is_whole else chain.accounts()  # all: of one that no head is of, nobody knows what is missing
     revoked = sum(_revoke_all(chain, name) for name in behind)
-    denied = sum(deny_all(AccountTransaction(chain, name), "restored from an older copy") for name in behind)
+    denied = sum(_deny_all(AccountTransaction(chain, name), "restored from an older copy") for name in behind)
     latest = min(own[-1]["at"] for own in by_account.values())
     return Restored(latest=latest, is_whole=is_whole, charged=charged, revoked=revoked, denied=denied)
 
@@ -241,6 +239,17 @@ def _revoke_all(chain: Chain, name: str) -> int:
     held = [row for row in chain.every(Kind.TOKEN, name) if row.digest not in revoked]
     for row in held:
         chain.append(Kind.REVOKE, to_body({}), account=name, analyst=row.analyst, digest=row.digest)
+    return len(held)
+
+
+def _deny_all(transaction: AccountTransaction, reason: str) -> int:
+    """Deny, in nobody's name, the requests that weren't used or denied, ended ones too; how many those were."""
+    chain, account = transaction.chain, transaction.account
+    over = {row.digest for kind in (Kind.USE, Kind.DENIAL) for row in chain.every(kind, account)}
+    held = [row for row in chain.every(Kind.REQUEST, account) if row.digest not in over]
+    body = to_body({"by": "", "token": "", "reason": reason})
+    for row in held:
+        chain.append(Kind.DENIAL, body, account=account, analyst=row.analyst, digest=row.digest)
     return len(held)
 
 

@@ -1,4 +1,8 @@
-"""Declarations: what a custodian allows an account to spend, and single analysts of it: their shares.
+"""Declarations: what a custodian allows an account and its analysts to spend, and whose presence its losses are about.
+
+A sum of losses is a guarantee only if all of them are about the same neighbours. One ε for each row and one ε for each
+person add up to no guarantee, for rows or for persons. So an account notes the unit of each private table in its
+declaration; from the first loss on, a table's unit stays, also while the table isn't declared.
 
 A share that renews does so at the beginning of a calendar month, in UTC, by the time of the ledger: the later of the
 clock and the last entry. So a clock that is set back opens no month again, and each month is had once. A clock that
@@ -9,7 +13,7 @@ What was spent in a month stands in each debit, beside what was spent in all, so
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -19,14 +23,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from discreet.accounting import Charge, Remaining, filter_for
 from discreet.errors import BudgetExhausted, DiscreetError, InvalidArgument, LedgerCorrupt, Unauthenticated
 from discreet.ledger.row import Kind, Row, charge_from, from_columns, to_body
-from discreet.ledger.units import Units, units_from
 from discreet.privacy import ADD_REMOVE, Adjacency, Budget, MonthlyShare
 
 if TYPE_CHECKING:
-    from discreet.ledger.account_entries import AccountEntries
+    from discreet.ledger.chain import Chain
+
 
 _LONGEST_NAME = 255
 _MONTHLY = "monthly"
+
+Units = Mapping[str, str]
+"""By the name of a private table, in lower case, its unit in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +148,115 @@ def _from_dict(amounts: Mapping[str, str]) -> Budget:
     if amounts["renews"] != _MONTHLY:
         raise InvalidArgument("a share renews monthly, or not at all")
     return MonthlyShare(**exact)
+
+
+# ── Units of privacy ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def units_from(content: Mapping[str, object]) -> dict[str, str]:
+    """The units in a declaration; none in one of before they were noted.
+
+    Raises:
+        LedgerCorrupt: they can't be read.
+    """
+    units = content.get("units", {})
+    if not isinstance(units, dict) or not all(isinstance(unit, str) for unit in units.values()):
+        raise LedgerCorrupt("a declared budget in the ledger can't be read")
+    return units
+
+
+def units_in(certificate: object, declared: Units) -> dict[str, str]:
+    """The units by which an answer's tables were protected, as its certificate has them, in any of its shapes.
+
+    It says nothing of the time zone of a period, which is taken to be the declared one.
+
+    Examples:
+        >>> units_in({"plans": [{"tables": [{"name": "Visits", "owner": {"unit": "id"}}]}]}, {})
+        {'visits': 'id'}
+    """
+    found = {name.casefold(): unit.casefold() for name, unit in _owners(certificate)}
+    zoned = {name: declared.get(name, unit) for name, unit in found.items()}
+    return {name: zoned[name] if zoned[name].startswith(f"{unit}, in ") else unit for name, unit in found.items()}
+
+
+def _owners(certificate: object) -> Iterator[tuple[str, str]]:
+    """Each private table that an answer's plans name, with its unit."""
+    match certificate:
+        case {"plans": list(plans)} | {"workload": {"bundles": list(plans)}}:
+            pass
+        case {"plan": dict(plan)}:
+            plans = [plan]
+        case _:
+            plans = []
+    tables: Any = (table for plan in plans if isinstance(plan, dict) for table in plan.get("tables") or ())
+    for table in tables:
+        match table:
+            case {"name": str(name), "owner": {"unit": str(unit)}}:
+                yield name, unit
+
+
+def together(account: str, before: Units, declared: Units) -> Units:
+    """The units of an account that has losses, under another declaration.
+
+    Tables may come and go. One that is declared again has the unit that it had; and an account of which no table is
+    left goes on only with a unit that it knows, as where its one table has another name.
+
+    Args:
+        account: its name.
+        before: the units of its losses so far.
+        declared: those of the tables that are declared now; none where nobody says.
+
+    Raises:
+        InvalidArgument: losses by different units would be added up.
+    """
+    for table, unit in declared.items():
+        if before.get(table, unit) != unit:
+            raise InvalidArgument(
+                f"account {account!r} has losses by the unit {before[table]!r} of table {table!r}, to which losses by "
+                f"the unit {unit!r} can't be added",
+                hint=f"set the unit back to {before[table]!r}, or begin an account of another name, or in another "
+                "ledger; for the same people its budget comes on top of this one's",
+            )
+    known = {table: unit for table, unit in before.items() if table not in declared}
+    if known and declared and len(known) == len(before) and not set(before.values()) & set(declared.values()):
+        raise InvalidArgument(
+            f"account {account!r} belongs to {_listed(before)}, and not to {_listed(declared)}",
+            hint="give these tables an account of another name, or in another ledger",
+        )
+    return {**known, **declared}
+
+
+def _listed(units: Units) -> str:
+    """Tables with their units, in words."""
+    return ", ".join(f"table {table!r} by the unit {unit!r}" for table, unit in units.items())
+
+
+# ── Shares, in all or in each month ───────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class AccountEntries:
+    """The entries of one account, within one transaction.
+
+    Whoever writes holds the ledger's lock, so what was read stays true until it is acted on. Each look-up finds one
+    entry by an index: running totals stand in the reservations, so a decision takes as long in a ledger of a million
+    questions as in a new one.
+
+    Args:
+        chain: within the transaction.
+        account: its name.
+    """
+
+    chain: Chain
+    account: str
+
+    def last(self, kind: Kind, **equal: object) -> Row | None:
+        """The account's last entry of a kind with these values in its columns."""
+        return self.chain.last(kind, account=self.account, **equal)
+
+    def first(self, kind: Kind, **equal: object) -> Row | None:
+        """The account's first entry of a kind with these values in its columns."""
+        return self.chain.first(kind, account=self.account, **equal)
 
 
 class Binding(NamedTuple):

@@ -1,68 +1,32 @@
-"""Questions as an account has them: what was paid for, what was answered, what vouches for it, and the history.
+"""The history of an account: questions with what was paid, answered and vouched for, and whether the chain is whole.
 
 For the custodian's eyes, and for those who hold an account to account.
+
+A process that shows entries to many shouldn't hash the whole ledger for each of them. So it remembers up to where the
+chain was whole, and looks at what follows that. Of what it has seen before, it looks at a page more at a time, from the
+beginning again and again: so what is damaged later is noticed too, after as many looks as there are pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from discreet.accounting import Charge, charge_of
-from discreet.errors import DiscreetError, InvalidArgument, LedgerCorrupt
+from discreet.accounting import Charge
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of, number_of, to_body, version_of
-from discreet.privacy import Event
-from discreet.privacy.events import from_dict, to_dict
+from discreet.ledger.row import BEGINNING, GENESIS, Kind, Row, from_columns, group_of
+from discreet.ledger.transaction import least_cost
 from discreet.results import state_in_words
 
 if TYPE_CHECKING:
     from discreet.ledger.chain import Chain, Head
     from discreet.ledger.store import Store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """A question that has been paid for. It is on the disk, and nothing takes it back.
-
-    Args:
-        entry: the question's number in its account: 1, 2, 3, …
-        question: its digest.
-        version: of the data it is asked of.
-        analyst: who asked.
-        cost: what was charged.
-        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
-    """
-
-    entry: int
-    question: str
-    version: int
-    analyst: str | None
-    cost: Charge
-    receipt: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """An answer that was released, as it was released.
-
-    Args:
-        entry: the number of the question that paid for it.
-        question: its digest.
-        version: of the data.
-        certificate: what was done, as JSON-ready data.
-        answer: the answer, as JSON-ready data.
-    """
-
-    entry: int
-    question: str
-    version: int
-    certificate: dict[str, Any]
-    answer: dict[str, Any]
 
 
 class State(StrEnum):
@@ -253,7 +217,7 @@ def _rows(store: Store) -> Iterator[Row | Entry]:
 
 
 def _page(after: int, chain: Chain) -> tuple[Head, list[Row]]:
-    """The head as it is, and the next rows."""
+    """The head as it is, and the next rows after a place."""
     return chain.head, chain.page(after)
 
 
@@ -299,54 +263,78 @@ def _text(row: Row) -> str:
     return str(row.content().get("text", ""))
 
 
-def debit_content(text: str, event: Event, token: str = "") -> dict[str, Any]:
-    """Text, event and token of a debit, if they can be read back: what can't be verified isn't accepted."""
-    try:
-        written = to_dict(event)
-        if from_dict(written) == event:
-            content = {"text": text, "event": written, **({"token": token} if token else {})}
-            to_body(content)
-            return content
-    except (ValueError, LedgerCorrupt):
-        pass
-    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
+# ── Whether the chain is whole ────────────────────────────────────────────────────────────────────────────────────────
+
+_EVERY = 1.0
+"""For how many seconds no other page is looked at again."""
 
 
-def least_cost(row: Row) -> Charge:
-    """What the event of a debit costs.
+class _Place(NamedTuple):
+    """The last entry of those that were looked at, or the beginning."""
 
-    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
+    seq: int = 0
+    hash: str = GENESIS
+
+
+@dataclass(eq=False, repr=False)
+class LookThrough:
+    """What one process has seen of a chain.
+
+    Args:
+        store: of the ledger.
     """
-    return charge_of(_event(row))
 
+    store: Store
+    _newest: _Place = field(default=_Place(), init=False)
+    _again: _Place = field(default=_Place(), init=False)
+    _next: float = field(default=0.0, init=False)
+    _is_whole: bool = field(default=True, init=False)
+    _turn: Lock = field(default_factory=Lock, init=False)
 
-def _event(row: Row) -> Event:
-    """The event of a debit."""
-    content = row.content()
-    try:
-        return from_dict(content.get("event"))
-    except DiscreetError:
-        raise LedgerCorrupt("its event can't be read") from None
+    def is_whole(self) -> bool:
+        """Whether each entry looked at is what was written, and follows the one before; the first time it is all.
 
+        While another thread looks, it is what was found before that.
 
-def outcome_body(content: Mapping[str, object]) -> str:
-    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
-    try:
-        return to_body(content)
-    except (TypeError, ValueError, RecursionError):
-        pass
-    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")
+        Raises:
+            LedgerError: the ledger can't be read, or went back behind what was seen.
+        """
+        if not self._turn.acquire(blocking=False):
+            return self._is_whole
+        try:
+            self._is_whole = self._goes_on() and self._was_kept()
+        finally:
+            self._turn.release()
+        return self._is_whole
 
+    def _goes_on(self) -> bool:
+        """Whether what is new is whole, up to the head."""
+        while (after := self._looked(self._newest)) != self._newest:
+            if after is None:
+                return False
+            self._newest = after
+        return True
 
-def stored_in(row: Row) -> Stored:
-    """The answer in a commit."""
-    match row.content():
-        case {"certificate": dict(certificate), "answer": dict(answer)}:
-            return Stored(
-                entry=number_of(row),
-                question=row.digest or "",
-                version=version_of(row),
-                certificate=certificate,
-                answer=answer,
-            )
-    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")
+    def _was_kept(self) -> bool:
+        """Whether the next page of what was seen before is as it was, if its time has come."""
+        if monotonic() < self._next:
+            return True
+        after = self._looked(self._again)
+        if after is None:
+            return False
+        self._again = after if after.seq < self._newest.seq else _Place()
+        self._next = monotonic() + _EVERY
+        return True
+
+    def _looked(self, place: _Place) -> _Place | None:
+        """The end of the next page; the same place at the end of the chain, and None where something is damaged."""
+        head, page = self.store.read(partial(_page, place.seq - 1 if place.seq else BEGINNING))
+        if place.seq:  # which is looked at again, so that it is noticed if it is gone
+            seen = page.pop(0) if page else None
+            if seen is None or not seen.is_sealed or (seen.seq, seen.hash) != place:
+                return None
+        for row in page:
+            if not row.is_sealed or (row.seq, row.previous) != (place.seq + 1, place.hash):
+                return None
+            place = _Place(row.seq, row.hash)
+        return place if page or place == (head.seq, head.hash) else None

@@ -18,7 +18,7 @@ from discreet.ledger.declaration import checked_name
 from discreet.ledger.row import Kind, Row, to_body
 
 if TYPE_CHECKING:
-    from discreet.ledger.account_entries import AccountEntries
+    from discreet.ledger.declaration import AccountEntries
     from discreet.ledger.store import Store
 
 MOST_OPEN = 20
@@ -235,25 +235,6 @@ class Requests:
             return read_request(transaction, row)
 
         return self._store.write(lambda chain: append(self._transaction(chain)))
-
-
-def deny_all(transaction: AccountEntries, reason: str) -> int:
-    """Deny, in nobody's name, the requests that weren't used or denied, those that seem to have ended too.
-
-    Args:
-        transaction: of the account.
-        reason: for those who made them.
-
-    Returns:
-        How many those were.
-    """
-    chain, account = transaction.chain, transaction.account
-    over = {row.digest for kind in (Kind.USE, Kind.DENIAL) for row in chain.every(kind, account)}
-    held = [row for row in chain.every(Kind.REQUEST, account) if row.digest not in over]
-    body = to_body({"by": "", "token": "", "reason": reason})
-    for row in held:
-        chain.append(Kind.DENIAL, body, account=account, analyst=row.analyst, digest=row.digest)
-    return len(held)
 
 
 def _all(transaction: AccountEntries, **equal: str) -> list[ApprovalRequest]:

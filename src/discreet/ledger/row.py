@@ -228,6 +228,41 @@ def group_of(row: Row) -> str:
     raise LedgerCorrupt(f"entry {row.seq} is of no group")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An answer that was released, as it was released.
+
+    Args:
+        entry: the number of the question that paid for it.
+        question: its digest.
+        version: of the data.
+        certificate: what was done, as JSON-ready data.
+        answer: the answer, as JSON-ready data.
+    """
+
+    entry: int
+    question: str
+    version: int
+    certificate: dict[str, Any]
+    answer: dict[str, Any]
+
+
+def stored_in(row: Row) -> Stored:
+    """The answer in a commit."""
+    match row.content():
+        case {"certificate": dict(certificate), "answer": dict(answer)}:
+            return Stored(
+                entry=number_of(row),
+                question=row.digest or "",
+                version=version_of(row),
+                certificate=certificate,
+                answer=answer,
+            )
+    raise LedgerCorrupt(f"the answer in entry {row.seq} can't be read")
+
+
+# ── Charges ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 _INFINITE = "inf"
 _AMOUNT = re.compile(r"(?:0|[1-9][0-9]{0,2000})(?:/[1-9][0-9]{0,2000})?", re.ASCII)
 _LEGIBLE = 10**15
@@ -270,15 +305,6 @@ def charge_from(amounts: object, row: Row) -> Charge:
     if delta is None:
         raise _unreadable(row)
     return Charge(epsilon=epsilon, rho=rho, delta=delta)
-
-
-def exact_sum(one: Charge, other: Charge) -> Charge:
-    """The sum without any rounding: what a recorded total must not fall below."""
-    return Charge(
-        epsilon=None if one.epsilon is None or other.epsilon is None else one.epsilon + other.epsilon,
-        rho=None if one.rho is None or other.rho is None else one.rho + other.rho,
-        delta=one.delta + other.delta,
-    )
 
 
 def in_words(charge: Charge, budget: Budget) -> str:

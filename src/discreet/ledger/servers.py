@@ -18,10 +18,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from discreet.errors import InvalidArgument, LedgerUnavailable
-from discreet.ledger.location import File, Server, locate
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
+
+    from discreet.ledger.database import File, Server
 
 _T = TypeVar("_T")
 
@@ -87,6 +88,8 @@ def servers_of(url: str, account: str) -> Servers:
         LedgerUnavailable: the ledger is a file, and another server answers from it; or the database can't be reached.
         InvalidArgument: the ledger is on a database of a kind that knows no advisory locks.
     """
+    from discreet.ledger.database import File, locate
+
     location = locate(url)
     if isinstance(location, File):
         return OneServer(location)
@@ -272,12 +275,8 @@ class SeveralServers:
 
     def planned(self, subject: str, seconds: float, per_minute: float) -> float:
         """See `Servers.planned`."""
-        values = {
-            "account": self._account,
-            "subject": subject,
-            "cost": seconds * _MINUTE / per_minute,
-            "most": 2 * _MINUTE,
-        }
+        cost, most = seconds * _MINUTE / per_minute, 2 * _MINUTE
+        values = {"account": self._account, "subject": subject, "cost": cost, "most": most}
         with self._lock:
             behind = self._common.do(lambda connection: connection.exec_driver_sql(_PLANNED, values).scalar_one())
         return max(0.0, float(behind) - _MINUTE)

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Hint, LedgerCorrupt, LedgerUnavailable
-from discreet.ledger.location import File, locate
 from discreet.ledger.row import Kind, Row, to_body
 from discreet.ledger.transaction import AccountTransaction
 from discreet.results import PublicKey, Signer, signature_of
@@ -113,25 +112,6 @@ class SigningKey:
         if found is None:
             raise _unusable(source, "isn't there")
         _write(place, found._private, anew=False)  # noqa: SLF001 — its own
-
-
-def key_path(ledger: str, config: Path | None) -> Path | None:
-    """Where the key of a ledger's accounts is: beside a ledger that is a file, else beside the configuration.
-
-    Args:
-        ledger: a path or a URL.
-        config: the path of the configuration; None if there is none, and then a ledger on a server has no key.
-
-    Examples:
-        >>> key_path("/data/census.ledger", None).name
-        'census.ledger.key'
-        >>> key_path("postgresql://localhost/ledger", Path("/etc/discreet.toml")).name
-        'discreet.key'
-    """
-    place = locate(ledger)
-    if isinstance(place, File):
-        return place.path.with_name(f"{place.path.name}.key")
-    return None if config is None else config.absolute().with_suffix(".key")
 
 
 def _write(path: Path, private: Ed25519PrivateKey, *, anew: bool) -> None:

@@ -16,7 +16,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -29,8 +29,7 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from discreet.errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from discreet.ledger.chain import Chain, Head, Walked, begin_chain
-from discreet.ledger.database import ENTRY, LEDGER, METADATA, lost_race, typed
-from discreet.ledger.location import File, Server
+from discreet.ledger.database import ENTRY, LEDGER, METADATA, File, Server, lost_race, missing, typed
 
 _T = TypeVar("_T")
 
@@ -102,14 +101,12 @@ class Store:
         if isinstance(self.location, File) and not _file_exists(self.location):
             return False
         tables = self.plainly(lambda connection: set(inspect(connection).get_table_names()))
-        ours = {LEDGER.name, ENTRY.name} & tables
-        if isinstance(self.location, File) and not ours:
+        lost = {LEDGER.name, ENTRY.name} - tables
+        if isinstance(self.location, File) and len(lost) > 1:
             raise LedgerUnavailable(f"{self.location} is an SQLite database, but not a ledger", hint="check the path")
-        if len(ours) == 1:
-            raise LedgerCorrupt(
-                f"the ledger {self.location} has lost the table {({LEDGER.name, ENTRY.name} - ours).pop()}"
-            )
-        return bool(ours)
+        if len(lost) == 1:
+            raise LedgerCorrupt(f"the ledger {self.location} has lost the table {lost.pop()}")
+        return not lost
 
     def plainly(self, work: Callable[[Connection], _T], *, write: bool = False) -> _T:
         """Work on the database itself, where there may be no chain yet.
@@ -280,24 +277,34 @@ def _prepare_postgres(connection: Connection, patience: float) -> None:
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")
 
 
-def create_ledger(store: Store, patience: float) -> None:
-    """Make a new ledger, unless another process makes it first.
+def open_store(location: File | Server, patience: float, *, create: bool) -> Store:
+    """The store of a ledger that is there, or of a new one, unless another process makes it first.
 
     A file is written beside its place under another name, and linked to its place when it is whole and on the disk:
     so a process killed half way leaves no half ledger, a ledger that is there is never overwritten, and an empty file
     in its place is always damage.
 
     Args:
-        store: where it shall be.
+        location: where it is, or shall be.
         patience: for how many seconds to wait for other processes' locks.
+        create: make a new one if there is none.
 
     Raises:
-        LedgerUnavailable: it can't be written there.
+        LedgerError: it isn't there, can't be written there, or can't be read.
     """
-    if isinstance(store.location, File):
-        _create_file(store.location, patience)
-    else:
-        store.plainly(_create_tables, write=True)
+    store = Store(location, patience)
+    with ExitStack() as undo:
+        undo.callback(store.close)
+        if not store.exists():
+            if not create:
+                raise missing(location)
+            if isinstance(location, File):
+                _create_file(location, patience)
+            else:
+                store.plainly(_create_tables, write=True)
+        store.read(lambda chain: chain.head)  # checks the format
+        undo.pop_all()
+    return store
 
 
 def _create_file(file: File, patience: float) -> None:

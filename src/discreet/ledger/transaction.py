@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from discreet.accounting import Charge, Filter, Remaining, filter_for
-from discreet.errors import AdmissionConflict, BudgetExhausted, InvalidArgument, LedgerCorrupt, LossNotAccepted
-from discreet.ledger.account_entries import AccountEntries
+from discreet.accounting import Charge, Filter, Remaining, charge_of, filter_for
+from discreet.errors import (
+    AdmissionConflict,
+    BudgetExhausted,
+    DiscreetError,
+    InvalidArgument,
+    LedgerCorrupt,
+    LossNotAccepted,
+)
 from discreet.ledger.attempts import check_attempt, note_attempt
 from discreet.ledger.declaration import (
+    AccountEntries,
     Affordable,
     Declaration,
     Standing,
+    Units,
     bindings,
+    checked_name,
     least_of,
     renewal,
     spent_in_month,
+    together,
+    units_in,
 )
 from discreet.ledger.row import (
     Kind,
@@ -32,8 +43,8 @@ from discreet.ledger.row import (
     to_columns,
     version_of,
 )
-from discreet.ledger.units import Units, together, units_in
-from discreet.privacy import Adjacency, Budget, MonthlyShare
+from discreet.privacy import Adjacency, Budget, Event, MonthlyShare
+from discreet.privacy.events import from_dict, to_dict
 
 if TYPE_CHECKING:
     from discreet.ledger.attempts import Attempt
@@ -63,6 +74,45 @@ class Debit:
     analyst: str | None
     content: Mapping[str, Any]
     attempt: Attempt | None = None
+
+    @classmethod
+    def of(  # noqa: PLR0913 — what is paid for, each by name
+        cls, event: Event, *, question: str, text: str, version: int, analyst: str | None, attempt: Attempt | None
+    ) -> Self:
+        """What is to be paid for what will be done to the data; the cost follows from that.
+
+        Raises:
+            InvalidArgument: an analyst or digest that can't be stored, or an event without a loss.
+        """
+        checked_name(question, "a question's digest")
+        if analyst is not None:
+            checked_name(analyst, "the analyst's name")
+        cost = Charge.zero() + charge_of(event)  # adding rounds up fractions too long to be added up for ever
+        if cost == Charge.zero():
+            raise InvalidArgument("a question of private data can't cost nothing")
+        content = debit_content(text, event, "" if attempt is None else attempt.token)
+        return cls(cost=cost, digest=question, version=version, analyst=analyst, content=content, attempt=attempt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A question that has been paid for. It is on the disk, and nothing takes it back.
+
+    Args:
+        entry: the question's number in its account: 1, 2, 3, …
+        question: its digest.
+        version: of the data it is asked of.
+        analyst: who asked.
+        cost: what was charged.
+        receipt: the hash of the debit's entry; whoever brings the outcome shows it.
+    """
+
+    entry: int
+    question: str
+    version: int
+    analyst: str | None
+    cost: Charge
+    receipt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,3 +418,45 @@ def _admitted(budget: Budget, spent: Charge, cost: Charge, whose: str, renews: d
             + "offer what remains, or less; what was asked before is answered again, free",
         )
     return total
+
+
+# ── What is written of debits and outcomes ────────────────────────────────────────────────────────────────────────────
+
+
+def debit_content(text: str, event: Event, token: str = "") -> dict[str, Any]:
+    """Text, event and token of a debit, if they can be read back: what can't be verified isn't accepted."""
+    try:
+        written = to_dict(event)
+        if from_dict(written) == event:
+            content = {"text": text, "event": written, **({"token": token} if token else {})}
+            to_body(content)
+            return content
+    except (ValueError, LedgerCorrupt):
+        pass
+    raise InvalidArgument("the noise's parameters are too long for a ledger", hint="ask with a rounder cost")
+
+
+def least_cost(row: Row) -> Charge:
+    """What the event of a debit costs.
+
+    What was recorded may be more, never less: charges are rounded up, and a later version may know a tighter charge.
+    """
+    return charge_of(_event(row))
+
+
+def _event(row: Row) -> Event:
+    """The event of a debit."""
+    content = row.content()
+    try:
+        return from_dict(content.get("event"))
+    except DiscreetError:
+        raise LedgerCorrupt("its event can't be read") from None
+
+
+def outcome_body(content: Mapping[str, object]) -> str:
+    """The body of an outcome; what is wrong with it isn't said, because that would quote it."""
+    try:
+        return to_body(content)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise InvalidArgument("a certificate and an answer must be JSON-ready, without NaN or infinities")

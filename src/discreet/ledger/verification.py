@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from discreet.accounting import Charge, filter_for
 from discreet.errors import LedgerCorrupt
-from discreet.ledger.access_replay import AccessReplay, MonthReplay
+from discreet.ledger.access_replay import AccessReplay, MonthReplay, exact_sum
 from discreet.ledger.declaration import Declaration, recorded_in_month
-from discreet.ledger.history import least_cost
-from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, exact_sum, from_columns, group_of, groups_of, snapshot_of
-from discreet.ledger.transaction import RESTORED
+from discreet.ledger.row import FORMAT, GENESIS, Kind, Row, from_columns, group_of, groups_of, snapshot_of
+from discreet.ledger.transaction import RESTORED, least_cost
 from discreet.privacy import Budget, MonthlyShare
 
 if TYPE_CHECKING:

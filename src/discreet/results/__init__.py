@@ -5,20 +5,25 @@ gateway, or of the JSON that one was written as: neither needs an engine, a ledg
 """
 
 from discreet.results.answer import Answer, Explanation, Signer
-from discreet.results.answer_column import (
+from discreet.results.answer_parts import (
     AnswerColumn,
+    Cost,
+    CutOff,
     Ends,
     Intervals,
+    Moved,
     arrow_kind,
     cell_text,
+    certificate,
     decimal_kind,
     decimal_of,
+    prospect,
+    state_in_words,
 )
-from discreet.results.certificates import certificate, contradictions
-from discreet.results.cost import Cost, CutOff, Moved, prospect, state_in_words
 from discreet.results.signatures import (
     PublicKey,
     SignatureCheck,
+    contradictions,
     heads_in,
     signature_of,
     verify_certificate,

@@ -15,18 +15,20 @@ from discreet.arguments import taking_known
 from discreet.errors import Hint, InvalidArgument
 from discreet.exact import Rationalizable
 from discreet.exact.rational import confidence as read_confidence
-from discreet.results.answer_column import (
+from discreet.results.answer_parts import (
     AnswerColumn,
+    Cost,
+    CutOff,
     End,
     Ends,
     Intervals,
+    Moved,
     arrow_table,
     cell_text,
     decimal_of,
     places_of,
     text_table,
 )
-from discreet.results.cost import Cost, CutOff, Moved
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,9 +24,8 @@ from urllib.request import build_opener
 
 from discreet.errors import ConfigError, Forbidden, InvalidArgument, Unauthenticated
 from discreet.exact.rational import positive
-from discreet.service.authorization_code import NoRedirects, SignIn, checked_address
-from discreet.service.roles import Role, role_of
-from discreet.service.tokens import Caller
+from discreet.service.sign_in import NoRedirects, SignIn, checked_address
+from discreet.service.tokens import Caller, Role, role_of
 
 if TYPE_CHECKING:
     from joserfc.jwk import Key, KeySet

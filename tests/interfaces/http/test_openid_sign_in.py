@@ -18,8 +18,8 @@ from httpx2 import Response
 
 from discreet.errors import ConfigError, Unauthenticated
 from discreet.interfaces.http import make_app
-from discreet.service import OpenID, Role, authorization_code
-from discreet.service.authorization_code import SignIn
+from discreet.service import OpenID, Role, sign_in
+from discreet.service.sign_in import SignIn
 from support.identity_provider import OTHERS, Provider, provider_at_port
 from support.served import in_threads
 from support.visited import COUNT, Visited, form_of, visited
@@ -286,9 +286,9 @@ def test_sessions_and_attempts_end(running: Visited, provider: Provider, monkeyp
     assert is_in(client)
     said = sent(late, provider)
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.service.authorization_code.monotonic", lambda: monotonic() + 601)
+        patch.setattr("discreet.service.sign_in.monotonic", lambda: monotonic() + 601)
         assert back(late, said).status_code == 401
-    monkeypatch.setattr("discreet.service.sessions.monotonic", lambda: monotonic() + 3601)
+    monkeypatch.setattr("discreet.service.sign_in.monotonic", lambda: monotonic() + 3601)
     assert not is_in(client)
 
 
@@ -311,8 +311,8 @@ PLACES = dict.fromkeys(("client_id", "authorize", "token", "address", "name"), "
 def test_only_attempts_that_came_back_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until they would have ended; and if too many did, no other is taken meanwhile, rather than one taken twice."""
     now = [100.0]
-    monkeypatch.setattr(authorization_code, "monotonic", lambda: now[0])
-    monkeypatch.setattr(authorization_code, "_MOST_USED", 3)
+    monkeypatch.setattr(sign_in, "monotonic", lambda: now[0])
+    monkeypatch.setattr(sign_in, "_MOST_USED", 3)
     monkeypatch.setattr(SignIn, "_exchanged", lambda _, code, verifier: f"{code} {verifier}")
     way = SignIn(**PLACES)
 

@@ -3,13 +3,13 @@
 Nothing here runs an engine, draws noise or opens a ledger; the rest of the gateway does, and calls this room.
 """
 
-from discreet.gateway.answers.consistency import consistent
 from discreet.gateway.answers.derivation import derive
 from discreet.gateway.answers.released import (
     Group,
     Values,
     arrange,
     confidence_of_shown,
+    consistent,
     evaluate,
     in_order,
     interval_of,
@@ -17,8 +17,7 @@ from discreet.gateway.answers.released import (
     public_groups,
     unmeasured,
 )
-from discreet.gateway.answers.serving import Released, conditions, reuse_key
-from discreet.gateway.answers.sources import held, least, wanted
+from discreet.gateway.answers.serving import Released, conditions, held, least, reuse_key, wanted
 from discreet.gateway.answers.workload import Workload, make_workload
 
 __all__ = [

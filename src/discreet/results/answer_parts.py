@@ -1,0 +1,347 @@
+"""Parts of an answer: its columns, what it cost, and the certificate of what was done for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from math import floor, inf, log10
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
+
+from discreet.exact.rational import rational, shown
+from discreet.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+End: TypeAlias = Any
+"""An end of an interval: a number; of dates a date, of timestamps a timestamp."""
+
+Ends: TypeAlias = tuple[End, End] | None
+"""An interval; None where there is none."""
+
+
+# ── Columns ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_DIGITS = 38
+"""Of sums of decimals, in SQL and in Arrow."""
+
+_DECIMAL = re.compile(r"decimal\(38,(\d\d?)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """One column of an answer.
+
+    Args:
+        name: of the column.
+        kind: of its values, as in `dp.Kind`: "integer", "real", "text", "boolean", "date" or "timestamp"; or
+            "decimal(38,2)" of decimals with two digits behind the point.
+        values: one for each row; None is NULL, and a list has several.
+        deviation: the standard deviation of the noise in each value, where it is the same in all of them, and known.
+    """
+
+    name: str
+    kind: str
+    values: tuple[Any, ...] = field(repr=False)
+    deviation: float | None = None
+
+
+class Intervals(Protocol):
+    """Where an answer's intervals come from: the noise that was added, or the JSON that it was read from."""
+
+    def __call__(self, name: str, confidence: Fraction) -> Sequence[Ends]:
+        """The interval of each value of a column.
+
+        Raises:
+            InvalidArgument: they aren't known at this confidence.
+        """
+        ...
+
+
+def arrow_table(columns: Sequence[AnswerColumn]) -> pa.Table:
+    """Columns as an Arrow table; needs PyArrow."""
+    import pyarrow as pa
+
+    arrays = [pa.array(one.values, type=arrow_type(one.kind, one.values)) for one in columns]
+    return pa.table({one.name: array for one, array in zip(columns, arrays, strict=True)})
+
+
+def arrow_type(kind: str, values: Sequence[object]) -> pa.DataType | None:
+    """The type of a column in Arrow; None leaves it to Arrow, which sees lists and numbers. Needs PyArrow.
+
+    Of decimals that are too great for it, which no declared bounds allow, Arrow says so. Where all is NULL, or there
+    are no rows, the kind alone tells.
+    """
+    if places_of(kind) is None and any(value is not None for value in values):
+        return _wide(values)
+    return arrow_kind(kind)
+
+
+def arrow_kind(kind: str) -> pa.DataType | None:
+    """The type in Arrow of values of a kind; None if there is no such kind. Needs PyArrow."""
+    import pyarrow as pa
+
+    if (places := places_of(kind)) is not None:
+        return pa.decimal128(_DIGITS, places)
+    types = {
+        "integer": pa.int64(),
+        "real": pa.float64(),
+        "text": pa.string(),
+        "boolean": pa.bool_(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us"),
+    }
+    return types.get(kind)
+
+
+def decimal_kind(places: int) -> str:
+    """The kind of decimals with so many digits behind the point."""
+    return f"decimal({_DIGITS},{places})"
+
+
+def places_of(kind: str) -> int | None:
+    """How many digits values of a kind have behind the point; None if they aren't decimals."""
+    found = _DECIMAL.fullmatch(kind)
+    return None if found is None else int(found[1])
+
+
+def decimal_of(value: float | str, places: int) -> Decimal:
+    """A number as the nearest decimal with so many digits behind the point.
+
+    Examples:
+        >>> decimal_of(1234.5, 2), decimal_of(0.125, 2)
+        (Decimal('1234.50'), Decimal('0.12'))
+    """
+    return Decimal(f"{round(Fraction(value) * 10**places)}E-{places}")
+
+
+def text_table(columns: Sequence[AnswerColumn], intervals: Mapping[str, Sequence[Ends]]) -> str:
+    """Columns as text, each noisy value with its interval."""
+    cells = [map(cell_text, column.values, intervals[column.name]) for column in columns]
+    return _table([column.name for column in columns], list(zip(*cells, strict=True)))
+
+
+def _wide(values: Sequence[object]) -> pa.DataType | None:
+    """The type of whole numbers beyond 64 bits, which noise may carry a sum to; None leaves it to Arrow."""
+    import pyarrow as pa
+
+    beyond = any(type(value) is int and not -(2**63) <= value < 2**63 for value in values)
+    return pa.decimal128(38) if beyond else None
+
+
+def cell_text(value: object, found: Ends) -> str:
+    """One value to the digits that its error leaves: `17432 ± 30`, or with its ends where the interval is lopsided.
+
+    Examples:
+        >>> cell_text(38.58164, (38.34, 38.82)), cell_text(3.0, (2.5, 4.5)), cell_text(None, None)
+        ('38.58 ± 0.24', '3.0 (2.5 to 4.5)', 'NULL')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, list):
+        return ", ".join("NULL" if each is None else str(each) for each in value)
+    if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool):
+        return str(value) if found is None else f"{value} ({found[0]} to {found[1]})"
+    if found is None or isinstance(found[0], date) or isinstance(found[1], date):
+        return _number(value)
+    below, above = float(value) - found[0], found[1] - float(value)
+    error = max(below, above)
+    places = max(0, 1 - floor(log10(error))) if 0 < error < inf and not isinstance(value, int) else 0
+    shown = f"{value:.{places}f}" if isinstance(value, float) else str(value)
+    if abs(below - above) <= error / 20:
+        return f"{shown} ± {error:.{places}f}"
+    return f"{shown} ({found[0]:.{places}f} to {found[1]:.{places}f})"
+
+
+def _number(value: float | Decimal) -> str:
+    """A number, whole, as a decimal or to six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _table(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """Columns of text, each as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    lines = [names, ["─" * width for width in widths], *cells]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+
+
+_Words = TypeVar("_Words")
+
+
+# ── What it cost, and what limits and bounds took from it ─────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What was charged for an answer, in each way of counting; None is infinite.
+
+    Args:
+        epsilon: of pure differential privacy.
+        rho: of zero-concentrated differential privacy.
+        delta: the probability of rare events in which neither need hold.
+
+    Examples:
+        >>> print(Cost(epsilon=Fraction(1, 10), rho=Fraction(1, 200)))
+        ε = 0.1
+        >>> print(Cost(epsilon=None, rho=Fraction(1, 200), delta=Fraction(1, 10**6)))
+        ρ = 0.005, δ = 1e-06
+    """
+
+    epsilon: Fraction | None = Fraction(0)
+    rho: Fraction | None = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def to_json(self) -> dict[str, object]:
+        """The cost as JSON-ready data: decimal numbers for reading, and exact ones for proof; null is infinite."""
+        amounts = {"epsilon": self.epsilon, "rho": self.rho, "delta": self.delta}
+        return {
+            **{name: None if one is None else float(one) for name, one in amounts.items()},
+            "exact": {name: None if one is None else str(one) for name, one in amounts.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read back what `to_json` wrote."""
+        exact = data["exact"]
+        epsilon, rho = (None if exact[name] is None else rational(exact[name], name) for name in ("epsilon", "rho"))
+        return cls(epsilon=epsilon, rho=rho, delta=rational(exact["delta"], "delta"))
+
+    def __str__(self) -> str:
+        """The loss, in the terms in which it is tightest."""
+        if not self.epsilon and not self.rho:
+            return "nothing"
+        words = f"ε = {shown(self.epsilon)}" if self.epsilon else f"ρ = {shown(self.rho or Fraction(0))}"
+        return f"{words}, δ = {shown(self.delta, 3)}" if self.delta else words
+
+
+def prospect(times: int | None, left: object) -> str:
+    """Whether a budget pays for a question, how often, and what it leaves; empty of one that costs nothing.
+
+    Args:
+        times: how many questions of the same cost are paid for; None if it costs nothing.
+        left: what a next question may cost once it is paid; prints as amounts, and is empty if that isn't known.
+
+    Examples:
+        >>> prospect(0, ""), prospect(1, "")
+        ("doesn't pay for it; what is stored is free", 'pays for 1 such question')
+        >>> prospect(1200, "ε = 2.9")
+        'pays for 1,200 such questions; after one, what is left is ε = 2.9'
+    """
+    if times is None:
+        return ""
+    if not times:
+        return "doesn't pay for it; what is stored is free"
+    words = f"pays for {times:,} such question{'' if times == 1 else 's'}"
+    return f"{words}; after one, what is left is {left}" if str(left) else words
+
+
+def state_in_words(state: str, *, is_due: bool | None = None) -> str:
+    """What became of a question that was paid for, as people read it.
+
+    Args:
+        state: as the ledger has it.
+        is_due: whether it would have been answered by now; None if nobody knows.
+
+    Examples:
+        >>> state_in_words("committed"), state_in_words("reserved"), state_in_words("reserved", is_due=True)
+        ('answered', 'pending or lost', 'lost')
+    """
+    if state == "reserved":
+        return "pending or lost" if is_due is None else "lost" if is_due else "pending"
+    return {"committed": "answered"}.get(state, state)
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff(Generic[_Words]):
+    """What limits cut off.
+
+    Args:
+        share: of all rows, from 0 to 1: an estimate.
+        margin: by how much it may be off, at 95 %; under limits on groups, as far as a unit's rows are spread over its
+            groups evenly.
+        limits: those in force; in words, where the answer was read from JSON.
+    """
+
+    share: float
+    margin: float
+    limits: _Words
+
+    def __str__(self) -> str:
+        """The share in words."""
+        return f"limits ({self.limits}) cut off {self.share:.1%} of the rows (± {self.margin:.1%})"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved(Generic[_Words]):
+    """Of how many units bounds move values.
+
+    Args:
+        column: with its table.
+        bounds: in force; in words, where the answer was read from JSON.
+        share: of the units that have values there, those of which some are moved, from 0 to 1: an estimate.
+        far: those of which some are moved by more than the bounds are wide.
+        margin: by how much either share may be off, at 95 %.
+
+    Examples:
+        >>> print(Moved("visits.paid", "[0, 100]", share=0.031, far=0.002, margin=0.004))
+        bounds of visits.paid ([0, 100]) move values of 3.1% of the units, of 0.2% by more than their width (± 0.4%)
+    """
+
+    column: str
+    bounds: _Words
+    share: float
+    far: float
+    margin: float
+
+    def __str__(self) -> str:
+        """The shares in words."""
+        return (
+            f"bounds of {self.column} ({self.bounds}) move values of {self.share:.1%} of the units, "
+            f"of {self.far:.1%} by more than their width (± {self.margin:.1%})"
+        )
+
+
+# ── The certificate ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def certificate(  # noqa: PLR0913 — what is vouched for, each by name
+    *,
+    text: str,
+    analyst: str | None,
+    version: int,
+    entry: int | None,
+    questions: Sequence[str],
+    plans: Sequence[Mapping[str, object]],
+    cost: Mapping[str, object],
+    follows_from: Sequence[Mapping[str, object]] = (),
+) -> dict[str, object]:
+    """What was done for an answer, or for all answers of a workload, as JSON-ready data: all of it public.
+
+    Args:
+        text: of the questions.
+        analyst: who asked, if they said so.
+        version: the number of the last admission of a table that was read; it says nothing of what they hold.
+        entry: the number of the debit in the ledger; None where there was none, for an answer that follows from others
+            or from public facts.
+        questions: what was asked, in canonical form.
+        plans: how what was measured was made: unit, adjacency, bounds, limits, mechanisms with exact parameters.
+        cost: in every way of counting.
+        follows_from: the certificates of the answers that it follows from.
+    """
+    return {
+        "discreet": __version__,
+        "text": text.strip(),
+        "analyst": analyst,
+        "data_version": version,
+        "entry": entry,
+        "questions": list(questions),
+        "plans": list(plans),
+        "cost": dict(cost),
+        "follows_from": deepcopy(list(follows_from)),
+    }
