@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.census import CENSUS_DAY, LARGEST, synthetic
-from discreet.census.synthetic import EDUCATION, FEMALE_NAMES, MALE_NAMES, SURNAMES, _ids
+from discreet.census.population import EDUCATION, FEMALE_NAMES, MALE_NAMES, SURNAMES, _ids
 from discreet.errors import InvalidArgument
 
 PEOPLE = 32_561

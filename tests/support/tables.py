@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import discreet as dp
 from discreet.census import synthetic
-from discreet.census.synthetic import EDUCATION
+from discreet.census.population import EDUCATION
 
 
 def synthetic_census(folder: Path) -> dp.Protected:
