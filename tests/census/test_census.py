@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.census import CENSUS_DAY, LARGEST, synthetic
-from discreet.census.population import EDUCATION, FEMALE_NAMES, MALE_NAMES, SURNAMES, _ids
+from discreet.census import CENSUS_DAY, EDUCATION, FEMALE_NAMES, LARGEST, MALE_NAMES, SURNAMES, _ids, synthetic
 from discreet.errors import InvalidArgument
 
 PEOPLE = 32_561

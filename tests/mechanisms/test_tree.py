@@ -17,15 +17,14 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.textbook import RangeTree
-from discreet.mechanisms.textbook.range_tree import (
+from discreet.mechanisms.textbook.range_consistency import (
     consistent,
-    covering,
     gaussian_radius,
     laplace_radius,
-    sensitivity_of,
     variance,
     weights,
 )
+from discreet.mechanisms.textbook.range_tree import covering, sensitivity_of
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION, ZCDP, Adjacency, PureDP
 from discreet.stats import lower_bound, upper_bound
 from support.examples import examples

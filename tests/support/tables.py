@@ -7,8 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import discreet as dp
-from discreet.census import synthetic
-from discreet.census.population import EDUCATION
+from discreet.census import EDUCATION, synthetic
 
 
 def synthetic_census(folder: Path) -> dp.Protected:

@@ -23,12 +23,13 @@ from discreet.attacks.rows.fuzzy import fuzzy
 from discreet.attacks.rows.intersection import intersection
 from discreet.attacks.rows.linkage import linkage
 from discreet.attacks.rows.nearness import Near, Nearness, Same, Typos, is_ordered
+from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.singling_out import singling_out
 from discreet.attacks.rows.small_groups import small_groups
-from discreet.attacks.rows.sparse import Log, guessed_log, presence, sparse
+from discreet.attacks.rows.sparse import Log, guessed_log, sparse
 from discreet.attacks.targets.noisy_answers import Answers
 from discreet.attacks.targets.rows import Rows
-from discreet.census.population import normal, pick, uniform
+from discreet.census import normal, pick, uniform
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -230,11 +230,7 @@ def text_of(value: object, name: str, example: str = "census") -> str:
 
 
 def _by_name(what: str, given: Mapping[str, Any] | None, example: str) -> Mapping[str, Any]:
-    """What is declared by name, each name once: case makes no difference between columns.
-
-    Raises:
-        InvalidArgument: it is no mapping, a name is no text, or is there twice.
-    """
+    """What is declared by name, each name once: case makes no difference between columns."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidArgument(f"{what} are declared by name, not by a {type(given).__name__}", hint=example)
     seen: dict[str, str] = {}
@@ -252,11 +248,7 @@ def _by_name(what: str, given: Mapping[str, Any] | None, example: str) -> Mappin
 
 
 def _columns(unique: Iterable[str]) -> tuple[str, ...]:
-    """Names of columns; a text is one.
-
-    Raises:
-        InvalidArgument: they are anything else.
-    """
+    """Names of columns; a text is one."""
     named = (unique,) if isinstance(unique, str) else tuple(unique) if isinstance(unique, Iterable) else (unique,)
     if not all(isinstance(name, str) for name in named):
         raise InvalidArgument("unique columns are named by texts", hint='unique=["id"]')

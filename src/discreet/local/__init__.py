@@ -17,7 +17,8 @@ from discreet.local.count_mean_sketch import CountMeanSketch, HadamardCountMeanS
 from discreet.local.frequency_oracles import LocalHashing, RandomisedResponse, UnaryEncoding
 from discreet.local.heavy_hitters import Found, HeavyHitters
 from discreet.local.means import LocalLaplace, OneBitMean, PiecewiseMean
-from discreet.local.memoised import BitFlip, BitFlipMemos, MemoisedOneBit, OneBitMemos, Rappor
+from discreet.local.memoised import BitFlip, BitFlipMemos, MemoisedOneBit, OneBitMemos
+from discreet.local.rappor import Rappor
 from discreet.local.reports import Estimate
 from discreet.local.side_by_side import SideBySide, side_by_side
 from discreet.local.transforms import HadamardResponse, fingerprints

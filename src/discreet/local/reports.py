@@ -84,11 +84,7 @@ def indices(values: Values, size: int) -> NDArray[np.int64]:
 
 
 def clamped(values: Values, lower: int, upper: int) -> NDArray[np.int64]:
-    """The values as int64, those outside the public bounds replaced by the bound they passed.
-
-    Raises:
-        InvalidArgument: they aren't whole numbers.
-    """
+    """The values, whole numbers, as int64, those outside the public bounds replaced by the bound they passed."""
     array = _whole(values)
     if array.dtype == np.uint64:
         array = array.astype(object)
@@ -99,11 +95,7 @@ def clamped(values: Values, lower: int, upper: int) -> NDArray[np.int64]:
 
 
 def checked_rows(reports: NDArray[Any], length: int, kind: type) -> None:
-    """Check that reports are rows of so many numbers of a kind.
-
-    Raises:
-        InvalidArgument: they aren't.
-    """
+    """Refuse reports that aren't rows of so many numbers of a kind."""
     if reports.shape != (len(reports), length) or reports.dtype != kind:
         raise InvalidArgument(f"reports must be rows of {length} {np.dtype(kind).name} numbers")
 
@@ -302,7 +294,8 @@ class Estimate:
         Args:
             confidence: in (0, 1).
         """
-        return normal_quantile(confidence) * self.errors
+        doubt = float(1 - probability(confidence, "confidence"))
+        return -NormalDist().inv_cdf(doubt / 2) * self.errors  # the nearest float, for ± only
 
     def interval(self, confidence: Rationalizable = CONFIDENCE) -> tuple[Floats, Floats]:
         """The lower and the upper ends of the intervals, each of this confidence for itself.
@@ -326,17 +319,8 @@ class Estimate:
         return f"<Estimate {self}>"
 
 
-def normal_quantile(confidence: Rationalizable) -> float:
-    """The z with Pr[|Z| ≤ z] = confidence for a standard normal Z; nearest float, for ± only."""
-    return -NormalDist().inv_cdf(float(1 - probability(confidence, "confidence")) / 2)
-
-
 def counted(users: int) -> int:
-    """How many people reported, if anybody did.
-
-    Raises:
-        InvalidArgument: nobody did.
-    """
+    """How many people reported; refused if nobody did."""
     if users < 1:
         raise InvalidArgument("there are no reports to estimate from")
     return users

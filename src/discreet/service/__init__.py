@@ -9,12 +9,11 @@ An analyst who comes in here holds nothing but a token: neither the tables, nor 
 from discreet.service.admission_runs import report_to_json
 from discreet.service.openid import OpenID
 from discreet.service.oversight import entry_to_json
-from discreet.service.questions import terms_of
 from discreet.service.service import Service
 from discreet.service.settings import PlanningLimits, ReleaseTimes, Settings
 from discreet.service.sign_in import RETURN, Session, Sessions, fresh_name
 from discreet.service.telemetry import METRICS, Event, EventLog, Metrics
-from discreet.service.tickets import Ticket, is_elsewhere
+from discreet.service.tickets import Ticket, is_elsewhere, terms_of
 from discreet.service.tokens import (
     ALLOWED,
     Action,

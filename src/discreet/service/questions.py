@@ -26,7 +26,6 @@ from discreet.errors import (
 )
 from discreet.gateway import declarations_digest
 from discreet.ledger import Attempt
-from discreet.privacy import Limits
 from discreet.service.scheduling import FairQueue, Planner, Planners
 from discreet.service.settings import Settings, shares
 from discreet.service.telemetry import Metrics
@@ -40,6 +39,7 @@ from discreet.service.tickets import (
     is_elsewhere,
     kind_of,
     stopping,
+    terms_of,
 )
 from discreet.service.tokens import Caller, check_ceiling, check_holds
 from discreet.service.workers import Job, Worker
@@ -335,25 +335,6 @@ class Questions:
         ticket.finish(outcome)
         if ticket.place is not None:
             self._servers.leave(ticket.place)
-
-
-def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms of a question, which is asked in this name; limits and bounds may be said as JSON has them.
-
-    Raises:
-        InvalidArgument: another analyst is named, or limits are of no shape that is known.
-    """
-    if terms.get("analyst", subject) != subject:
-        raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
-    found = {**terms, "analyst": subject}
-    if isinstance(bounds := found.get("bounds"), Mapping):
-        found["bounds"] = {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
-    try:
-        if isinstance(limits := found.get("limits"), Mapping):
-            found["limits"] = Limits(**limits)
-    except TypeError:
-        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
-    return found
 
 
 def _damaged() -> LedgerCorrupt:

@@ -26,6 +26,7 @@ from discreet.errors import (
     QuestionFailed,
 )
 from discreet.ledger import key_digest
+from discreet.privacy import Limits
 from discreet.service.settings import longest
 from discreet.service.workers import EncodedAnswer, Job, Message, Worker
 
@@ -196,6 +197,25 @@ def checked_key(subject: str, key: str | None) -> str:
             hint="a random UUID, for each question another",
         )
     return key_digest(subject, key)
+
+
+def terms_of(subject: str, terms: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms of a question, which is asked in this name; limits and bounds may be said as JSON has them.
+
+    Raises:
+        InvalidArgument: another analyst is named, or limits are of no shape that is known.
+    """
+    if terms.get("analyst", subject) != subject:
+        raise InvalidArgument("a question is asked in the name of the token's holder", hint="leave the analyst out")
+    found = {**terms, "analyst": subject}
+    if isinstance(bounds := found.get("bounds"), Mapping):
+        found["bounds"] = {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in bounds.items()}
+    try:
+        if isinstance(limits := found.get("limits"), Mapping):
+            found["limits"] = Limits(**limits)
+    except TypeError:
+        raise InvalidArgument("limits aren't of a shape that is known", hint='{"limits": {"rows": 5}}') from None
+    return found
 
 
 class Keys:

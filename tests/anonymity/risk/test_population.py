@@ -22,7 +22,7 @@ from discreet.anonymity.risk.superpopulation import (
     log_gamma_ratio,
     solved,
 )
-from discreet.census.population import pick, uniform
+from discreet.census import pick, uniform
 from discreet.errors import InvalidArgument
 from support.examples import examples
 

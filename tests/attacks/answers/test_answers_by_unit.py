@@ -22,8 +22,9 @@ from discreet.attacks.answers.marginals import Marginals, spread
 from discreet.attacks.answers.study import Study
 from discreet.attacks.attack_setup import Terms, set_up
 from discreet.attacks.rows import background, homogeneity, intersection, linkage, skewness, small_groups
+from discreet.attacks.rows.presence_in_answers import presence
 from discreet.attacks.rows.singling_out import singling_out
-from discreet.attacks.rows.sparse import Log, presence
+from discreet.attacks.rows.sparse import Log
 from discreet.attacks.targets import Answers, Bare, Exact, Restricted
 from discreet.attacks.targets.exact_answers import Imputed
 from discreet.attacks.targets.noisy_answers import laplace_deviation

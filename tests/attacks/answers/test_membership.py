@@ -16,7 +16,7 @@ from discreet.anonymity.columns import Reals
 from discreet.attacks.answers.guessing import most_advantage, most_lead
 from discreet.attacks.answers.tracing import calibrated, told_apart
 from discreet.attacks.attack_result import MOST_GUESSES
-from discreet.census.population import normal
+from discreet.census import normal
 from discreet.errors import InvalidArgument
 from discreet.privacy import ADD_REMOVE, SUBSTITUTION
 

@@ -27,9 +27,9 @@ from discreet.anonymity.loss.cell_losses import NCP
 from discreet.anonymity.loss.loss import Levels, Loss
 from discreet.anonymity.models.model import Model, real
 from discreet.anonymity.records import Records
-from discreet.anonymity.reduce.lattice_keys import Counted
 from discreet.anonymity.reduce.lattice_search import Search, search
 from discreet.anonymity.reduce.lattice_table import Outcome, Table, outcome_of, table_of
+from discreet.anonymity.reduce.lattice_tuples import Counted
 from discreet.anonymity.reduce.recoding import GroupedCells, ListedCells, Recoded, Recoding
 from discreet.errors import InvalidArgument
 from discreet.exact.rational import Rationalizable

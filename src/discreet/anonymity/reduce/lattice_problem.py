@@ -13,7 +13,8 @@ from discreet.anonymity.columns import Coded, Codes, Mask, Whole
 from discreet.anonymity.hierarchies.ladder import Ladder
 from discreet.anonymity.loss.loss import Levels, Meter, Score
 from discreet.anonymity.models.model import Model
-from discreet.anonymity.reduce.lattice_keys import Counted, Keys, Roller, Tuples
+from discreet.anonymity.reduce.lattice_keys import Keys, Roller
+from discreet.anonymity.reduce.lattice_tuples import Counted, Tuples
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -16,8 +16,8 @@ from discreet.anonymity.loss.loss import Levels, Loss
 from discreet.anonymity.models.k_anonymity import AlphaK, KAnonymity
 from discreet.anonymity.models.model import Model
 from discreet.anonymity.records import Records
-from discreet.anonymity.reduce.lattice_keys import Counted, Side, Tuples, tuples_of
 from discreet.anonymity.reduce.lattice_problem import Problem
+from discreet.anonymity.reduce.lattice_tuples import Counted, Side, Tuples, tuples_of
 from discreet.errors import InvalidArgument
 
 

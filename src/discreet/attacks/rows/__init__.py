@@ -12,9 +12,10 @@ from discreet.attacks.rows.fuzzy import FuzzyResult, fuzzy
 from discreet.attacks.rows.intersection import IntersectionResult, intersection
 from discreet.attacks.rows.linkage import LinkageResult, linkage
 from discreet.attacks.rows.nearness import Near, Same, Typos
+from discreet.attacks.rows.presence_in_answers import PresenceResult, presence
 from discreet.attacks.rows.singling_out import SinglingOutResult, singling_out
 from discreet.attacks.rows.small_groups import SmallGroupsResult, small_groups
-from discreet.attacks.rows.sparse import Log, PresenceResult, SparseResult, presence, sparse
+from discreet.attacks.rows.sparse import Log, SparseResult, sparse
 
 __all__ = [
     "BackgroundResult",

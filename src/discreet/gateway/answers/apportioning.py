@@ -8,10 +8,9 @@ at the whole offer err alike where their parts of it are in the ratios of e, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from discreet.accounting import charge_of, rho_for
 from discreet.errors import Hint, UnknownColumn, Unsupported
@@ -20,7 +19,11 @@ from discreet.privacy import ComposedEvent, Event, ExponentialEvent, LaplaceEven
 from discreet.query import ir
 from discreet.query.ir import MARK
 from discreet.query.planner import Plan, Request, make_plan, worst_error
-from discreet.tables import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from discreet.tables import Dataset
 
 _Value = TypeVar("_Value")
 

@@ -13,17 +13,15 @@ be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import ceil, floor, isfinite
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from discreet.errors import QueryError
 from discreet.mechanisms import Gaussian, Laplace
-from discreet.privacy import KeyValue
 from discreet.query import ir
 from discreet.query.estimates import (
     Estimator,
@@ -40,8 +38,13 @@ from discreet.query.estimates import (
     ratio_of,
 )
 from discreet.query.ir import grouping
-from discreet.query.planner import Draft, Plan
 from discreet.tables import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from discreet.privacy import KeyValue
+    from discreet.query.planner import Draft, Plan
 
 Values: TypeAlias = dict[str | ir.Margin, Any]
 """What was released of one group, by name, and how far the noise may have carried it."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from discreet.accounting import charge_of, loss_of, zcdp_to_epsilon
 from discreet.errors import InvalidArgument, Unsupported
@@ -23,9 +23,13 @@ from discreet.gateway.answers.derivation import Derived, derive
 from discreet.gateway.answers.released import Group, unmeasured
 from discreet.gateway.answers.serving import Released
 from discreet.privacy import ApproxDP, ComposedEvent, Event, Loss, PureDP
-from discreet.query import ir
 from discreet.query.planner import Draft, NoiseChoice, Plan, Request, choose_noise, make_plan
-from discreet.tables import Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from discreet.query import ir
+    from discreet.tables import Dataset
 
 MOST_QUESTIONS = 200
 """A longer list isn't planned together."""

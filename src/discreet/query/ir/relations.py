@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from discreet.query.ir.expressions import Column, Expr, Type, quoted
+from discreet.query.ir.expressions import Expr, Type, quoted
 from discreet.tables import Owner, Table
 
 
@@ -332,22 +332,6 @@ def scans(relation: Relation) -> Iterator[Scan]:
 def owner_of(relation: Relation) -> Owner | None:
     """How the units of a relation's rows are found, in its first private table; None if it is public."""
     return next((scan.owner for scan in scans(relation) if scan.owner is not None), None)
-
-
-def columns_of(relation: Relation) -> tuple[Column, ...]:
-    """The columns that a relation's rows have for those above it."""
-    match relation:
-        case Scan():
-            raise TypeError("the types of a table's columns are the planner's to say")
-        case Project(alias=alias, columns=columns):
-            return tuple(Column(alias, name, expr.type) for name, expr in columns)
-        case Union(alias=alias, columns=typed):
-            return tuple(Column(alias, name, type_) for name, type_ in typed)
-        case PerUnit(alias=alias, keys=keys, columns=summarized):
-            grouped = tuple(Column(alias, name, expr.type) for name, expr in keys)
-            return grouped + tuple(Column(alias, column.name, column.type) for column in summarized)
-        case _:
-            raise TypeError("filters, joins and windows hand on the columns below them")
 
 
 def _listed(columns: tuple[tuple[str, Expr], ...]) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+__all__ = ["CENSUS_DAY", "EDUCATION", "LARGEST", "synthetic"]
+
 Reals: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 
