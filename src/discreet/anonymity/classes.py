@@ -2,7 +2,7 @@
 
 A class holds the rows that an attacker who knows the quasi-identifiers can't tell apart. Rows are counted as units: a
 class whose rows are all one person's has one unit, and nobody hides in it. Where no unit is named, every row is one of
-its own. Where missing values are wildcards, a class hides among more: see `hiding.py`.
+its own. Where missing values are wildcards, a class hides among more: see `anonymity_sets.py`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.anonymity.anonymity_sets import ClassSizes, Held, Members, class_sizes, hiding_places, pooled
 from discreet.anonymity.columns import Coded, Codes, Mask, Whole, places_of
 from discreet.anonymity.grouping import Packable, group, grouped, starts_of
-from discreet.anonymity.hiding import ClassSizes, Held, Members, class_sizes, hiding_places, pooled
 from discreet.anonymity.records import Missing, Records
 from discreet.errors import InvalidArgument
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.anonymity.hiding import ClassSizes, class_sizes
+from discreet.anonymity.anonymity_sets import ClassSizes, class_sizes
 from discreet.anonymity.risk.population import estimated, population_uniqueness, unique_in_population
 from discreet.anonymity.risk.superpopulation import (
     Pitman,

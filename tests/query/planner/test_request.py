@@ -18,6 +18,7 @@ from discreet.cli import app
 from discreet.cli.common.options import TERMS
 from discreet.errors import InvalidArgument
 from discreet.query.planner import Request, Terms
+from discreet.query.planner.terms import FORMS
 from support.project import ROOT
 
 NAMES = [each.name for each in fields(Request)]
@@ -40,8 +41,9 @@ SAID: dict[str, Any] = {
 
 
 def test_there_is_something_to_say_of_each_term() -> None:
-    """Fields of a request, the terms that users say, and the examples here are the same."""
+    """Fields of a request, the terms that users say, how they are read, and the examples here are the same."""
     assert list(Terms.__annotations__) == NAMES
+    assert list(FORMS) == NAMES
     assert list(SAID) == NAMES
 
 

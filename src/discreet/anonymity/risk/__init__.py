@@ -1,6 +1,6 @@
 """Who can be singled out in a table, by what, and what it would cost to stop it."""
 
-from discreet.anonymity.hiding import ClassSizes
+from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.risk.disclosure import Reidentification, Risk, reidentification
 from discreet.anonymity.risk.identifiers import ColumnSet, Identifiers, minimal_identifiers
 from discreet.anonymity.risk.population import PopulationUniqueness, population_uniqueness

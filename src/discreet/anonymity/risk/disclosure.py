@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.anonymity.anonymity_sets import ClassSizes, class_sizes
 from discreet.anonymity.classes import Frequencies, frequencies_of
 from discreet.anonymity.columns import Whole
-from discreet.anonymity.hiding import ClassSizes, class_sizes
 from discreet.anonymity.models import (
     AlphaK,
     BetaLikeness,

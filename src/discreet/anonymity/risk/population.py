@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from discreet.anonymity.anonymity_sets import ClassSizes, class_sizes
 from discreet.anonymity.classes import Classes, classes_of
 from discreet.anonymity.columns import Reals
-from discreet.anonymity.hiding import ClassSizes, class_sizes
 from discreet.anonymity.records import Missing, Unit, read
 from discreet.anonymity.risk.superpopulation import fit_pitman, fit_snb
 from discreet.errors import InvalidArgument
@@ -35,7 +35,7 @@ def unique_in_population(sizes: ClassSizes, population: int) -> float:
     the equivalence class estimator; Dankar et al. (2012), appendix A.
 
     Examples:
-        >>> from discreet.anonymity.hiding import class_sizes
+        >>> from discreet.anonymity.anonymity_sets import class_sizes
         >>> found = class_sizes(np.array([1, 1, 2]), np.array([1, 1, 2]))
         >>> round(unique_in_population(found, 8), 4)
         2.5455

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.anonymity.hiding import ClassSizes
+from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.risk.advice import Figures, advise
 from discreet.anonymity.words import Noun, listed, percent, rows_counted, taken_as
 

@@ -12,8 +12,8 @@ from math import exp, inf, lgamma, log, log1p, sqrt
 
 import numpy as np
 
+from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.columns import Reals
-from discreet.anonymity.hiding import ClassSizes
 
 # ── Pitman's sampling formula ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,10 +13,10 @@ from math import exp, lgamma, log, log1p
 
 import numpy as np
 
+from discreet.anonymity.anonymity_sets import ClassSizes
 from discreet.anonymity.classes import Classes, classes_of, regrouped, sizes_of
 from discreet.anonymity.columns import Mask
 from discreet.anonymity.grouping import group
-from discreet.anonymity.hiding import ClassSizes
 from discreet.anonymity.records import Missing, Records, Unit, read
 from discreet.anonymity.words import Noun, percent
 from discreet.errors import InvalidArgument

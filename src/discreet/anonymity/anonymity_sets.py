@@ -1,4 +1,4 @@
-"""Among how many units one hides: members of classes, rows that agree where values are missing, sizes of classes.
+"""Anonymity sets: among how many units each one hides, by classes and where missing values are wildcards.
 
 A missing value may be a wildcard: two rows agree if they have the same value in each column in which neither misses
 one. Agreeing isn't transitive, so rows fall into no classes by it; but rows that are equal, missing values included,
