@@ -1,4 +1,4 @@
-"""One face for all conversions: what a loss of one kind says in terms of another, or why it says nothing.
+"""All conversions in one place: what a loss of one kind says in terms of another, or why it says nothing.
 
 from ╲ to   pure        (ε, δ)         zCDP           Rényi, one order       Gaussian
 pure        itself      yes            yes            yes                    yes

@@ -1,4 +1,4 @@
-"""Attacks by name, each against what it can be run against, one or several: what `discreet attack` takes."""
+"""The attacks that `discreet attack` takes, by name, and what each can be run against; one run, or a comparison."""
 
 from __future__ import annotations
 

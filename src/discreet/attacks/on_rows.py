@@ -6,7 +6,7 @@ errors in them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -153,6 +153,11 @@ def _target(setup: Setup, against: str) -> tuple[Rows | Answers, Records | None]
     return setup.rows(against), setup.sample() if setup.compared else None
 
 
+def _labels(setup: Setup) -> Sequence[Value]:
+    """The values that somebody may have: all, for nobody knows which few of them a sample has."""
+    return setup.records.column(setup.terms.sensitive).labels()
+
+
 def _of_all(setup: Setup, against: str, found: AttackResult) -> AttackResult:
     """A result that is about people of the table; through answers, and beside these, about a random sample of them."""
     drawn = (against == "answers" or setup.compared) and found.tried < setup.records.counted
@@ -163,29 +168,32 @@ def run_linkage(setup: Setup, against: str) -> AttackResult:
     """Learn everybody's sensitive value, or that of a sample through answers."""
     release, people = _target(setup, against)
     terms = setup.terms
-    return _of_all(setup, against, linkage(release, people or setup.records, on=terms.on, sensitive=terms.sensitive))
+    found = linkage(release, people or setup.records, on=terms.on, sensitive=terms.sensitive, labels=_labels(setup))
+    return _of_all(setup, against, found)
 
 
 def run_homogeneity(setup: Setup, against: str) -> AttackResult:
     """Guess by classes."""
     release, people = _target(setup, against)
-    return _of_all(
-        setup, against, homogeneity(release, on=setup.terms.on, sensitive=setup.terms.sensitive, people=people)
-    )
+    terms, labels = setup.terms, _labels(setup)
+    found = homogeneity(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=labels)
+    return _of_all(setup, against, found)
 
 
 def run_background(setup: Setup, against: str) -> AttackResult:
     """Exclude one value."""
     release, people = _target(setup, against)
-    return _of_all(
-        setup, against, background(release, on=setup.terms.on, sensitive=setup.terms.sensitive, people=people)
-    )
+    terms, labels = setup.terms, _labels(setup)
+    found = background(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=labels)
+    return _of_all(setup, against, found)
 
 
 def run_skewness(setup: Setup, against: str) -> AttackResult:
     """Compare classes with the table."""
     release, people = _target(setup, against)
-    return _of_all(setup, against, skewness(release, on=setup.terms.on, sensitive=setup.terms.sensitive, people=people))
+    terms, labels = setup.terms, _labels(setup)
+    found = skewness(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=labels)
+    return _of_all(setup, against, found)
 
 
 def run_small_groups(setup: Setup, against: str) -> AttackResult:
@@ -222,7 +230,7 @@ def run_fuzzy(setup: Setup, against: str) -> AttackResult:
     if against == "answers" or setup.compared:
         known = setup.once("known", lambda: drawn(known, terms.people))
     release, _ = _target(setup, against)
-    return _of_all(setup, against, fuzzy(release, known, on=how, sensitive=terms.sensitive))
+    return _of_all(setup, against, fuzzy(release, known, on=how, sensitive=terms.sensitive, labels=_labels(setup)))
 
 
 def run_sparse(setup: Setup, against: str) -> AttackResult:

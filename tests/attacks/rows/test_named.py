@@ -11,6 +11,8 @@ import pytest
 from discreet.attacks import named_attacks
 from discreet.attacks.attack_setup import AGAINST, Terms, set_up
 from discreet.attacks.named_attacks import NAMED, attack, compare, named
+from discreet.attacks.rows import sensitive_values
+from discreet.attacks.targets.tally_of_answers import see
 from discreet.census import synthetic
 from discreet.errors import InvalidArgument, SchemaMismatch
 
@@ -138,6 +140,21 @@ def test_like_is_compared_with_like(name: str, people: pa.Table) -> None:
     assert found.results[0].success == found.results[1].success  # pseudonyms hide nobody who is known by other columns
     without = compare(name, people, against=["raw", "anonymized"], **TERMS)
     assert {each.tried for each in without.results} == {400}  # rows take no questions, so everybody is tried
+
+
+@pytest.mark.parametrize("name", ["linkage", "fuzzy", "homogeneity", "background", "skewness"])
+def test_nobody_knows_which_values_a_sample_has(name: str, people: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers are asked for all values that anybody has; for those of one person alone, the answer would be known."""
+    asked = []
+
+    def watched(*given: Any, **named: Any) -> Any:
+        asked.append(given[4])
+        return see(*given, **named)
+
+    monkeypatch.setattr(sensitive_values, "see", watched)
+    found = compare(name, people, people=1, **TERMS)
+    assert len({each.baseline for each in found.results}) == 1
+    assert asked == [tuple(sorted(set(people["education"].to_pylist())))]
 
 
 def test_where_a_budget_lasts_for_fewer_all_attack_those(people: pa.Table) -> None:

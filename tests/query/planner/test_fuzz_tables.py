@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -121,7 +121,7 @@ def held_by(relation: ir.Relation) -> set[str]:
     here = set[str]().union(*below)
     match relation:
         case ir.Scan(alias=alias, columns=names):
-            return {str(ir.Column(alias, name, _ANY)) for name in names}
+            return _called(alias, names)
         case ir.Where(predicate=predicate):
             assert _columns(predicate) <= here
             return here
@@ -131,17 +131,24 @@ def held_by(relation: ir.Relation) -> set[str]:
         case ir.Window(partition=partition, columns=windowed):
             ordered = [term.expr for each in windowed for term in each.order]
             assert _columns(*partition, *ordered, *(each.argument for each in windowed)) <= here
-            return here | {str(ir.Column(relation.alias, each.name, _ANY)) for each in windowed}
-        case ir.Project(columns=named):
+            return here | _called(relation.alias, (each.name for each in windowed))
+        case ir.Project(alias=alias, columns=named):
             assert _columns(*(expr for _, expr in named)) <= here
-        case ir.PerUnit(keys=keys, columns=summarized):
+            here = _called(alias, (name for name, _ in named))
+        case ir.Union(alias=alias, columns=typed):
+            here = _called(alias, (name for name, _ in typed))
+        case ir.PerUnit(alias=alias, keys=keys, columns=summarized):
             assert _columns(*(expr for _, expr in keys), *(each.argument for each in summarized)) <= here
-        case ir.Distinct():
-            return here
-    return {str(ir.Column(each.table, each.name, _ANY)) for each in ir.columns_of(relation)}
+            here = _called(alias, [*(name for name, _ in keys), *(each.name for each in summarized)])
+    return here
 
 
 _ANY = ir.Type(Kind.TEXT)
+
+
+def _called(alias: str, names: Iterable[str]) -> set[str]:
+    """The columns of these names."""
+    return {str(ir.Column(alias, name, _ANY)) for name in names}
 
 
 def _columns(*exprs: ir.Expr | None) -> set[str]:

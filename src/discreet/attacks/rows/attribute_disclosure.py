@@ -63,7 +63,7 @@ def homogeneity(
         people: against answers, whom to ask for: a table with the quasi-identifiers, and the truth if it has it.
             Against rows, the rows themselves are guessed if it is left out; of a table that is read by unit, each unit
             by one of its rows, drawn at random.
-        labels: against answers, the values of the attribute, if `people` doesn't have them.
+        labels: against answers, the values that the attribute may have; those of `people` if left out.
 
     Raises:
         InvalidArgument: no quasi-identifiers, or answers and no people.

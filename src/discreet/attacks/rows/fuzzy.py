@@ -8,21 +8,21 @@ value has the belief of its rows, and of not being there the share that everybod
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log
 
 import numpy as np
 
-from discreet.anonymity.columns import Mask, Whole
+from discreet.anonymity.columns import Mask, Value, Whole
 from discreet.anonymity.records import Records, read
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.people import Namer, People, first, named
 from discreet.attacks.rows.beliefs import Beliefs, Best, Sample
 from discreet.attacks.rows.nearness import Nearness
 from discreet.attacks.rows.record_pairs import Compared, keys_of
-from discreet.attacks.rows.sensitive_values import Scored, asked_of, guesses, score, truth_of
+from discreet.attacks.rows.sensitive_values import Scored, Seen, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import summed
 from discreet.attacks.targets.rows import Rows
@@ -66,6 +66,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     *,
     on: Mapping[str, Nearness],
     sensitive: str | None = None,
+    labels: Sequence[Value] | None = None,
     wrong: float = 0.02,
     present: float = 0.5,
     threshold: float = 0.9,
@@ -95,6 +96,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         auxiliary: what is known of people, one row each, or a table that is read by unit, see `linkage`.
         on: columns that both have → how they are compared: `Same()`, `Typos(most=1)`, `Near(within=3)`.
         sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
+        labels: see `homogeneity`.
         wrong: how often a known value isn't even near the truth; in (0, 1).
         present: how likely a person is to be in the release at all; in (0, 1).
         threshold: from which probability on a row is claimed; in (0, 1].
@@ -128,7 +130,9 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
             "fuzzy takes one or more columns, present and threshold as shares, a gap from 0 and comparisons from 1"
         )
     if isinstance(release, Answering):
-        return _of_answers(release, people.every, on, sensitive, who)
+        near = {name: how.around(people.every.column(name)) for name, how in on.items()}
+        asked = asked_of(release, people.every, on=list(on), sensitive=sensitive, labels=labels, near=near, who=who)
+        return _of_answers(asked)
     published = Rows.of(release)
     rows = published.records
     if not rows.rows:
@@ -143,7 +147,8 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
     recall = None if found is None else found / told.rows
     scored = Scored(success=recall, baseline=1 / rows.counted, right=right)
     if best.values is not None:
-        scored = _scored(people, sample.people, best.values)
+        scored = _scored(people, sample, best.values)
+    one = "row" if rows.units is None else "unit"
     return FuzzyResult(
         attack="fuzzy linkage",
         against=published.name,
@@ -151,9 +156,7 @@ def fuzzy(  # noqa: PLR0913 — both tables, what is an error and what is a clai
         drawn_from=known.rows if told.rows < known.rows else None,
         success=scored.success,
         baseline=scored.baseline,
-        baseline_is=f"a {'row' if rows.units is None else 'unit'} drawn from all"
-        if best.values is None
-        else "the commonest value",
+        baseline_is=f"a {one} drawn from all" if best.values is None else "the commonest value",
         guesses=_guesses(best, claimed, right, names)
         if best.values is None
         else guesses(best.values, names, scored.right),
@@ -179,20 +182,16 @@ def _compared(published: Rows, on: Mapping[str, Nearness], wrong: float, people:
     return compared
 
 
-def _scored(people: People, tried: Whole, seen: Beliefs) -> Scored:
+def _scored(people: People, sample: Sample, seen: Beliefs) -> Scored:
     """How often the likeliest value is right of those who were tried, and the commonest value of all who are known."""
     truth = truth_of(people, seen)
     if truth is None:
         return score(seen, None)
-    return replace(score(seen, truth.of(tried)), baseline=truth.commonest / truth.people)
+    return replace(score(seen, truth.of(sample.people)), baseline=truth.commonest / truth.people)
 
 
-def _of_answers(
-    answers: Answering, known: Records, on: Mapping[str, Nearness], sensitive: str | None, who: str | None
-) -> FuzzyResult:
-    """Learn people's values from counts of who is near to what is known of them."""
-    near = {name: how.around(known.column(name)) for name, how in on.items()}
-    seen = asked_of(answers, known, on=list(on), sensitive=sensitive, near=near, who=who)
+def _of_answers(seen: Seen) -> FuzzyResult:
+    """What counts of who is near to what is known of people tell of their values."""
     return FuzzyResult(
         **seen.outcome("fuzzy linkage"),
         rows=None,

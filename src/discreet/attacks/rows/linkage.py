@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,14 @@ from discreet.anonymity.records import Records
 from discreet.attacks.attack_result import AttackResult, Guess
 from discreet.attacks.people import Namer, People, first, named
 from discreet.attacks.rows.record_pairs import keys_of
-from discreet.attacks.rows.sensitive_values import Truth, asked_of, guesses, score, truth_of
+from discreet.attacks.rows.sensitive_values import Seen, Truth, asked_of, guesses, score, truth_of
 from discreet.attacks.targets.answering import Answering
 from discreet.attacks.targets.candidates import expand
 from discreet.attacks.targets.rows import Candidates, On, Rows, paired
 from discreet.errors import InvalidArgument, NotTried
 
 if TYPE_CHECKING:
-    from discreet.anonymity.columns import Whole
+    from discreet.anonymity.columns import Value, Whole
     from discreet.attacks.targets.candidates import Tally
 
 
@@ -63,6 +63,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
     *,
     on: On,
     sensitive: str | None = None,
+    labels: Sequence[Value] | None = None,
     truth: str | Mapping[str, str] | None = None,
     who: str | None = None,
 ) -> LinkageResult:
@@ -77,6 +78,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
             known, drawn at random, and the values of all of its rows are true.
         on: the columns that both have; a mapping if their names differ.
         sensitive: a released column to learn. If the auxiliary table has it too, it is the truth to score by.
+        labels: see `homogeneity`.
         truth: a column of both tables that says which row is whose: the answer key, which isn't used to link; or its
             name in what is known → its name in what was released.
         who: a column of the auxiliary table that names people in the report.
@@ -103,7 +105,7 @@ def linkage(  # noqa: PLR0913 — what links, what is wanted, and what is known 
     if not known.rows:
         raise NotTried("nobody is known whom to look for", hint="a table of one person or more")
     if isinstance(release, Answering):
-        return _of_answers(release, people.every, on, sensitive, who)
+        return _of_answers(asked_of(release, people.every, on=on, sensitive=sensitive, labels=labels, who=who))
     key = _key(truth)
     names = named(known, list(paired(on)), who)
     rows = Rows.of(release)
@@ -206,9 +208,8 @@ class _Matched:
         )
 
 
-def _of_answers(answers: Answering, people: Records, on: On, sensitive: str | None, who: str | None) -> LinkageResult:
-    """Learn people's values from counts."""
-    seen = asked_of(answers, people, on=on, sensitive=sensitive, who=who)
+def _of_answers(seen: Seen) -> LinkageResult:
+    """What counts tell of people's values."""
     return LinkageResult(
         **seen.outcome("linkage"),
         rows=None,

@@ -231,7 +231,7 @@ def seen_of(  # noqa: PLR0913 — what is attacked, of whom, by what and for wha
         on: the quasi-identifiers.
         sensitive: the attribute.
         people: who is guessed; the released rows themselves if left out, one of each unit.
-        labels: of the attribute, where `people` doesn't have it and answers are attacked.
+        labels: of the attribute, where answers are attacked: those of `people` if left out.
         asked: what answers are asked for in place of these, see `see`.
         near: what answers are asked for in place of the values that people are known by, see `see`.
         who: the column of `people` that names them.
@@ -290,6 +290,7 @@ def asked_of(  # noqa: PLR0913 — who is asked, about whom, by what and for wha
     *,
     on: On,
     sensitive: str | None,
+    labels: Sequence[Value] | None = None,
     near: Mapping[str, Sequence[object]] | None = None,
     who: str | None = None,
 ) -> Seen:
@@ -300,4 +301,4 @@ def asked_of(  # noqa: PLR0913 — who is asked, about whom, by what and for wha
     """
     if sensitive is None:
         raise InvalidArgument("answers have no rows to link", hint="name the sensitive column to learn from them")
-    return seen_of(answers, on=on, sensitive=sensitive, people=people, near=near, who=who)
+    return seen_of(answers, on=on, sensitive=sensitive, people=people, labels=labels, near=near, who=who)

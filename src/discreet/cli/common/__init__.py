@@ -1,1 +1,1 @@
-"""What commands share: options, the screen, sheets of values, answers, errors and their exit codes."""
+"""What commands share: options, help texts, the screen, sheets of values, and reports."""

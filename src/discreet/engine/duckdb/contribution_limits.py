@@ -197,6 +197,8 @@ def _of_values(shape: Shape) -> Iterator[tuple[int, Adds]]:
 
 def limit_contributions(shape: Shape) -> Statements:
     """The statements that limit each unit and add up; where each row is one, see `each_row`."""
+    if not shape.units:
+        raise TypeError
     if not shape.keys and all(adds.what == "units" for adds in shape.measures):
         counts = (f"n AS m{number}" for number in range(len(shape.measures)))
         return Statements((), f"SELECT {listed(counts)} FROM ({distinct_units(shape)})")

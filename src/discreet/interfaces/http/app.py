@@ -1,4 +1,4 @@
-"""The API of a service: its routes, how large a body may be, how errors are said, and how the server is."""
+"""The API of a service: its routes, its limit on bodies, its replies to errors, and whether it is healthy."""
 
 from __future__ import annotations
 

@@ -142,12 +142,15 @@ _DUCKDB = DialectSemantics(
 )  # fmt: skip
 
 
+_UNKNOWN = DialectSemantics(escapes=True)
+
+
 class _Semantics(dict[str, DialectSemantics]):
     """What dialects mean."""
 
     def __missing__(self, dialect: str) -> DialectSemantics:
-        """A dialect of which nothing is known."""
-        return DialectSemantics(escapes=True)
+        """That of a dialect of which nothing is known."""
+        return _UNKNOWN
 
 
 SEMANTICS: Mapping[str, DialectSemantics] = _Semantics({

@@ -71,6 +71,7 @@ class _From:
         self._conditions += [each for node in plain for each in conjuncts(condition("WHERE", node, binder))]
         own = [each for each in self._conditions if self._is_own(each)]
         parts = self._parts
+        # Of one part `gathered` makes the same.
         joined, left = (parts[0], own) if len(parts) == 1 else gathered(parts, own, self._context.facts)
         scope = self._scope([joined])
         if own:

@@ -79,7 +79,7 @@ class Options:
 
 
 def take_options(text: str, tokens: Tokens) -> tuple[Options, list[Token]]:
-    """The options of a question with such a clause, and its tokens without it.
+    """The options of a question, and its tokens without the clause that says them.
 
     Raises:
         SqlSyntax: the clause isn't formed as it should be, or says something twice.
@@ -87,6 +87,8 @@ def take_options(text: str, tokens: Tokens) -> tuple[Options, list[Token]]:
         Unsupported: an option that isn't known, two that exclude each other, or a clause that isn't the question's own.
     """
     found = list(_clauses(text, tokens))
+    if not found:
+        return Options(), list(tokens)
     start, depth = found[0]
     if depth or len(found) > 1:
         raise Unsupported(

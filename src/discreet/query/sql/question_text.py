@@ -1,4 +1,4 @@
-"""How questions are written, where that isn't SQL which a dialect's parser knows.
+"""Ways of writing a question that no parser of SQL knows: Ibis expressions, EXPLAIN, and arguments by name.
 
 *Ibis expressions* become SQL, so they mean what the same question in SQL means; whatever isn't offered in SQL isn't
 offered here. Ibis writes nested SELECTs in DuckDB's dialect. No backend is connected to and no data is touched: the

@@ -15,7 +15,7 @@ from discreet.privacy import Unit
 from discreet.query import ir
 from discreet.query.ir import contradiction, listed, literal
 from discreet.query.sql.binder import Aggregates, AnswerBinder, RowBinder, check_total, holds_aggregate
-from discreet.query.sql.dialect_semantics import SEMANTICS, check_meaning
+from discreet.query.sql.dialect_semantics import check_meaning
 from discreet.query.sql.flattening import inlined, layers, over, pruned
 from discreet.query.sql.from_clause import condition, source_of
 from discreet.query.sql.group_and_order import (
@@ -95,8 +95,7 @@ def question(sql: str, tables: Sequence[Table], dialect: str = "duckdb", schema:
         found = inlined(found)
         if statement.options.place is not None:
             check_strategy(statement.options, found)
-        if SEMANTICS[dialect].folds or SEMANTICS[dialect].whole_averages:
-            check_meaning(found)
+        check_meaning(found)
     except RecursionError:
         raise Unsupported("this question is nested too deeply", place=place_of(sql, select)) from None
     except QueryError as error:

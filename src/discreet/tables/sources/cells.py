@@ -1,4 +1,4 @@
-"""Cells that have no type but each its own: what they are as text, columns of such texts, and XLSX sheets."""
+"""Untyped cells: what each is as text, columns of such texts, and the sheets of XLSX files, which are made of them."""
 
 from __future__ import annotations
 
