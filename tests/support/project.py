@@ -86,8 +86,11 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 def rooms() -> list[str]:
-    """The packages directly inside discreet."""
-    return sorted(path.parent.name for path in (SOURCE / "discreet").glob("*/__init__.py"))
+    """The packages directly inside discreet, and the files there that curate names as packages do."""
+    curating = [path for path in (SOURCE / "discreet").glob("[!_]*.py") if "\n__all__ = " in path.read_text("utf-8")]
+    return sorted(
+        [*(path.stem for path in curating), *(path.parent.name for path in SOURCE.glob("discreet/*/__init__.py"))]
+    )
 
 
 def offered(module: str) -> list[str]:
