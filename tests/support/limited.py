@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import duckdb
 
-from discreet.engine.duckdb.aggregation import Shape, Statements, each_row, salted
+from discreet.engine.duckdb.aggregation import Shape, Statements, salted
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 
 Values: TypeAlias = tuple[Any, ...]
@@ -64,7 +64,7 @@ def asked_of_duckdb(
             connection.execute(
                 f"CREATE TABLE keys{number} AS SELECT DISTINCT k{number} AS i, k{number} AS v FROM contributions"
             )
-        statements = limit_contributions(shape) if shape.units else each_row(shape)
+        statements = limit_contributions(shape)
         return run_program(connection, collide(statements) if colliding else statements, shape.keys)
 
 

@@ -6,7 +6,7 @@ errors in them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -174,25 +174,24 @@ def run_linkage(setup: Setup, against: str) -> AttackResult:
 
 def run_homogeneity(setup: Setup, against: str) -> AttackResult:
     """Guess by classes."""
-    release, people = _target(setup, against)
-    terms, labels = setup.terms, _labels(setup)
-    found = homogeneity(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=labels)
-    return _of_all(setup, against, found)
+    return _by_classes(homogeneity, setup, against)
 
 
 def run_background(setup: Setup, against: str) -> AttackResult:
     """Exclude one value."""
-    release, people = _target(setup, against)
-    terms, labels = setup.terms, _labels(setup)
-    found = background(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=labels)
-    return _of_all(setup, against, found)
+    return _by_classes(background, setup, against)
 
 
 def run_skewness(setup: Setup, against: str) -> AttackResult:
     """Compare classes with the table."""
+    return _by_classes(skewness, setup, against)
+
+
+def _by_classes(run: Callable[..., AttackResult], setup: Setup, against: str) -> AttackResult:
+    """Run an attack that looks at what classes say of their sensitive values."""
     release, people = _target(setup, against)
-    terms, labels = setup.terms, _labels(setup)
-    found = skewness(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=labels)
+    terms = setup.terms
+    found = run(release, on=terms.on, sensitive=terms.sensitive, people=people, labels=_labels(setup))
     return _of_all(setup, against, found)
 
 

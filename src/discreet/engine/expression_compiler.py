@@ -17,6 +17,7 @@ from functools import cache
 from math import ceil, floor, ldexp
 from typing import Any, TypeAlias
 
+from discreet.engine.interface import GREATEST, LEAST
 from discreet.query.ir import Call, Column, Expr, Literal, Summary, Type
 from discreet.tables import Kind
 from discreet.tables.admission.column_casts import LONGEST_TEXT, nearest
@@ -36,7 +37,6 @@ Name: TypeAlias = tuple[str, str]
 Columns: TypeAlias = Mapping[Name, Any]
 """The Ibis values of the columns at hand."""
 
-_LEAST, _GREATEST = -(2**63), 2**63 - 1
 _CALENDAR = {
     Kind.DATE: (date(1, 1, 1), date(9999, 12, 31)),
     Kind.TIMESTAMP: (datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)),  # noqa: DTZ001 — no zone, as all
@@ -203,7 +203,7 @@ def _constant(literal: Literal) -> Any:  # noqa: ANN401 — an Ibis scalar
         return ibis.null(IBIS_TYPES[kind])
     if isinstance(value, bool) or kind is Kind.TEXT:
         return ibis.literal(value)
-    if isinstance(value, (int, Fraction)) and (kind is Kind.REAL or not _LEAST <= value <= _GREATEST):
+    if isinstance(value, (int, Fraction)) and (kind is Kind.REAL or not LEAST <= value <= GREATEST):
         return real(nearest(Fraction(value)))
     if isinstance(value, date):
         return _moment(value, kind)
@@ -317,7 +317,7 @@ def _end(result: Type, towards: Callable[[Fraction], int], end: Fraction) -> Any
     """An end of a range as a constant of the type: the nearest double, or a whole number inside."""
     if result.kind is Kind.REAL:
         return real(nearest(end))
-    return whole(min(max(towards(end), _LEAST), _GREATEST))
+    return whole(min(max(towards(end), LEAST), GREATEST))
 
 
 def _steps(value: Any, of: Type, grid: int) -> Any:  # noqa: ANN401 — Ibis values

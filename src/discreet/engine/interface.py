@@ -184,7 +184,9 @@ def _installed(name: str, path: tuple[str, ...]) -> EntryPoint | None:  # noqa: 
     return next(iter(entry_points(group=GROUP, name=name)), None)
 
 
-_GREATEST = 2**63 - 1
+LEAST, GREATEST = -(2**63), 2**63 - 1
+"""The whole numbers that an engine holds."""
+
 _WHOLE_GRIDS = range(-62, 63)
 _REAL_GRIDS = range(-1022, 1023)
 _FINEST = 62
@@ -220,7 +222,7 @@ def check_capability(exact: Exact) -> None:
 def _check_sum(measure: Sum) -> None:
     """Refuse a sum of which 64 bits a row can't hold what it adds, or whose step is out of reach."""
     grids = _REAL_GRIDS if measure.value.type.kind is Kind.REAL else _WHOLE_GRIDS
-    if not -_GREATEST <= measure.lo <= measure.hi <= _GREATEST or measure.grid not in grids:
+    if not -GREATEST <= measure.lo <= measure.hi <= GREATEST or measure.grid not in grids:
         raise InvalidArgument(
             f"the engine adds up integers of 64 bits, and {measure.lo} to {measure.hi} steps of 2^{measure.grid} "
             "don't fit",

@@ -22,6 +22,7 @@ from discreet.engine.duckdb.aggregation import (
     Adds,
     Shape,
     Statements,
+    each_row,
     group_by,
     hash_rank,
     listed,
@@ -196,9 +197,9 @@ def _of_values(shape: Shape) -> Iterator[tuple[int, Adds]]:
 
 
 def limit_contributions(shape: Shape) -> Statements:
-    """The statements that limit each unit and add up; where each row is one, see `each_row`."""
+    """The statements that limit each unit and add up."""
     if not shape.units:
-        raise TypeError
+        return each_row(shape)
     if not shape.keys and all(adds.what == "units" for adds in shape.measures):
         counts = (f"n AS m{number}" for number in range(len(shape.measures)))
         return Statements((), f"SELECT {listed(counts)} FROM ({distinct_units(shape)})")

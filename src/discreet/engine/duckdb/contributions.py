@@ -26,6 +26,7 @@ from discreet.engine.duckdb.aggregation import (
 from discreet.engine.duckdb.join_limits import JoinLimits
 from discreet.engine.duckdb.scan_views import RawViews, list_keys, moved, within
 from discreet.engine.expression_compiler import guarded, name_of, selected
+from discreet.engine.interface import GREATEST
 from discreet.engine.relation_compiler import JoinLimit, RelationCompiler, ScanView, listed_keys, scan_views_of
 from discreet.engine.rewrites import eliminate_owner_joins, push_filters_down
 from discreet.privacy import KeyValue
@@ -36,8 +37,6 @@ from discreet.tables.session import Session, bigint, double
 
 _OfRows: TypeAlias = Sum | DistinctValues | Histogram
 """A measure to which each row contributes a value."""
-
-_GREATEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,7 @@ def clamped_steps(value: str, measure: Sum) -> str:
     # Rounding never decreases, so bounds on the quotient are bounds on the value.
     if step == 1:
         return _clamped_integer(value, measure.lo, measure.hi, "BIGINT")
-    wide = "BIGINT" if max(-measure.lo, measure.hi) * step + step <= _GREATEST else "HUGEINT"
+    wide = "BIGINT" if max(-measure.lo, measure.hi) * step + step <= GREATEST else "HUGEINT"
     near = _clamped_integer(value, measure.lo * step, measure.hi * step, wide)
     away = f"CASE WHEN {near} < 0 THEN -{step // 2} ELSE {step // 2} END"
     return f"CAST(({near} + {away}) // CAST({step} AS {wide}) AS BIGINT)"

@@ -19,7 +19,7 @@ from threading import RLock, Thread
 from typing import Any
 from weakref import WeakSet
 
-from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, each_row, in_order, result_of
+from discreet.engine.duckdb.aggregation import SOURCE_ROWS, by_group, in_order, result_of
 from discreet.engine.duckdb.contribution_limits import limit_contributions
 from discreet.engine.duckdb.contributions import Compiled, make_contributions, most_rows, rows_in
 from discreet.engine.duckdb.scan_views import (
@@ -175,7 +175,7 @@ def _groups(
     rows = rows_in(session, SOURCE_ROWS) if keep else most_rows(session, exact, views, raw)
     narrowed = () if keep else tuple(scan.name for scan in views if scan.units)
     shape = replace(compiled.shape, rows=rows, scans=narrowed)
-    statements = limit_contributions(shape) if shape.units else each_row(shape)
+    statements = limit_contributions(shape)
     for statement in statements.setup:
         session.execute(statement)
     groups = session.execute(f"{statements.query} {in_order(len(exact.keys))}")

@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
+from discreet.engine.interface import GREATEST, LEAST
 from discreet.engine.relation_compiler import ScanView, position
 from discreet.errors import SchemaMismatch
 from discreet.privacy import Bounds, KeyValue, Unit
@@ -27,8 +28,7 @@ from discreet.tables.admission.column_casts import SQL_TYPES, nearest
 from discreet.tables.session import Session, bigint, double, moment, name, parquet
 
 _CODES = (("UTINYINT", 2**8), ("USMALLINT", 2**16), ("UINTEGER", 2**32))
-_LEAST, _GREATEST = -(2**63), 2**63 - 1
-_INT64 = range(_LEAST, _GREATEST + 1)
+_INT64 = range(LEAST, GREATEST + 1)
 
 
 # ── Tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -304,7 +304,7 @@ def _ends(kind: Kind, bounds: Bounds) -> tuple[str, str]:
     lo, hi = cast("Fraction", bounds.lo), cast("Fraction", bounds.hi)
     if kind is Kind.REAL:
         return double(nearest(lo)), double(nearest(hi))
-    return bigint(min(max(ceil(lo), _LEAST), _GREATEST)), bigint(max(min(floor(hi), _GREATEST), _LEAST))
+    return bigint(min(max(ceil(lo), LEAST), GREATEST)), bigint(max(min(floor(hi), GREATEST), LEAST))
 
 
 # ── What a public table holds ─────────────────────────────────────────────────────────────────────────────────────────

@@ -142,18 +142,7 @@ _DUCKDB = DialectSemantics(
 )  # fmt: skip
 
 
-_UNKNOWN = DialectSemantics(escapes=True)
-
-
-class _Semantics(dict[str, DialectSemantics]):
-    """What dialects mean."""
-
-    def __missing__(self, dialect: str) -> DialectSemantics:
-        """That of a dialect of which nothing is known."""
-        return _UNKNOWN
-
-
-SEMANTICS: Mapping[str, DialectSemantics] = _Semantics({
+SEMANTICS: Mapping[str, DialectSemantics] = {
     "duckdb": _DUCKDB,
     "postgres": _POSTGRES,
     "materialize": _POSTGRES,
@@ -196,7 +185,8 @@ SEMANTICS: Mapping[str, DialectSemantics] = _Semantics({
         folds=True, folds_patterns=True, extremes_skip=False, bits=True, numeric_truths=True, plus_days=True
     ),
     "clickhouse": DialectSemantics(escapes=True, bits=True, plus_days=True),
-})  # fmt: skip
+}  # fmt: skip
+_UNKNOWN = DialectSemantics(escapes=True)
 
 MEANING = "meaning"
 """Where a node of the parser's keeps the name of its dialect: what it means can depend on the kinds of values too."""
@@ -209,9 +199,14 @@ Rule: TypeAlias = Callable[[Node, DialectSemantics], Node]
 """What a node becomes; None leaves it as it is, or as the rule has marked it."""
 
 
+def semantics_of(dialect: str) -> DialectSemantics:
+    """What a dialect means, as far as it is known."""
+    return SEMANTICS.get(dialect, _UNKNOWN)
+
+
 def meaning_of(node: exp.Expression) -> DialectSemantics:
     """What the dialect of a node means."""
-    return SEMANTICS[node.meta.get(MEANING, "duckdb")]
+    return semantics_of(node.meta.get(MEANING, "duckdb"))
 
 
 def undivided(node: exp.Expression) -> Iterator[exp.Expr]:
@@ -226,7 +221,7 @@ def check_meaning(question: ir.Question) -> None:
     Raises:
         Unsupported: with the fix.
     """
-    semantics = SEMANTICS[question.dialect]
+    semantics = semantics_of(question.dialect)
     if semantics.whole_averages:
         _check_averages(question)
     if not semantics.folds:

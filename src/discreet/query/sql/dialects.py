@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import Unsupported
 from discreet.query.sql.calendars import CALENDAR
 from discreet.query.sql.dialect_functions import FUNCTIONS
-from discreet.query.sql.dialect_semantics import MEANING, SEMANTICS, DialectSemantics, Node, Rule, undivided
+from discreet.query.sql.dialect_semantics import MEANING, DialectSemantics, Node, Rule, semantics_of, undivided
 from discreet.query.sql.refusals import DROPPED, FLAGS, SAID, said, too_many, unknown_part
 from discreet.query.sql.scopes import placed
 
@@ -70,7 +70,7 @@ def plain(text: str, tree: exp.Expression, dialect: str) -> exp.Expression:
     Raises:
         QueryError: the dialect means something that isn't offered, or that isn't known; with the place.
     """
-    semantics = SEMANTICS[dialect]
+    semantics = semantics_of(dialect)
     root = _Root(tree)
     nodes: list[Node] = list(tree.walk())
     for node in reversed(nodes):
