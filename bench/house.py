@@ -1,16 +1,12 @@
 """The house in figures: what a reader of `src/discreet` has to open, and what `import discreet` costs.
 
-    python bench/house.py [--source src/discreet] [--count]
+    python bench/house.py [--source src/discreet]
 
 Files, lines and lines of code (no blank lines, comments or docstrings), the median and 90th percentile of lines; then
-the same for each room. A room's "names" are those in `__all__` of its `__init__`. A "single-importer file" has fewer
-than 80 lines and is imported by exactly one file of its own room, which isn't an `__init__`; it usually belongs in that
-file. A circle is a set of files each of which reaches all others by imports, those inside functions included. Import
-times are processor time, the least of five runs, with NumPy's beside it as a yardstick for the machine.
-
-With `--count`, one `discreet ask "SELECT COUNT(*) …"` of a table that was admitted before, instead: in how many files a
-function was called, how often a call went from one file to another, how many modules were loaded, and which files these
-are, with the number of different functions that were called in each.
+the same for each room. A room's "names" are those in `__all__` of its `__init__`. A circle is a set of files each of
+which reaches all others by imports, those inside functions included. Import times are processor time, the least of five
+runs, with NumPy's beside it as a yardstick for the machine. No figure is a goal: a file is what one noun phrase of the
+glossary says, whatever its length.
 """
 
 from __future__ import annotations
@@ -31,61 +27,12 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-SMALL = 80
-LARGE = 500
 RUNS = 5
 PROBE = """
 import sys, time
 start = time.process_time()
 import {0}
 print(time.process_time() - start, sum(name.split(".")[0] == "{0}" for name in sys.modules))
-"""
-
-COUNTED = """
-import os, sys, threading
-from collections import Counter
-root = sys.argv[1]
-functions, hops = set(), 0
-
-def note(frame, event, _):
-    # What runs while a module or a class is made is no call; flags tell it from functions.
-    global hops
-    code, caller, back = frame.f_code, None, frame
-    if event != "call" or not code.co_filename.startswith(root):
-        return
-    while back is not None:
-        if back.f_code.co_filename.startswith(root):
-            if not back.f_code.co_flags & 1:
-                return
-            if back is not frame and caller is None:
-                caller = back.f_code.co_filename
-        back = back.f_back
-    functions.add((code.co_filename, code.co_firstlineno))
-    hops += caller is not None and caller != code.co_filename
-
-def leave(code):
-    raise SystemExit(code)
-
-os._exit = leave  # a command that ends at once is to be counted all the same
-from discreet.cli import main
-sys.argv = ["discreet", "ask", "SELECT COUNT(*) AS n FROM people", "--epsilon", "1"]
-threading.setprofile(note)
-sys.setprofile(note)
-try:
-    main()
-except SystemExit:
-    pass
-finally:
-    sys.setprofile(None)
-    loaded = sum(name.split(".")[0] == "discreet" for name in sys.modules)
-    files = Counter(os.path.relpath(name, root) for name, _ in functions)
-    rooms = {}
-    for name in sorted(files):
-        rooms.setdefault(os.path.dirname(name), []).append(f"{os.path.basename(name)[:-3]} {files[name]}")
-    with open("entered", "w") as report:
-        print(f"files entered {len(files)}, hops {hops}, modules loaded {loaded}", file=report)
-        for room, held in rooms.items():
-            print(f"{room or '.':<20}{len(held):>3}: {', '.join(held)}", file=report)
 """
 
 
@@ -157,19 +104,6 @@ def imports(file: File, house: Mapping[str, File]) -> set[str]:
     return named & house.keys() - {file.module}
 
 
-def single_importers(house: Mapping[str, File], graph: Mapping[str, set[str]]) -> Iterator[tuple[File, str]]:
-    """Small files that exactly one sibling imports, with that sibling; an `__init__` is not a sibling."""
-    importers = defaultdict(set)
-    for module, reached in graph.items():
-        for target in reached:
-            importers[target].add(module)
-    for module, file in house.items():
-        if len(importers[module]) == 1 and file.lines < SMALL and not file.is_face:
-            (importer,) = importers[module]
-            if house[importer].room == file.room and not house[importer].is_face:
-                yield file, importer
-
-
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
     """The sets of modules that reach each other: strongly connected components of more than one."""
     remaining = {module: set(reached) for module, reached in graph.items()}
@@ -213,27 +147,6 @@ def cost(module: str, path: Path) -> tuple[float, int]:
     return min((float(run.stdout.split()[0]), int(run.stdout.split()[1])) for run in runs)
 
 
-def count(source: Path) -> str:
-    """What one COUNT through the command line enters and loads, of a table that was admitted before."""
-    with TemporaryDirectory() as folder:
-        Path(folder, "people.csv").write_text("age\n" + "\n".join(str(age) for age in range(90)), encoding="utf-8")
-        for command in (["-m", "discreet", "init", "people.csv"], ["-m", "discreet", "admit"]):
-            _run(command, folder, source)
-        _run(["-c", COUNTED, str(source)], folder, source)
-        return Path(folder, "entered").read_text(encoding="utf-8").rstrip()
-
-
-def _run(command: list[str], folder: str, source: Path) -> None:
-    """One command of Python's, with the package of these sources."""
-    subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(source.parent)},
-        check=True,
-        capture_output=True,
-    )
-
-
 def percentile(values: Iterable[int], share: float) -> int:
     """The least value that at least this share of the values do not exceed."""
     ordered = sorted(values)
@@ -249,20 +162,15 @@ def report(house: Mapping[str, File]) -> Iterator[str]:
     yield f"lines of code        {sum(file.code for file in house.values()):>7,}"
     yield f"median lines a file  {median(lines):>7,.0f}"
     yield f"90th percentile      {percentile(lines, 0.9):>7,}"
-    yield f"over {LARGE} lines       {sum(count > LARGE for count in lines):>7,}"
     yield ""
-    yield f"{'room':<14}{'files':>7}{'lines':>8}{'median':>8}{'longest':>9}{'names':>7}{'single':>8}"
-    single = list(single_importers(house, graph))
+    yield f"{'room':<14}{'files':>7}{'lines':>8}{'median':>8}{'longest':>9}{'names':>7}"
     for room in sorted({file.room for file in house.values()}):
         inside = [file for file in house.values() if file.room == room]
         counts = [file.lines for file in inside]
         face = house.get(f"discreet.{room}") or house["discreet"]
         row = (len(inside), sum(counts), round(median(counts)), max(counts), face.exported)
-        alone = sum(file.room == room for file, _ in single)
-        yield f"{room:<14}{row[0]:>7,}{row[1]:>8,}{row[2]:>8,}{row[3]:>9,}{row[4]:>7,}{alone:>8,}"
+        yield f"{room:<14}{row[0]:>7,}{row[1]:>8,}{row[2]:>8,}{row[3]:>9,}{row[4]:>7,}"
     yield ""
-    yield f"single-importer files under {SMALL} lines: {len(single)}"
-    yield from (f"  {file.lines:>3} {file.module} ← {importer}" for file, importer in single)
     found = circles(graph)
     yield f"circles of imports: {len(found)}"
     yield from (f"  {len(circle)}: {', '.join(sorted(circle))}" for circle in found)
@@ -278,12 +186,8 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[1] / "src" / "discreet")
-    parser.add_argument("--count", action="store_true", help="what one COUNT enters, instead")
     arguments = parser.parse_args()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads it through `head` has read enough
-    if arguments.count:
-        print(count(arguments.source.resolve()))
-        return
     for line in report(read(arguments.source)):
         print(line)
     seconds, loaded = cost("discreet", arguments.source.parent)

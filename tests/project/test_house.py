@@ -1,4 +1,4 @@
-"""What the script on the house finds: no file that belongs in another, no circle of imports."""
+"""What the script on the house finds: no circle of imports."""
 
 from __future__ import annotations
 
@@ -41,40 +41,25 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder / "package"
 
 
-def test_a_small_file_of_one_sibling_is_in_that_sibling(script: ModuleType, graphed: Any) -> None:
-    """No file of under 80 lines is imported by a single file of its room."""
-    house, graph = graphed
-    found = [f"{file.module} belongs in {importer}" for file, importer in script.single_importers(house, graph)]
-    assert found == []
-
-
 def test_no_file_reaches_itself_by_imports(script: ModuleType, graphed: Any) -> None:
     """Imports make no circle, those inside functions included."""
     _, graph = graphed
     assert [sorted(circle) for circle in script.circles(graph)] == []
 
 
-def test_a_small_file_and_a_circle_are_found(script: ModuleType, tmp_path: Path) -> None:
-    """The script sees a small file with one sibling, not one that a face imports or another room; and a circle."""
+def test_a_circle_is_found(script: ModuleType, tmp_path: Path) -> None:
+    """The script sees a circle of imports, those inside functions included."""
     source = write(
         tmp_path,
         {
             "__init__.py": "",
-            "room/__init__.py": "from package.room.offered import x\n",
-            "room/offered.py": "from package.room.small import y\nx = y\n",
-            "room/small.py": "y = 1\n",
             "room/one.py": "from package.room import other\n",
             "room/other.py": "def f():\n    from package.room.one import z\n",
-            "shared.py": "",
-            "attic.py": "from package import shared\n",
+            "attic.py": "from package.room import one\n",
         },
     )
     house = script.read(source)
     graph = {module: script.imports(file, house) for module, file in house.items()}
-    alone = {file.module: importer for file, importer in script.single_importers(house, graph)}
-    assert alone["package.room.small"] == "package.room.offered"
-    assert "package.room.offered" not in alone
-    assert "package.shared" not in alone
     assert script.circles(graph) == [{"package.room.one", "package.room.other"}]
 
 
